@@ -9,40 +9,35 @@ LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --py
   --no-annotate --no-header --no-emit-index-url --excludes requirements/excluded.in
 LOCK_LAYER := $(subst 3.11,3.13,$(LOCK)) -c requirements/dev.txt
 RUNTIME_HAS := boto3 botocore s3transfer python-dateutil six urllib3  # Lambda's Python brings them
-MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 EVALUATE = BIO_MCP_HOME=.cache/eval BIO_MCP_MODE=embedded BIO_MCP_LLM=none BIO_MCP_ANSWER_TAU= \
   BIO_MCP_EVAL_BASELINE=benchmarks/eval_baseline.json $(BIN)/bio-mcp eval run
 NODE := .cache/node
 NPM := .cache/npm
 OPENSEARCH := .cache/opensearch
-HF := .cache/hf
 ARCH ?= arm64
-EMBEDDING_MODEL ?= all-MiniLM-L6-v2
+EMBEDDING_MODEL ?= bge-small-en-v1.5
 CONFIG ?= default
 PYTHON313 ?= $(shell scripts/find_python313)
 export SAM_CLI_TELEMETRY := 0
 SAM := .cache/sam
 LINTERS := .cache/cfn-lint/.installed .cache/checkov/.installed $(SAM)/.installed
 NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
-STACK := .cache/ministack/.installed $(SAM)/.installed $(OPENSEARCH)/.fetched $(MODEL)
+STACK := .cache/ministack/.installed $(SAM)/.installed $(OPENSEARCH)/.fetched
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock image dist clean
+.PHONY: help setup installed run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium python313 demo-ncbi opensearch lock image dist clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-setup: ## create .venv, install what is locked, build the embedding model
+setup: ## create .venv, and install what is locked
 	@$(CHECK_PYTHON)
 	@$(PYTHON) scripts/setting_up.py $(VENV) $(ANOTHER_MAKE) --no-print-directory installed
 
-installed: $(VENV)/.run $(MODEL)  # by `setup`, one at a time
+installed: $(VENV)/.run  # by `setup`, one at a time
 	@:
-
-multilingual: setup $(VENV)/.dev ## build the model of the second index, for questions in Thai (BIO_MCP_MULTILINGUAL)
-	$(BIN)/python -m bio_mcp.adapters.embedders.multilingual
 
 run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
 	$(BIN)/bio-mcp import --if-empty --sample
@@ -84,7 +79,7 @@ eval: setup ## evaluate search and answers on both sets; fails where a figure is
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks
 
-build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64, EMBEDDING_MODEL=NAME
+build: $(VENV)/.run $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64, EMBEDDING_MODEL=NAME
 	$(NO_ACCOUNT) ARCH=$(ARCH) EMBEDDING_MODEL="$(EMBEDDING_MODEL)" PYTHON313="$(PYTHON313)" $(SAM)/bin/sam build
 	@sed -i '/^  Arch:$$/,/^  [A-Z]/{s/^    Default: .*/    Default: $(ARCH)/;/^    - /{/ $(ARCH)$$/!d}}' .aws-sam/build/template.yaml
 	@sed -i '/^  EmbeddingModel:$$/,/^  [A-Z]/s/^    Default: .*/    Default: $(firstword $(EMBEDDING_MODEL))/' .aws-sam/build/template.yaml
@@ -122,14 +117,10 @@ python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)
 
 demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against; PORT=8011 for that in place of 8010
-	@$(BIN)/python -m tests.eutils_server $(if $(PORT),--port $(PORT))
+	@$(BIN)/python -m tests.support.eutils_server $(if $(PORT),--port $(PORT))
 
 opensearch: setup $(VENV)/.dev $(OPENSEARCH)/.fetched ## a real OpenSearch node, without a container, until Ctrl-C
-	$(BIN)/python -m tests.opensearch_node
-
-prove-hf: setup $(HF)/.installed ## prove that sentence-transformers gives the same vectors (5 GB of torch, some minutes)
-	$(HF)/bin/python -m bio_mcp.adapters.embedders.build --torch-files
-	$(HF)/bin/python -m pytest -q -s --timeout 1200 -p no:cacheprovider -W default tests/adapters/embedders/test_hf_equals_onnx.py
+	$(BIN)/python -m tests.support.opensearch_node
 
 image: setup ## build the image of the endpoint for a team; TAG=NAME for that in place of bio-mcp, ARCH as for build
 	$(BIN)/python -m scripts.image --arch $(ARCH) --tag $(or $(TAG),bio-mcp)
@@ -159,10 +150,6 @@ $(VENV)/.browser: requirements/browser.txt $(VENV)/.dev  # what drives chromium
 	$(INSTALL) --require-hashes -r $<
 	@touch $@
 
-$(MODEL): $(VENV)/.run
-	$(BIN)/python -m bio_mcp.adapters.embedders.build --into $(@D)
-	@touch -c $@
-
 $(NODE)/.installed: requirements/node.txt $(BIN)/uv
 	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(NODE)
 	$(BIN)/uv pip install --quiet --python $(NODE)/bin/python --require-hashes -r $<
@@ -177,11 +164,11 @@ $(NPM)/.installed: tests/all/package.json tests/all/package-lock.json $(NODE)/.i
 	cd $(NPM) && PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-$(OPENSEARCH)/.fetched: tests/opensearch_node/artefacts.sha256 tests/opensearch_node/pom.xml $(VENV)/.dev
+$(OPENSEARCH)/.fetched: tests/support/opensearch_node/artefacts.sha256 tests/support/opensearch_node/pom.xml $(VENV)/.dev
 	@command -v java >/dev/null && command -v mvn >/dev/null || { apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends default-jre-headless maven >/dev/null; } || \
 	  { echo "OpenSearch needs a JDK 17 or later and Maven: install them, or run this as root on Debian" >&2; exit 1; }
-	$(BIN)/python -m tests.opensearch_node fetch
+	$(BIN)/python -m tests.support.opensearch_node fetch
 	@touch $@
 
 .cache/ministack/.installed: requirements/ministack.txt $(BIN)/uv  # functions run in its own Python: Lambda's version
@@ -193,12 +180,6 @@ $(OPENSEARCH)/.fetched: tests/opensearch_node/artefacts.sha256 tests/opensearch_
 .cache/%/.installed: requirements/%.txt $(BIN)/uv
 	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
 	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $<
-	@touch $@
-
-$(HF)/.installed: requirements/hf.txt $(BIN)/uv
-	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(HF)
-	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --excludes requirements/excluded.in --require-hashes -r $<
-	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise versions

@@ -1,7 +1,9 @@
-"""Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark.
+"""Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark that it has.
 
 python -m benchmarks [NAME ...]           all, or those named: embedding, engine, parsing, retrieval, serving ...
 python -m benchmarks NAME --OPTION ...    with the options of that benchmark; --help says what it measures
+
+A benchmark without markers on the page is only printed: `code`, whose figures are of the checkout at hand.
 """
 
 import argparse
@@ -23,10 +25,8 @@ def names() -> list[str]:
 
 
 def recorded(page: str, name: str, measured: str) -> str:
-    """`page` with `measured` between its markers for `name`; a section of its own where it has none."""
+    """`page` with `measured` between its markers for `name`; as it is where it has none."""
     marked = re.compile(rf"(<!-- measured {name} -->\n).*?(<!-- /measured {name} -->)", re.DOTALL)
-    if not marked.search(page):
-        page += f"\n## {name}\n\n`python -m benchmarks {name}`\n\n<!-- measured {name} -->\n<!-- /measured {name} -->\n"
     text = f"```text\n{measured.strip()}\n```\n"
     return marked.sub(lambda found: found[1] + text + found[2], page)
 
@@ -41,7 +41,9 @@ def main(asked: Sequence[str]) -> int:
         print(ran.stdout)
         if ran.returncode:
             return ran.returncode
-        PAGE.write_text(recorded(PAGE.read_text(encoding="utf-8"), name, ran.stdout), encoding="utf-8")
+        before = PAGE.read_text(encoding="utf-8")
+        if (after := recorded(before, name, ran.stdout)) != before:
+            PAGE.write_text(after, encoding="utf-8")
     return 0
 
 
@@ -52,7 +54,8 @@ def _read(asked: Sequence[str]) -> tuple[list[str], list[str]]:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         usage="%(prog)s [NAME ...] | NAME --OPTION ... | NAME --help",
-        description="Measure, and write what was measured into docs/benchmarks.md. All are run if none is named.",
+        description="Measure, and write what was measured into docs/benchmarks.md where it has a place. "
+        "All are run if none is named.",
         epilog=f"NAME is one of {', '.join(known)}.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark")

@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from bio_mcp.adapters.embedders.installed import default_model_dir
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 
 
 def main(file: str) -> None:
     slices = json.loads(Path(file).read_text(encoding="utf-8"))
-    model = OnnxEmbeddings(default_model_dir())
+    model = OnnxEmbeddings(PACKAGED / DEFAULT)
     model.embed(slices[0][:8])
     print("ready", flush=True)
     sys.stdin.readline()

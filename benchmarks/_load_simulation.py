@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from bio_mcp.costing.workload import Rates
+from scripts.cost import Rates
 
 BATCH = 200  # records that become durable together
 TRIES = 6  # of a file, one after the other without a batch in between; then it is listed as failed

@@ -22,15 +22,14 @@ from benchmarks._comparing import Filled, bytes_in, cpu_seconds, run
 from benchmarks._corpus_file import Asked, Paper, papers
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.opensearch.connection import client
+from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
-from bio_mcp.answering.retrieving import DEPTH
+from bio_mcp.answering.search import DEPTH
 from bio_mcp.ports.stores import Passages
 from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-from tests.opensearch_node.jvm import FAST_CODE, Node, start
+from tests.support.opensearch_node.jvm import FAST_CODE, Node, start
 
 INDEX = "corpus.index"
 SHARD = 500_000  # papers; docs/scaling.md

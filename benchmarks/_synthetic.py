@@ -22,16 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.retrieval import MODEL, SETS, KeptEmbeddings, articles
-from bio_mcp.adapters.embedded.checksums import entry_checksum
 from bio_mcp.adapters.embedded.database import FILE, Database
+from bio_mcp.adapters.embedded.live_index import SEPARATOR
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.embedded.rows import SEPARATOR
+from bio_mcp.adapters.embedded.schema import entry_checksum
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.medline import parse
 from bio_mcp.literature.records import Article
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.chunking import abstract_text, chunks_of
-from bio_mcp.retrieval.index_entries import TITLE_WEIGHT
+from bio_mcp.retrieval.chunking import TITLE_WEIGHT, abstract_text, chunks_of
 from bio_mcp.retrieval.passages import Chunk
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 

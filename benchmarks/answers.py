@@ -23,9 +23,8 @@ from benchmarks.retrieval import MODEL, KeptEmbeddings, articles, fill, judged
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.answering.answers import LEAST_PAPERS, Answer, Asked, answer
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.literature.records import Document
+from bio_mcp.answering.answers import LEAST_PAPERS, Answer, answer
+from bio_mcp.literature.records import CitedSpan, Document
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
@@ -76,7 +75,7 @@ def ask(model: KeptEmbeddings, documents: dict[str, Document]) -> Iterator[Pair]
             answers = []
             for gone in (frozenset[str](), frozenset(grades)):
                 passages.gone = gone
-                answers.append(answer(Asked(question), backends))
+                answers.append(answer(question, backends))
             yield Pair(frozenset(grades), *answers)
 
 

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bio_mcp.retrieval.analysis import ANALYSIS_VERSION, analyse
-from bio_mcp.retrieval.spelling import QUERY_STOP_WORDS
+from bio_mcp.retrieval.analysis import ANALYSIS_VERSION, QUERY_STOP_WORDS, analyse
 
 TABLE = Path(__file__).resolve().parents[1] / "layers/common/bio_mcp/retrieval/synonyms.tsv.gz"
 DISEASES = ("C", "F03")  # MeSH trees: diseases, mental disorders

@@ -1,9 +1,11 @@
-"""The shape of the code: `python -m benchmarks.code [ROOT ...]` prints a Markdown table, one column a checkout.
+"""The shape of the code: `python -m benchmarks code [ROOT ...]` prints a Markdown table, one column a checkout.
 
-A function's body is its lines without signature, decorators and docstring. Repeated lines are those in a run of six
-(stripped, neither blank nor comment) that occurs more than once in the package. An except swallows when it catches
-everything and does not raise. Complexity is McCabe's: one, and one more for each branch, loop, handler, condition and
-boolean operator. A file with a table of tools is a hand-written one that names five tools or more.
+Lines of code are neither blank, comment, docstring nor import. An importer counts wherever in a module it imports. A
+function's length is from its `def` to its end; its body is its lines without signature, decorators and docstring.
+Repeated lines are those in a run of six (stripped, neither blank nor comment) that occurs more than once in the
+package. An except swallows when it catches everything and does not raise. Complexity is McCabe's: one, and one more for
+each branch, loop, handler, condition and boolean operator. A file with a table of tools is a hand-written one that
+names five tools or more.
 """
 
 import ast
@@ -19,6 +21,8 @@ from statistics import mean, median
 HERE = Path(__file__).resolve().parents[1]
 PACKAGE = "layers/common/bio_mcp"
 RUN = 6  # lines
+SMALL = 80  # lines; a module of fewer that one sibling imports belongs in that
+TINY = 3  # lines of a function that is hardly one
 REPLACING = {"monkeypatch.setattr", "monkeypatch.setitem", "mocker.patch"}
 PROCESS = {"sys", "socket"}
 TABLE = 5  # tools that a file names before it counts as a table of them
@@ -95,6 +99,46 @@ def comment_lines(source: str) -> int:
     return sum(token.type == tokenize.COMMENT for token in tokens)
 
 
+def code_lines(source: str) -> int:
+    """Lines that are neither blank, comment, docstring (of an attribute too) nor import."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    aside = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node)]
+    apart = {line for node in aside for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    lines = [line.strip() for number, line in enumerate(source.splitlines(), 1) if number not in apart]
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def length(function: Function) -> int:
+    """Lines from its `def` to its end."""
+    return (function.end_lineno or 0) - function.lineno + 1
+
+
+def importers(modules: Mapping[str, str]) -> dict[str, set[str]]:
+    """The modules of the package that import each of its modules."""
+    found: dict[str, set[str]] = {name: set() for name in modules}
+    for name, source in modules.items():
+        for each in imported(name, source, modules) & found.keys():
+            found[each].add(name)
+    return found
+
+
+def small_with_one_importer(modules: Mapping[str, str]) -> list[str]:
+    """Modules of fewer than `SMALL` lines that one module alone imports, a sibling in the same folder: they belong in
+    that. A package's `__init__` is neither small nor a sibling."""
+    by, packages = importers(modules), {_folder(name) for name in modules}
+    siblings = {name: [_folder(each) for each in by[name] - packages] for name in modules.keys() - packages}
+    alone = sorted(name for name, folders in siblings.items() if folders == [_folder(name)])
+    return [name for name in alone if len(modules[name].splitlines()) < SMALL]
+
+
+def _folder(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
 def imported(name: str, source: str, modules: Mapping[str, str]) -> set[str]:
     """The modules of the package that `name` imports, anywhere in it."""
     found = set()
@@ -165,12 +209,18 @@ def measures(root: Path) -> dict[str, str]:
     modules, tests = sources(root / PACKAGE), sources(root / "tests")
     found = [each for source in modules.values() for each in functions(source)]
     lines = {name: len(source.splitlines()) for name, source in modules.items()}
-    complex_, all_lines, (twice, kept) = list(map(complexity, found)), sum(lines.values()), repeated(modules.values())
+    complex_, (twice, kept) = list(map(complexity, found)), repeated(modules.values())
     arguments, returns = typed(found)
+    single = [name for name, by in importers(modules).items() if len(by) == 1]
     return {
-        "modules, lines": f"{len(modules)}, {all_lines:,}",
+        "modules": f"{len(modules)}",
+        "lines": f"{sum(lines.values()):,}",
+        "lines of code": f"{sum(map(code_lines, modules.values())):,}",
+        "modules with one importer": f"{len(single)}",
+        f"of them below {SMALL} lines, imported by a sibling": f"{len(small_with_one_importer(modules))}",
+        f"functions; of {TINY} lines or less": f"{len(found):,}; {sum(length(each) <= TINY for each in found):,}",
+        "lines of tests": f"{sum(len(each.splitlines()) for each in tests.values()):,}",
         "lines of a module, median / p90 / most": spread(lines.values()),
-        "functions": f"{len(found):,}",
         "lines of a function's body, median / p90 / most": spread(map(body_lines, found)),
         "functions of complexity over 10; mean": f"{mean(n > 10 for n in complex_):.1%}; {mean(complex_):.2f}",
         "excepts that swallow everything": str(sum(len(swallowing(source)) for source in modules.values())),
@@ -179,7 +229,6 @@ def measures(root: Path) -> dict[str, str]:
         "arguments / returns with a type": f"{arguments:.1%} / {returns:.1%}",
         "lines of comments / docstrings": f"{_share(modules, comment_lines)} / {_share(modules, docstring_lines)}",
         "places where tests patch": str(sum(len(patches(each)) for each in tests.values())),
-        "lines of tests for one of code": f"{sum(len(each.splitlines()) for each in tests.values()) / all_lines:.2f}",
         "files with a table of tools": str(len(tables(root, tool_names(modules)))),
     }
 

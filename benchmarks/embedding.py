@@ -19,15 +19,15 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import onnxruntime
 
-from benchmarks._models import in_8_bits
-from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir
-from bio_mcp.adapters.embedders.onnx import SLOWER, OnnxEmbeddings, session_of
+from bio_mcp.adapters.embedders.model_files import DEFAULT, GRAPH, PACKAGED
+from bio_mcp.adapters.embedders.onnx import SLOWER, Graph, OnnxEmbeddings
 
 LENGTHS = {12: 128, 60: 64, 130: 32, 200: 24}  # tokens of a text -> texts in a run
 BUDGETS = (1, 256, 512, 2_048, 8_192)
 REPEATS = 5
 WINDOW, TOGETHER = 130, 2  # tokens of a usual passage, and as many as a batch has of them
-LAYERS, WIDTH, INNER = 6, 384, 1_536
+MODEL = PACKAGED / DEFAULT
+LAYERS, WIDTH, INNER = 12, 384, 1_536
 SHAPES = [(WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, INNER), (INNER, WIDTH)]  # of a layer's matrices
 PROFILED = 40
 
@@ -77,7 +77,7 @@ def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 def costs(model: OnnxEmbeddings) -> None:
     """What one model costs at start and by question, in a process that has done nothing else."""
     resident = resident_mb()
-    loading = cpu_seconds(lambda: OnnxEmbeddings(default_model_dir()).embed(["aspirin"]))
+    loading = cpu_seconds(lambda: OnnxEmbeddings(MODEL).embed(["aspirin"]))
     query = cpu_seconds(lambda: [model.embed([text_of(12)]) for _ in range(20)]) / 20
     counting = cpu_seconds(lambda: model.count_tokens([text_of(200)] * 500))
     rows = [
@@ -90,45 +90,32 @@ def costs(model: OnnxEmbeddings) -> None:
     table(("what", "figure"), rows)
 
 
-def rates(models: Mapping[str, OnnxEmbeddings]) -> None:
-    """Texts per CPU-second by each model."""
-    rows = []
-    for tokens in LENGTHS:
-        took = in_turns({name: embedding(model, tokens) for name, model in models.items()})
-        rows.append((str(tokens), *(f"{LENGTHS[tokens] / each:.1f}" for each in took.values())))
-    print("Texts per CPU-second:\n")
-    table(("tokens of a text", *models), rows)
-
-
 def by_budget() -> None:
     """Texts per CPU-second, by how many tokens a batch may have."""
-    models = {f"{budget:,}": OnnxEmbeddings(default_model_dir(), tokens_per_batch=budget) for budget in BUDGETS}
+    models = {f"{budget:,}": OnnxEmbeddings(MODEL, tokens_per_batch=budget) for budget in BUDGETS}
     rows = []
     for tokens in LENGTHS:
         took = in_turns({name: embedding(model, tokens) for name, model in models.items()})
         rows.append((str(tokens), *(f"{LENGTHS[tokens] / each:.1f}" for each in took.values())))
-    print("Texts per CPU-second in fp32, by tokens a batch:\n")
+    print("Texts per CPU-second, by tokens a batch:\n")
     table(("tokens of a text", *models), rows)
 
 
-def floor(directories: Mapping[str, Path]) -> None:
-    """The embedding of usual passages beside the session alone and beside its products of matrices alone."""
+def floor() -> None:
+    """The embedding of usual passages beside the graph alone and beside its products of matrices alone, in fp32."""
     count = 16
-    sessions = {name: session_of(directory / GRAPH) for name, directory in directories.items()}
-    models = {name: OnnxEmbeddings(directory) for name, directory in directories.items()}
+    graph, model = Graph(MODEL / GRAPH), OnnxEmbeddings(MODEL)
     texts = [text_of(WINDOW)] * count * TOGETHER
-    batch = np.full((TOGETHER, WINDOW), 2_540)
-    given = {"input_ids": batch, "attention_mask": np.ones_like(batch)}
+    batch = [[2_540] * WINDOW] * TOGETHER
     left = [np.ones((WINDOW * TOGETHER, rows), np.float32) for rows, _ in SHAPES]
     right = [np.ones(shape, np.float32) for shape in SHAPES]
     works: dict[str, Work] = {
         "products of matrices in fp32, OpenBLAS": lambda: [
             a @ b for _ in range(count * LAYERS) for a, b in zip(left, right, strict=True)
-        ]
+        ],
+        "the graph alone": lambda: [graph.run(batch) for _ in range(count)],
+        "texts in, vectors out": lambda: model.embed(texts),
     }
-    for name in directories:
-        works[f"{name}, the session alone"] = lambda name=name: [sessions[name].run(None, given) for _ in range(count)]
-        works[f"{name}, texts in, vectors out"] = lambda name=name: models[name].embed(texts)
     print(f"Milliseconds of CPU a text of {WINDOW} tokens, {TOGETHER} together:\n")
     took = in_turns(works)
     table(("what", "CPU-ms"), [(name, f"{each / count / TOGETHER * 1e3:.2f}") for name, each in took.items()])
@@ -154,25 +141,15 @@ def by_operator(graph: Path) -> Counter[str]:
     return spent
 
 
-def profile(directories: Mapping[str, Path]) -> None:
-    """Where the time of each model goes, in shares of its own."""
-    for name, directory in directories.items():
-        spent = by_operator(directory / GRAPH)
-        whole = spent.total()
-        shares = ", ".join(f"{operator} {took / whole:.0%}" for operator, took in spent.most_common(9))
-        print(f"{name}: {shares}\n")
-
-
 def main() -> None:
-    model = OnnxEmbeddings(default_model_dir())
+    model = OnnxEmbeddings(MODEL)
     model.embed([text_of(200)] * 24)
     costs(model)
-    directories = {"fp32": default_model_dir(), "int8": in_8_bits()}
-    rates({name: OnnxEmbeddings(directory) for name, directory in directories.items()})
     by_budget()
-    floor(directories)
-    print("Shares of the time by operator:\n")
-    profile(directories)
+    floor()
+    spent = by_operator(MODEL / GRAPH)
+    shares = ", ".join(f"{operator} {took / spent.total():.0%}" for operator, took in spent.most_common(9))
+    print(f"Shares of the time by operator: {shares}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m benchmarks.engine [--documents 50000] [--queries 300] [--work DIR]
 
 Texts are SciFact and NFCorpus abstracts from ../shared/data/qa, spliced two by two until there are enough. Vectors:
-some 6,500 real windows embedded by all-MiniLM-L6-v2, moved by differences of other real windows (per document and,
+some 6,500 real windows embedded by the default model, moved by differences of other real windows (per document and,
 less, per window) until there are 4.4 per document; that keeps the spectrum of the model's vectors and gives each
 document neighbours. DIR keeps the corpus and the embedded windows for the next run.
 """
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.retrieval.analysis import analyse, query_terms
 from bio_mcp.retrieval.passages import Candidate, Chunk, Entry, Filters, PassageQuery
@@ -34,7 +35,7 @@ from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 ROOT = Path(__file__).resolve().parents[1]
 QA = ROOT.parent / "shared/data/qa"
-MODEL = ROOT / ".venv/share/bio-mcp/models/all-MiniLM-L6-v2"
+MODEL = PACKAGED / DEFAULT
 CORPORA = ("scifact_corpus.jsonl.xz", "nfcorpus_corpus.jsonl.xz")
 QUERIES = "scifact_queries_qrels.dev_train.jsonl.xz"
 KEPT = "corpus.index"

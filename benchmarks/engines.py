@@ -25,12 +25,11 @@ from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.stores import Embeddings, Passages
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-from tests.opensearch_node.jvm import start
-from tests.opensearch_node.passages import passages_at
+from tests.support.opensearch_node.jvm import start
+from tests.support.opensearch_node.passages import passages_at
 
 BATCH = 128
 SHOWN = ("BM25", "dense, best window", "fused, no feedback", "**rag.search**")

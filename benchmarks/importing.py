@@ -26,7 +26,7 @@ from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_files
 from bio_mcp.syncing.indexing import slices
-from bio_mcp.syncing.listed_files import listed
+from bio_mcp.syncing.pubmed_files import listed
 from bio_mcp.wiring.embedded import Embedded
 
 FILES = Path(__file__).parents[2] / "shared/data/pubmed"

@@ -166,14 +166,14 @@ def by_step(path: Path, home: Path) -> None:
     """Each step of an ingest by itself, in this process."""
     from bio_mcp.adapters.embedded.collections import SqliteCollections
     from bio_mcp.adapters.embedded.database import Database
-    from bio_mcp.adapters.embedders.installed import default_model_dir
+    from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
     from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
     from bio_mcp.adapters.parsers.pdf import parse_pdf
+    from bio_mcp.retrieval.chunking import chunks_of_sections
     from bio_mcp.retrieval.project_chunks import Work
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-    from bio_mcp.retrieval.section_chunks import chunks_of_sections
 
-    model = OnnxEmbeddings(default_model_dir())
+    model = OnnxEmbeddings(PACKAGED / DEFAULT)
     model.embed(["aspirin"])
     collections = SqliteCollections(Database(home), k1=BM25_K1, b=BM25_B)
     collections.create("proj-benchmark", model.fingerprint, model.dim)

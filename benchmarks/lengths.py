@@ -9,10 +9,10 @@ client gets that asks for no other length.
 from typing import Any
 
 from bio_mcp.call import call
-from bio_mcp.tools import budget
+from bio_mcp.tools import answer_size
 from bio_mcp.tools.pubmed import fetch_details, relate, search_pubmed
-from tests.eutils_server.client import running
-from tests.eutils_server.fixtures import SAMPLE
+from tests.support.eutils_server.client import running
+from tests.support.eutils_server.fixtures import SAMPLE
 from tests.tools.live import Live
 
 LEVELS = ("abstract_plus", "citation_data", "full_xml", "medline_text")
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def fetched(live: Any, pmids: list[str], more: dict[str, Any], name: str) -> str:
-    whole = call(fetch_details, {"pmids": pmids, "maxCharacters": budget.MOST, **more}, live)
+    whole = call(fetch_details, {"pmids": pmids, "maxCharacters": answer_size.MOST, **more}, live)
     answered = call(fetch_details, {"pmids": pmids, **more}, live)
     lengths = f"{len(whole.text):,} | {len(answered.text):,} | {len(answered.body['articles'])}"
     return f"| {name} | {len(pmids)} | {lengths} |"
@@ -45,7 +45,7 @@ def fetched(live: Any, pmids: list[str], more: dict[str, Any], name: str) -> str
 
 def per_author(live: Any, pmids: list[str]) -> int:
     """The same records with each author's affiliations spelt out, as the contract's `affiliation`."""
-    whole = call(fetch_details, {"pmids": pmids, "maxCharacters": budget.MOST}, live)
+    whole = call(fetch_details, {"pmids": pmids, "maxCharacters": answer_size.MOST}, live)
     records = live.pubmed.efetch(pmids)
     places = ["; ".join(each.affiliations) for record in records for each in getattr(record, "authors", ())]
     return len(whole.text) + sum(len(f',"affiliation":"{place}"') for place in places if place)

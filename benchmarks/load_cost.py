@@ -7,9 +7,7 @@ cannot be read is tried six times and listed; an index that is behind refuses wr
 """
 
 from benchmarks._load_simulation import Faults, simulate
-from bio_mcp.costing.load import first_load
-from bio_mcp.costing.prices import Prices
-from bio_mcp.costing.workload import Rates, usual
+from scripts.cost import Prices, Rates, first_load, usual
 
 FILES, RECORDS, SEED = 1_200, 30_000, 20_261_122
 RUNS = (

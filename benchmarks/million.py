@@ -28,19 +28,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._comparing import STORES, Filled, recall
-from benchmarks._corpus_file import AT, DIM, Asked, Judged, best
+from benchmarks._corpus_file import AT, DIM, Judged, ParsedQuestion, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
-from bio_mcp.adapters.embedded import verified
+from bio_mcp.adapters.embedded import index_file
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.answering.retrieving import DEPTH
+from bio_mcp.answering.search import DEPTH
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery
+from bio_mcp.retrieval.question import expansion
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-from bio_mcp.retrieval.synonyms import expansion
 
 RIVALS = ROOT / ".cache/rivals/bin/python"
 OWN, THEIRS = [sys.executable, "-m", "benchmarks._own_engines"], [str(RIVALS), "-m", "benchmarks._rivals"]
@@ -129,7 +129,7 @@ def updates(work: Path, engine: SqlitePassages, vector: NDArray[np.float32]) -> 
 def measure(work: Path, documents: int, count: int) -> None:
     """Everything about the embedded engine."""
     filled(work, "embedded", documents, 0)
-    verified.forget(work / INDEX)
+    index_file.forget(work / INDEX)
     start(work, "start, verifying")
     start(work, "start")
     for name in (INDEX, FILE):
@@ -157,16 +157,16 @@ def measure(work: Path, documents: int, count: int) -> None:
 @cache
 def judged_by_all(work: Path, count: int, papers: int) -> tuple[Judged, Judged]:
     """The questions without filters and with, and their best papers among the first so many."""
-    both = [[asked(query) for query in queries] for queries in questions(count)]
+    both = [[parse_question(query) for query in queries] for queries in questions(count)]
     found = best(work, both[0] + both[1], papers)
     return Judged(both[0], found[:count]), Judged(both[1], found[count:])
 
 
-def asked(query: PassageQuery) -> Asked:
+def parse_question(query: PassageQuery) -> ParsedQuestion:
     """A question as engines that have nothing of the product get it."""
     filters = query.filters
     years = (filters.year_from, filters.year_to, filters.project) if filters.project else None
-    return Asked(list(query.terms), np.asarray(query.vector).tolist(), years)
+    return ParsedQuestion(list(query.terms), np.asarray(query.vector).tolist(), years)
 
 
 def filled(work: Path, name: str, documents: int, minutes: float) -> int:

@@ -8,14 +8,13 @@ The graph is made up, the texts are bundled abstracts. Seconds are of one core's
 from collections.abc import Iterator
 from time import process_time
 
-from bio_mcp.extracting.findings import findings_of
 from bio_mcp.extracting.gazetteer import Gazetteer, mesh
-from bio_mcp.graph.names import names_of
-from bio_mcp.graph.nodes import Node, NodeType
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection
+from bio_mcp.extracting.statements import findings_of
+from bio_mcp.graph.nodes import Node, NodeType, names_of
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.retrieval.chunking import abstract_text
 from tests.extracting.graph_names import NODES
-from tests.sample_corpus import articles
+from tests.support.sample_corpus import articles
 
 HERBS = (1_000, 100_000)
 TIMES = 20  # that the abstracts are read

@@ -93,6 +93,7 @@ class Corpus:
                 documents=documents,
                 today=lambda: datetime.now(EASTERN).date(),
                 chunk_namespace=NAMESPACE,
+                reranker=None,
             ),
         )
 

@@ -25,11 +25,11 @@ from benchmarks.engines import entries_of
 from benchmarks.retrieval import MODEL, Judged, KeptEmbeddings, articles, judged, ndcg
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
-from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS
+from bio_mcp.adapters.opensearch.schema import VECTOR_LAYOUTS
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import Entry, Filters, PassageQuery
-from tests.opensearch_node.jvm import Node, start
-from tests.opensearch_node.passages import drop_deleted, passages_at
+from tests.support.opensearch_node.jvm import Node, start
+from tests.support.opensearch_node.passages import drop_deleted, passages_at
 
 ODD = "odd"
 BATCH = 200
@@ -72,7 +72,7 @@ def measure(node: Node, model: KeptEmbeddings, entries: list[Entry], asked: Aske
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for layout, step in [("float", 32), *((each, BATCH) for each in VECTOR_LAYOUTS)]:
         passages = passages_at(node.url, vectors=layout)
-        passages._transport.write_s = 600  # merging takes minutes on a busy machine
+        passages.alias.transport.write_s = 600  # merging takes minutes on a busy machine
         passages.ensure_schema(model.fingerprint, model.dim)
         before = _cpu_ms(passages)
         for at in range(0, len(entries), step):
@@ -82,7 +82,7 @@ def measure(node: Node, model: KeptEmbeddings, entries: list[Entry], asked: Aske
         index = passages.alias.index()
         assert index is not None
         written = _bytes(passages, index.name) / len(entries)
-        drop_deleted(passages._transport, index.name)
+        drop_deleted(passages.alias.transport, index.name)
         merged = _bytes(passages, index.name) / len(entries)
         row = [f"{spent:.1f}", f"{written / 1e3:.1f}", f"{merged / 1e3:.1f}", *_found(passages, asked)]
         print(f"| {layout}, refreshed for each {step} papers | {' | '.join(row)} |", flush=True)
@@ -134,18 +134,18 @@ def _found(passages: OpenSearchPassages, asked: Asked) -> Iterator[str]:
 
 
 def _cpu_ms(passages: OpenSearchPassages) -> int:
-    stats: dict[str, Any] = passages._transport.ask("GET", "/_nodes/stats/process")
+    stats: dict[str, Any] = passages.alias.transport.ask("GET", "/_nodes/stats/process")
     return sum(each["process"]["cpu"]["total_in_millis"] for each in stats["nodes"].values())
 
 
 def _bytes(passages: OpenSearchPassages, index: str) -> int:
-    stats: dict[str, Any] = passages._transport.ask("GET", f"/{index}/_stats/store")
+    stats: dict[str, Any] = passages.alias.transport.ask("GET", f"/{index}/_stats/store")
     return int(stats["_all"]["primaries"]["store"]["size_in_bytes"])
 
 
 def _files(passages: OpenSearchPassages, index: str, papers: int) -> str:
     asked = f"/{index}/_stats/segments?include_segment_file_sizes=true"
-    stats: dict[str, Any] = passages._transport.ask("GET", asked)
+    stats: dict[str, Any] = passages.alias.transport.ask("GET", asked)
     sizes = stats["_all"]["primaries"]["segments"]["file_sizes"]
     largest = sorted(sizes.items(), key=lambda each: -each[1]["size_in_bytes"])[:7]
     return ", ".join(f"{name} {each['size_in_bytes'] / papers:,.0f}" for name, each in largest)

@@ -11,9 +11,9 @@ from contextlib import nullcontext
 
 from benchmarks import _shares
 from bio_mcp.adapters.rate_limit import fleet_gap_s
-from tests import moto_server
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
-from tests.aws_ports import NOBODY, AwsPorts
+from tests.support import moto_server
+from tests.support.aws_ports import NOBODY, AwsPorts
 
 PROCESSES, SECONDS = 8, 12
 

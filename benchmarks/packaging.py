@@ -22,7 +22,7 @@ from typing import Any
 
 import jwt
 
-from tests.aws_template import FUNCTIONS, TEMPLATE, branches, text, variables
+from tests.support.aws_template import FUNCTIONS, TEMPLATE, branches, text, variables
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache/packaging"

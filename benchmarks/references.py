@@ -21,15 +21,14 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.medline import newest, parse
 from bio_mcp.literature.records import Article
-from bio_mcp.literature.references.citation import parse_citation
-from bio_mcp.literature.references.reading import read_references
+from bio_mcp.literature.references.files import read_references
+from bio_mcp.literature.references.plain import parse_citation
 from bio_mcp.literature.references.works import CitedWork
-from bio_mcp.querying.references.checking import check_references
-from bio_mcp.querying.references.verdicts import Checked
-from tests.eutils_server.client import running
-from tests.memory_corpus import Corpus
+from bio_mcp.querying.references.checking import Checked, check_references
+from tests.support.eutils_server.client import running
+from tests.support.memory_corpus import Corpus
+from tests.support.written_references import ALTERATIONS, FORMATS, Cited, Writer, altered, cited_of
 from tests.tools.live import LiveDesk
-from tests.written_references import ALTERATIONS, FORMATS, Cited, Writer, altered, cited_of
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "pubmed"
 FILES = sorted(DATA.glob("*.xml.xz")) + sorted(DATA.glob("*.tar.xz"))

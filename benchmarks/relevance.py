@@ -31,14 +31,14 @@ from benchmarks.retrieval import MODEL, KeptEmbeddings, fill
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.answering.retrieving import Question, Retrieved, find
+from bio_mcp.answering.search import Question, Retrieved, search_papers
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval import calibration
-from bio_mcp.retrieval.likelihood import FIRST, OF_PAPER, OF_PAPERS, background, features_of_paper, features_of_papers
+from bio_mcp.retrieval import relevance as calibration
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, Ranked
+from bio_mcp.retrieval.relevance import FIRST, OF_PAPER, OF_PAPERS, background, features_of_paper, features_of_papers
 
 FITTED = {"scifact": 1.0, "nfcorpus": 1.0, "scifact, 450 papers": 0.5, "nfcorpus, 450 papers": 0.5}
 OF_EVIDENCE = {"scifact": 1.0, "nfcorpus": 0.1, "scifact, 450 papers": 0.3, "nfcorpus, 450 papers": 0.05}
@@ -148,7 +148,7 @@ def ask(model: KeptEmbeddings) -> Iterator[Asked]:
 
 
 def retrieved(question: str, backends: object) -> Retrieved:
-    return find(Question(question, quality_bias=False), cast(Backends, backends))
+    return search_papers(Question(question, quality_bias=False), cast(Backends, backends))
 
 
 def of_hits(asked: Sequence[Asked]) -> Samples:

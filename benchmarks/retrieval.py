@@ -27,21 +27,21 @@ from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.answering.retrieving import DEPTH, Question, find
+from bio_mcp.answering.search import DEPTH, Question, search_papers
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Passages
 from bio_mcp.retrieval.analysis import query_terms
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
+from bio_mcp.retrieval.question import expansion
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, fuse
-from bio_mcp.retrieval.synonyms import expansion
 
 ROOT = Path(__file__).resolve().parents[1]
 QA = ROOT.parent / "shared/data/qa"
-MODEL = ROOT / ".venv/share/bio-mcp/models/all-MiniLM-L6-v2"
+MODEL = PACKAGED / DEFAULT
 CACHE = ROOT / ".cache/retrieval"
 SETS = {
     "scifact": ("scifact_corpus.jsonl.xz", "scifact_queries_qrels.dev_train.jsonl.xz"),
@@ -153,7 +153,7 @@ def rankings(passages: Passages, model: KeptEmbeddings) -> dict[str, Ranking]:
         return ordered({key: value.score for key, value in fuse(both(question), DEPTH).items()})
 
     def product(question: str, *, synonyms: bool) -> list[str]:
-        found = find(Question(question, quality_bias=False, synonyms=synonyms), backends)
+        found = search_papers(Question(question, quality_bias=False, synonyms=synonyms), backends)
         return [each.candidate.pmid for each in found.ranked]
 
     return {

@@ -20,18 +20,18 @@ from typing import Any
 
 import numpy as np
 
+from bio_mcp.adapters.aws.s3_index import PAPERS_A_WRITE
 from bio_mcp.literature.medline import parse
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Entry, PassageQuery
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.adapters.embedded.engine import passages_in
-from tests.published import MemoryObjects, database
+from tests.support.published import MemoryObjects, database
 
 FILE = Path(__file__).parents[1] / "tests/data/pubmed/quick600.dev.xml.gz"
-SLICE, DIM = 32, 384
+DIM = 384
 QUERY = (("depression", 1.0), ("adult", 1.0), ("treatment", 1.0))
 
 
@@ -42,10 +42,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         objects = MemoryObjects()
         _, writing_s = timed(lambda: write(Path(directory) / "writer", objects, papers))
-        size = objects.told.snapshot.size
-        changes = [len(objects.objects[each.key][0]) for each in objects.told.changes]
+        size = objects.told.size
         print(f"{papers:,} papers: {size / 1e6:,.0f} MB, {size / papers / 1e3:.1f} kB a paper")
-        print(f"a change of {SLICE} papers: {np.mean(changes) / 1e3:,.0f} kB; {writing_s:.0f} s to write all")
+        print(f"{writing_s:.0f} s to write all, {PAPERS_A_WRITE} at a time")
         before = memory_mb()
         reader = database(Path(directory) / "reader", objects)
         passages = passages_in(reader)
@@ -60,12 +59,12 @@ def main() -> None:
 
 
 def write(directory: Path, objects: MemoryObjects, papers: int) -> None:
-    """Write the papers, 32 in each change, and a snapshot of nearly all at the end."""
-    writer = database(directory, objects, max_bytes=1 << 40, packed=max(1, papers // SLICE))
+    """Write the papers as `reindex` does."""
+    writer = database(directory, objects, max_bytes=1 << 40)
     passages = passages_in(writer)
     passages.ensure_schema("random", DIM)
     rest = islice(entries(), papers)
-    while part := list(islice(rest, SLICE)):
+    while part := list(islice(rest, PAPERS_A_WRITE)):
         passages.upsert_chunks(part)
     writer.close()
 

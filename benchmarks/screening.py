@@ -25,13 +25,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bio_mcp.adapters.embedders.installed import default_model_dir
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.records import AbstractSection, Article
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.screening.features import Floats, Linear, Vocabulary
-from bio_mcp.screening.learning import balanced, fit
-from bio_mcp.screening.ranking import DIGITS, RATIO, STRENGTH, VECTOR_LENGTH
+from bio_mcp.screening.ranking import DIGITS, RATIO, STRENGTH, VECTOR_LENGTH, Floats, Linear, Vocabulary, balanced, fit
 from bio_mcp.screening.stopping import estimate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,12 +122,12 @@ def ours(review: LabelledReview, known: Sequence[int], vocabulary: Vocabulary, v
     labels = np.asarray(review.labels, dtype=float)
     beside = VECTOR_LENGTH * vectors
     every = Linear(vocabulary.rows, beside)
-    decided, open_, weights = list(known), np.ones(len(labels), dtype=bool), None
+    decided, open_ = list(known), np.ones(len(labels), dtype=bool)
     open_[decided] = False
     while labels[decided].sum() < labels.sum():
         taught = labels[decided]
         rows = Linear(vocabulary.rows.take(decided), beside[decided])
-        weights = fit(rows, taught, balanced(taught, RATIO), STRENGTH, weights)
+        weights = fit(rows, taught, balanced(taught, RATIO), STRENGTH)
         left = np.flatnonzero(open_)
         scores = np.round(every.times(weights)[left], DIGITS)
         batch = 1 if len(decided) < 100 else len(decided) // 20
@@ -159,7 +157,7 @@ def stopped(review: LabelledReview, known: Sequence[int], order: Sequence[int]) 
 
 
 def main() -> None:
-    model = OnnxEmbeddings(default_model_dir())
+    model = OnnxEmbeddings(PACKAGED / DEFAULT)
     ways = {name: Found() for name in ("ASReview", "words", "ours")}
     stops: list[tuple[float, float]] = []
     heading = "WSS@95  R@10%  rank"

@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.off_topic import pubmedqa
 from benchmarks.retrieval import MODEL, KeptEmbeddings
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.answering.sentence_check import SUPPORTED_FROM, CheckedSentence, Problem, check
-from bio_mcp.retrieval.sentences import sentence_spans
+from bio_mcp.answering.writing import SUPPORTED_FROM, CheckedSentence, Problem, check
+from bio_mcp.retrieval.chunking import sentence_spans
 
-THRESHOLDS = (0.3, 0.4, 0.45, SUPPORTED_FROM, 0.55, 0.6)
+THRESHOLDS = (0.5, 0.55, SUPPORTED_FROM, 0.65, 0.7)
 NEAREST = 3  # other abstracts
 FLIPPED = {"increased": "decreased", "decreased": "increased", "higher": "lower", "lower": "higher"}
 

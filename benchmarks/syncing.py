@@ -18,11 +18,11 @@ import numpy as np
 from bio_mcp.deadline import NEVER
 from bio_mcp.ports.stores import Embeddings
 from bio_mcp.settings import Settings
+from bio_mcp.syncing.cursor import SyncReport
 from bio_mcp.syncing.delta import sync_delta
-from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.wiring.embedded import Embedded
-from tests.corpus import Corpus
-from tests.eutils_server.client import running
+from tests.support.corpus import Corpus
+from tests.support.eutils_server.client import running
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

@@ -5,7 +5,7 @@
 The questions are our own (tests/data/thai, which says how each was checked; no native speaker did). The corpus is the
 bundled sample, the papers that answer the questions, and others of the same update file of PubMed, 3,000 in all, chosen
 by the hash of their PMID. They go through the product's own import, index and search. Vectors are in .cache/thai by
-model and text: the first run embeds each paper by both models (some 15 CPU-minutes). Intervals are of 10,000 bootstrap
+model and text: the first run embeds each paper (some 5 CPU-minutes). Intervals are of 10,000 bootstrap
 samples of the questions.
 """
 
@@ -17,25 +17,20 @@ from hashlib import sha256
 from importlib.resources import as_file, files
 from math import log2
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 
 from benchmarks.retrieval import KeptEmbeddings
-from bio_mcp.adapters.embedders.identity import MULTILINGUAL_E5_SMALL
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.adapters.multilingual import MultilingualIndex
-from bio_mcp.answering.hybrid_hits import PAPER, HybridQuestion
-from bio_mcp.answering.hybrid_search import hybrid_search
+from bio_mcp.answering.hybrid_search import PAPER, HybridQuestion, hybrid_search
 from bio_mcp.lazy import lazily
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
-from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.stores import Embeddings
-from bio_mcp.retrieval.asked import asked
-from bio_mcp.retrieval.passages import Filters
+from bio_mcp.retrieval.question import parse_question
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
@@ -43,25 +38,19 @@ from bio_mcp.wiring.embedded import Embedded
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT / "tests/data/thai/questions.jsonl"
 UPDATE_FILE = ROOT.parent / "shared/data/pubmed/pubmed21n1298.dev.xml.xz"
-MODELS = ROOT / ".venv/share/bio-mcp/models"
 CACHE = ROOT / ".cache/thai"
 PAPERS, DEPTH, SAMPLES, SEED = 3_000, 100, 10_000, 2026
 
 
 class Corpus(Embedded):
-    """The embedded mode with vectors from the cache. `second` may be turned off."""
+    """The embedded mode with vectors from the cache."""
 
     def __init__(self, home: Path) -> None:
         super().__init__(Settings(home=home))
-        self.e5 = OnnxEmbeddings(MODELS / MULTILINGUAL_E5_SMALL.model_id)
 
     @lazily
     def embeddings(self) -> Embeddings:
-        return cast(Embeddings, KeptEmbeddings(OnnxEmbeddings(MODELS / "all-MiniLM-L6-v2"), CACHE))
-
-    @lazily
-    def multilingual(self) -> Multilingual:
-        return MultilingualIndex(self._multilingual_passages(), cast(Embeddings, KeptEmbeddings(self.e5, CACHE)))
+        return cast(Embeddings, KeptEmbeddings(OnnxEmbeddings(PACKAGED / DEFAULT), CACHE))
 
 
 def questions() -> list[dict[str, Any]]:
@@ -81,7 +70,7 @@ def records(wanted: set[str]) -> Iterator[Article]:
 
 
 def found(text: str, backends: Backends) -> list[str]:
-    question = HybridQuestion(asked(text), DEPTH, frozenset({PAPER}))
+    question = HybridQuestion(parse_question(text), DEPTH, frozenset({PAPER}))
     return [str(hit.pmid) for hit in hybrid_search(question, backends).hits]
 
 
@@ -101,29 +90,12 @@ def line(name: str, rows: list[tuple[float, float, float]]) -> str:
     draws = np.random.default_rng(SEED).integers(0, len(table), (SAMPLES, len(table)))
     low, high = np.quantile(table[draws, 0].mean(axis=1), [0.025, 0.975])
     wide, narrow, gain = table.mean(axis=0)
-    return f"{name:<61} {wide:.3f} [{low:.3f}, {high:.3f}]   {narrow:.3f}   {gain:.3f}"
+    return f"{name:<30} {wide:.3f} [{low:.3f}, {high:.3f}]   {narrow:.3f}   {gain:.3f}"
 
 
-def measure(corpus: Corpus, asked_for: list[dict[str, Any]]) -> Iterator[str]:
-    alone = cast(Backends, _without_second(corpus))
-    second = corpus.multilingual
-
-    def nearest(text: str) -> list[str]:
-        return [each.pmid for each in second.search(text, Filters(), DEPTH)]
-
-    ways = {
-        "Thai, by the dictionary alone (as without the second index)": lambda each: found(each["thai"], alone),
-        "Thai, by the multilingual index alone": lambda each: nearest(each["thai"]),
-        "Thai, by both (hybrid_search with the second index)": lambda each: found(each["thai"], cast(Backends, corpus)),
-        "the same questions in English": lambda each: found(each["english"], alone),
-    }
-    for name, way in ways.items():
-        yield line(name, [scores(way(each), each["pmids"]) for each in asked_for])
-
-
-def _without_second(corpus: Corpus) -> SimpleNamespace:
-    ports = ("embeddings", "passages", "documents", "graph", "today")
-    return SimpleNamespace(multilingual=None, **{name: getattr(corpus, name) for name in ports})
+def measure(corpus: Backends, asked_for: list[dict[str, Any]]) -> Iterator[str]:
+    for name, language in (("Thai, by the dictionary", "thai"), ("the same questions in English", "english")):
+        yield line(name, [scores(found(each[language], corpus), each["pmids"]) for each in asked_for])
 
 
 def main() -> None:
@@ -132,8 +104,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, closing(Corpus(Path(home))) as corpus:
         import_records(records(wanted), corpus)
         print(f"{len(asked_for)} questions, {corpus.documents.count():,} papers")
-        print(f"{'':<61} R@100 [95 %]           R@10    nDCG@10")
-        for each in measure(corpus, asked_for):
+        print(f"{'':<30} R@100 [95 %]           R@10    nDCG@10")
+        for each in measure(cast(Backends, corpus), asked_for):
             print(each)
 
 

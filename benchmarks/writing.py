@@ -18,14 +18,13 @@ from typing import TypeVar
 from benchmarks.parsing import DEFAULT, unpacked
 from benchmarks.syncing import Unmeasured
 from bio_mcp.literature import serial
-from bio_mcp.literature.fingerprint import content_hash
 from bio_mcp.literature.medline import parse
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of, search_terms
+from bio_mcp.literature.serial import content_hash
+from bio_mcp.retrieval.chunking import chunks_of, entry_of, search_terms
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 SOME = 3_000  # records by which the steps are measured
 BATCH = 200  # as an import writes records, and passages that are embedded quickly

@@ -1,7 +1,7 @@
 """Builds the container image of the endpoint: `python -m scripts.image --arch arm64 --tag NAME`.
 
-What it runs is laid out on this machine for the architecture that is asked for, from a lock and with the model that
-`make setup` built, so that nothing but Debian's packages is installed while the image is built.
+What it runs is laid out on this machine for the architecture that is asked for, from a lock and with the model of the
+package, so that nothing but Debian's packages is installed while the image is built.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bio_mcp.adapters.embedders.installed import default_model_dir
 from scripts.ingest_image import PLATFORMS, PYTHON
 
 ROOT = Path(__file__).parents[1]
@@ -31,8 +30,6 @@ def lay_out(arch: str, into: Path) -> None:
     subprocess.run([ROOT / ".venv/bin/uv", "pip", "install", "--quiet", *chosen, *locked], check=True)
     ours = ROOT / "layers/common/bio_mcp"
     shutil.copytree(ours, target / "bio_mcp", ignore=shutil.ignore_patterns("__pycache__"))
-    model = default_model_dir()
-    shutil.copytree(model, into / "root/opt/models" / model.name)
     programs = into / "root/usr/local/bin"
     programs.mkdir(parents=True)
     for name in PROGRAMS:

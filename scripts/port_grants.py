@@ -1,7 +1,8 @@
 """What each port takes on AWS: the variables that name its service, and the IAM actions that its methods call.
 
-A grant is `(action, resource)`. A resource is written as tests/aws_template.py reads it: what has `${...}` is a Sub,
-what has a dot a GetAtt, any other word a Ref. Whether a policy stands under a condition is the template's business.
+A grant is `(action, resource)`. A resource is written as `aws_template.py` of the tests reads it: what has `${...}`
+is a Sub, what has a dot a GetAtt, any other word a Ref. Whether a policy stands under a condition is the template's
+business.
 """
 
 from collections.abc import Iterable, Sequence
@@ -263,8 +264,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.latest": table("Jobs", "GetItem") | JOB,
     "jobs.newest": table("Jobs", "BatchGetItem") | JOB,
     "jobs.is_cancelled": table("Jobs", "GetItem"),
-    "jobs.put": table("Jobs", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
-    "jobs.remove": table("Jobs", "DeleteItem", "UpdateItem"),
+    "jobs.put": table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
+    "jobs.remove": table("Jobs", "DeleteItem"),
     "leases.acquire": table("Leases", "PutItem"),
     "leases.release": table("Leases", "DeleteItem"),
     "continuations.send": frozenset({("sqs:SendMessage", f"{CONTINUATIONS}.Arn")}),

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from bio_mcp import __version__
-from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED, licence_of, read_manifest
 
 NAME = "bio-mcp-literature"
 SPECIFICATION = "1.6"
@@ -48,11 +48,11 @@ def _named(name: str, version: str) -> dict[str, str]:
 
 
 def _model() -> dict[str, Any]:
-    of = ALL_MINILM_L6_V2
+    of, _ = read_manifest(PACKAGED / DEFAULT)
     return {
         "type": "machine-learning-model",
         "bom-ref": f"model:{of.model_id}",
         "name": of.model_id,
         "hashes": [{"alg": "SHA-256", "content": of.weights_sha256}],
-        "licenses": APACHE,
+        "licenses": [{"license": {"id": licence_of(PACKAGED / DEFAULT)}}],
     }

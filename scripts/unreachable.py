@@ -4,6 +4,7 @@ vulture looks for names in the package, the entry points of the functions and th
 count: what only they use belongs to them. What is used by its name from outside is told apart here, with the reason.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
@@ -15,17 +16,27 @@ from vulture.core import Item, Vulture
 
 from bio_mcp.literature import records
 from bio_mcp.settings import Settings
+from bio_mcp.tool import ToolOptions
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"
 SOURCES = [PACKAGE, ROOT / "functions", ROOT / "scripts"]
-CALLED_BY_DECORATORS = ["@tool", "@resource", "@*.command", "@field_validator", "@model_validator"]
+CALLED_BY_DECORATORS = [
+    "@tool",
+    "@live_tool",
+    "@_changing",
+    "@resource",
+    "@*.command",
+    "@field_validator",
+    "@model_validator",
+]
 
 ALLOWED = {
     "esearch_delta": "a name of the bio-mcp contract",
     "esummary_batch": "a name of the bio-mcp contract",
     "lr": "a field of the contract's DocSummary",
     "normalised": "a part of a model's fingerprint, which is of all fields",
+    "tokenizer_sha256": "a part of a model's fingerprint, which is of all fields",
     "inter_op_num_threads": "read by onnxruntime",
     "intra_op_num_threads": "read by onnxruntime",
     "log_severity_level": "read by onnxruntime",
@@ -47,16 +58,17 @@ ALLOWED = {
         ),
         "called by the MCP SDK's handlers of OAuth",
     ),
-    "normalizer": "an attribute of the library's Tokenizer",
-    "pre_tokenizer": "an attribute of the library's Tokenizer",
-    "post_processor": "an attribute of the library's Tokenizer",
-    "row_factory": "read by sqlite3",
     "import_records": "for programs that have records and no files; the tests' corpora are made so",
     "handle_starttag": "called by html.parser",
     "handle_endtag": "called by html.parser",
     "handle_data": "called by html.parser",
     "color": "a field of Zotero's annotations, of which an item's state is made",
     "item_type": "a field of Zotero's items, of which their state is made",
+    **dict.fromkeys(
+        "full_name is_date is_numerical is_hidden db_to citation_count citations_per_year relative_citation_ratio "
+        "is_provisional is_clinical asserted_by overlap_low overlap_high".split(),
+        "read by the name of a field of an answer",
+    ),
 }
 
 
@@ -77,9 +89,11 @@ def unreachable(sources: Iterable[Path]) -> Iterator[str]:
 
 
 def _stored() -> set[str]:
-    """Fields that are reached by name: a record is stored whole, a setting is asked for as `needed(name)`."""
-    kinds = [Settings, *filter(is_dataclass, vars(records).values())]
-    return {field.name for kind in kinds for field in fields(kind)}
+    """What is reached by name: a record is stored whole, a setting is asked for as `needed(name)`, the options of a
+    tool are given by name, and the tables of the wiring name adapters as "module:Class"."""
+    kinds = [Settings, ToolOptions, *filter(is_dataclass, vars(records).values())]
+    tables = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "wiring").glob("*.py"))
+    return {field.name for kind in kinds for field in fields(kind)} | set(re.findall(r'"bio_mcp[.\w]+:(\w+)', tables))
 
 
 def _is_field_of_a_model(item: Item) -> bool:
@@ -93,8 +107,9 @@ def _is_field_of_a_model(item: Item) -> bool:
 
 
 def main() -> int:
-    """Print what nothing reaches; returns the exit code."""
-    found = list(unreachable(SOURCES))
+    """Print what nothing reaches, and what is allowed without need; returns the exit code."""
+    needless = ALLOWED.keys() - {each.name for each in unused(SOURCES)}
+    found = [*unreachable(SOURCES), *(f"{name} is reached: it need not be allowed" for name in sorted(needless))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

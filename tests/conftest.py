@@ -11,7 +11,11 @@ import bio_mcp.adapters.embedders  # noqa: F401  turns telemetry off before a te
 settings.register_profile("same_every_time", derandomize=True, deadline=None)
 settings.load_profile("same_every_time")
 
-pytest_plugins = ["tests.eutils_server.fixtures", "tests.doors.command_line", "tests.scholarly_server.fixtures"]
+pytest_plugins = [
+    "tests.support.eutils_server.fixtures",
+    "tests.doors.command_line",
+    "tests.support.scholarly_server.fixtures",
+]
 
 
 def pytest_collection():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.aws_tables import TABLE, properties, template
+from tests.support.aws_tables import TABLE, properties, template
 
 TABLES = properties(TABLE)
 EXPIRING = {

@@ -7,11 +7,12 @@ from typing import cast
 import pytest
 
 from bio_mcp.call import call, read
-from bio_mcp.callers import Caller, current_caller
+from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
-from bio_mcp.deadline import Deadline, call_deadline
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Forbidden, NcbiRateLimited, NotFound
 from bio_mcp.ports import Backends
+from bio_mcp.scope import call_deadline, current
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from tests.doors import sample
 from tests.doors.sample import AUDITED, PLAIN
@@ -322,12 +323,12 @@ def test_a_tool_runs_on_behalf_of_its_caller():
     @tool("sample.notes", family=PLAIN, scope="read", timeout=5)
     def notes(request: Anything, backends: Backends) -> Response:
         """Note the caller."""
-        seen.append(current_caller())
+        seen.append(current().caller)
         return Response()
 
     ada = Caller("ada")
     ask(notes, {}, caller=ada)
-    assert (seen, current_caller()) == ([ada], None)
+    assert (seen, current().caller) == ([ada], None)
 
 
 def test_an_address_with_half_a_character_is_refused_before_any_store_is_asked():

@@ -6,7 +6,7 @@ import pytest
 
 from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters, stamped
 from scripts.docs import ROOT
-from tests.aws_template import TEMPLATE, rendered
+from tests.support.aws_template import TEMPLATE, rendered
 
 SAMCONFIG = (ROOT / "samconfig.toml").read_text()
 TERM = 'statins[tiab] AND "heart failure"[mesh]'

@@ -1,7 +1,8 @@
 import pytest
 
-from bio_mcp.deadline import NEVER, Deadline, bounded_by, call_deadline
+from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded
+from bio_mcp.scope import bounded_by, call_deadline
 from tests.adapters.clocks import Clock
 
 

@@ -9,13 +9,13 @@ from zipfile import ZipFile
 import pytest
 
 from bio_mcp import __version__
-from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+from bio_mcp.adapters.embedders.model_files import DEFAULT, GRAPH, PACKAGED, sha256_of
 from scripts.distribution import bill, bundle
 from scripts.sbom import bill_of
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ON_LAPTOPS_ALONE = {"click", "fastapi", "mcp", "onnx", "onnxruntime", "pythainlp", "rich", "uvicorn"}
+ON_LAPTOPS_ALONE = {"click", "fastapi", "mcp", "onnxruntime", "pythainlp", "rich", "uvicorn"}
 
 
 def names(requirements):
@@ -66,7 +66,7 @@ def test_a_bill_says_where_a_library_is_installed_and_gives_each_its_address(tmp
     assert "properties" not in click
     assert colorama["properties"] == [{"name": "bio-mcp:installed-where", "value": "sys_platform == 'win32'"}]
     assert stemmer["purl"] == "pkg:pypi/pystemmer@3.0.0"
-    assert model["hashes"] == [{"alg": "SHA-256", "content": ALL_MINILM_L6_V2.weights_sha256}]
+    assert model["hashes"] == [{"alg": "SHA-256", "content": sha256_of(PACKAGED / DEFAULT / GRAPH)}]
 
 
 def test_another_lock_has_a_bill_with_another_number(tmp_path):

@@ -5,11 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
+from tests.support.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-OF_THE_CODE = {"adding_a_tool", "architecture", "benchmarks", "decisions", "runbook"}  # which name functions and stores
+OF_THE_CODE = {
+    "adding_a_tool",
+    "adding_an_adapter",
+    "architecture",
+    "benchmarks",
+    "decisions",
+    "runbook",
+}  # which name functions and stores
 OTHERS = frozenset(
     """
     clientVersion corpus_size directoryRead documentationUrl hasMore icdCode insufficient_scope retry_after_s
@@ -26,7 +33,7 @@ def strangers(text, *, of_the_code=False):
     wrong = [
         f"{tool}({each})" for tool, given in called for each in given if each not in PORTABLE[tool].input.model_fields
     ]
-    typed = re.findall(r"bio-mcp call ([a-z][\w.]+)", text)
+    typed = re.findall(r"bio-mcp admin call ([a-z][\w.]+)", text)
     words = camel_case(text) | (set() if of_the_code else snake_case(text)) | set(typed)
     return [*wrong, *sorted(words - words_of_tools() - OTHERS)]
 
@@ -37,7 +44,5 @@ def test_every_tool_argument_and_field_that_a_page_names_exists(path):
 
 
 def test_a_name_that_no_tool_has_is_found():
-    page = (
-        "`rag_search(query, topics)` or `bio-mcp call rag_find`; `searchPubMed` and `doc_number` tell, as `doc_id` does"
-    )
+    page = "`rag_search(query, topics)` or `bio-mcp admin call rag_find`; `searchPubMed`, `doc_number`, `doc_id`"
     assert strangers(page) == ["rag_search(topics)", "doc_number", "rag_find", "searchPubMed"]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.package_source import MODULES_OF_PACKAGE, parsed
+from tests.support.package_source import MODULES_OF_PACKAGE, parsed
 
 ADDRESS_OR_ID = re.compile(r"https?://\S+\.\S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LISTABLE = 9_999  # records of a search that PubMed lists

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import MODULES, TOOLS
-from bio_mcp.doors.aws.events import Event
-from bio_mcp.doors.aws.inbox import call_for
+from bio_mcp.doors.aws.queues import Event, call_for
 from tests.doors.lambda_bridge import in_a_thread_with_a_loop
-from tests.package_source import ROOT, imports, parsed
+from tests.support.package_source import ROOT, imports, parsed
 
 FUNCTIONS = ROOT / "functions"
 

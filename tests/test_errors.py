@@ -13,14 +13,13 @@ from bio_mcp import errors
 MODULES = sources(Path(__file__).parents[1] / PACKAGE)
 OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
-    "adapters.caching.codecs.Unreadable": "a miss of the cache, which the caching package alone sees",
-    "adapters.embedded.arrayfile.Unusable": "has the file of an index read from the corpus, and doctor say why",
+    "adapters.caching.Unreadable": "a miss of the cache, which caching alone sees",
+    "adapters.embedded.index_file.Unusable": "has the file of an index read from the corpus, and doctor say why",
+    "adapters.http.TooLong": "a body beyond its limit, which each client reports as a failure of its service",
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
-    "adapters.workers.process.Died": "ends an embedding process, which its pool replaces and the import reports",
-    "adapters.embedders.registry.WeightsUnavailable": "ends `bio-mcp setup`; it holds pip's words, paths and addresses",
+    "adapters.workers.Died": "ends an embedding process, which its pool replaces and the import reports",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",
-    "doors.client_configs.merging.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",
-    "literature.medline.regular.fragments.Irregular": "sends records to the reader of trees, and ends there",
+    "doors.client_configs.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",
     "doors.cli.session.Failed": "carries the envelope of a call that has failed already",
 }
 

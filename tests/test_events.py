@@ -6,8 +6,8 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from scripts.docs import ROOT
-from tests.eutils_server.client import running
 from tests.sam_local.local import FILES
+from tests.support.eutils_server.client import running
 from tests.tools.live import LiveDesk
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from tests.examples import EXAMPLES, ROOT, example_of, examples_of, path_of, without_example
+from tests.support.examples import EXAMPLES, ROOT, example_of, examples_of, path_of, without_example
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -9,7 +9,7 @@ import pytest
 
 from bio_mcp.adapters.embedders import TELEMETRY_OFF
 from bio_mcp.settings import Settings
-from tests.aws_template import FUNCTIONS, TEMPLATE
+from tests.support.aws_template import FUNCTIONS, TEMPLATE
 
 ROOT = Path(__file__).parents[1]
 RECIPE = (ROOT / "layers/hf/Dockerfile").read_text()
@@ -23,7 +23,8 @@ def given(step):
 
 
 def copied(function):
-    return [copy.split()[0].replace("${FUNCTION}", function) for copy in given("COPY")]
+    named = [copy.split()[0] for copy in given("COPY") if not copy.startswith("--from=")]  # or in another context
+    return [each.replace("${FUNCTION}", function) for each in named]
 
 
 @pytest.mark.parametrize("function", EMBED)
@@ -43,10 +44,11 @@ def test_it_runs_the_python_and_the_handler_of_the_template():
 
 def test_the_variables_of_the_image_are_settings():
     variables = dict(each.split("=") for line in given("ENV") for each in line.split())
+    assert variables["BIO_MCP_EMBEDDING_MODEL"] == "${MODEL}"
     known = {each.metadata["env"]: each for each in fields(Settings)}
     assert Settings.from_env({name: value for name, value in variables.items() if name in known}).embeddings == "hf"
     assert {name: value for name, value in variables.items() if name not in known} == TELEMETRY_OFF
-    assert any(f"--into {variables['BIO_MCP_MODELS']}/{Settings().embedding_model}" in line for line in given("RUN"))
+    assert f"--from=model . {variables['BIO_MCP_MODELS']}/${{MODEL}}/" in given("COPY")
 
 
 def test_it_reports_to_nobody_while_it_is_built_either():
@@ -57,7 +59,7 @@ def test_it_reports_to_nobody_while_it_is_built_either():
 def test_what_it_installs_is_locked_and_leaves_out_what_lambda_brings():
     assert any("--require-hashes" in line for line in given("RUN"))
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "layers/hf/requirements.txt").read_text(), re.MULTILINE))
-    assert {"sentence-transformers", "torch", "onnx", "onnxruntime", "safetensors", "pydantic"} <= locked
+    assert {"sentence-transformers", "torch", "onnxruntime", "safetensors", "pydantic"} <= locked
     assert locked.isdisjoint({"boto3", "botocore"})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.package_source import MODULES_OF_PACKAGE, ROOT, imports, parsed, within
+from tests.support.package_source import MODULES_OF_PACKAGE, ROOT, imports, parsed, within
 
 
 def module_level(source: str) -> Iterator[ast.stmt]:
@@ -41,13 +41,14 @@ def handed_on(source: str) -> dict[str, str]:
 
 
 DEFINED = {name: defined(source) for name, source in MODULES_OF_PACKAGE.items()}
-HANDED_ON = {name: handed_on(source) for name, source in MODULES_OF_PACKAGE.items()}
+HANDED_ON = {name: names for name, source in MODULES_OF_PACKAGE.items() if (names := handed_on(source))}
+WHOLE = {*MODULES_OF_PACKAGE, "__version__"}
 
 
 def second_paths(name: str, source: str) -> list[str]:
     """What `source` imports of ours by another way than the one: the module that defines it, or that hands it on."""
     imported = [each.removeprefix("bio_mcp.") for each in imports(source) if each.startswith("bio_mcp.")]
-    wanted = [each for each in imported if each not in {*MODULES_OF_PACKAGE, "__version__"}]
+    wanted = [each for each in imported if each not in WHOLE]
     return [each for each in wanted if not _the_path(name, *each.rpartition(".")[::2])]
 
 
@@ -68,7 +69,7 @@ def test_each_public_name_has_one_import_path():
     [
         "from bio_mcp.adapters.entrez.client import Summaries",
         "from bio_mcp.ports import Jobs",
-        "from bio_mcp.literature.jats.texts import FullText",
+        "from bio_mcp.literature.jats import FullText",
         "def late():\n    from bio_mcp.literature.medline.stream import parse",
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bio_mcp.adapters.embedders import TELEMETRY_OFF
 from scripts.ingest_image import LAYERS, PLATFORMS, PYTHON, RECIPE
-from tests.aws_template import FUNCTIONS, RESOURCES, TEMPLATE
+from tests.support.aws_template import FUNCTIONS, RESOURCES, TEMPLATE
 
 ROOT = Path(__file__).parents[1]
 STEPS = [line.split(maxsplit=1) for line in RECIPE.read_text().splitlines() if line and not line.startswith("#")]

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bio_mcp.doors.aws.load_function import Step
-from tests.aws_template import RESOURCES
+from tests.support.aws_template import RESOURCES
 
 STEPS = {"begin", "fetch", "survey", "list", "plan", "load", "note", "report"}
 NAMES = {"LoadsAtOnce": "7", "Bucket": "bucket", "LoadFunction.Arn": "arn:aws:lambda:r:1:function:load"}

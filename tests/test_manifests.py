@@ -13,7 +13,7 @@ import yaml
 
 from bio_mcp import __version__
 from bio_mcp.doors.cli.program import bio_mcp
-from bio_mcp.doors.mcp.card import DESCRIPTION
+from bio_mcp.doors.mcp.http import DESCRIPTION
 from bio_mcp.doors.mcp.listing import META
 from bio_mcp.settings import Settings
 from scripts.distribution import PROJECT, bundle
@@ -136,6 +136,7 @@ COMMANDS = sorted({command for block in BLOCKS for command in STARTED.findall(bl
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_pages_about_installing_is_understood(command):
-    name, *arguments = shlex.split(command)
-    found = bio_mcp.get_command(click.Context(bio_mcp), name)
-    assert found.make_context(name, arguments).params
+    found, words = bio_mcp, shlex.split(command)
+    while isinstance(found, click.Group):
+        found = found.get_command(click.Context(found), words.pop(0))
+    assert found.make_context(command, words).params

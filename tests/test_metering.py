@@ -7,21 +7,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.budgets import FILE, SqliteBudgets
-from bio_mcp.adapters.language_models.prompt import INSTRUCTIONS, MOST_TOKENS
+from bio_mcp.adapters.embedded.side_files import SqliteBudgets
+from bio_mcp.adapters.language_models import INSTRUCTIONS, MOST_TOKENS
 from bio_mcp.adapters.metered import MeteredEmbeddings, MeteredLanguageModel, MeteredReranker, MeteredTurns
 from bio_mcp.answering.writing import write
 from bio_mcp.call import call, read
 from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.deadline import NEVER
-from bio_mcp.dialects import CITELOOM, PUBMED, TTM, code_for
-from bio_mcp.errors import BudgetSpent, Misconfigured, UpstreamFailed
-from bio_mcp.metering import DAY, Limits, Meter, metered
-from bio_mcp.ports.language_models import Generated
+from bio_mcp.errors import CITELOOM, PUBMED, TTM, BudgetSpent, Misconfigured, UpstreamFailed, code_for
+from bio_mcp.ports.models import Generated
+from bio_mcp.scope import DAY, Limits, Meter
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.limits import limits
-from tests.corpus import HashedWords, Over
+from bio_mcp.wiring.services import limits
 from tests.doors import sample
+from tests.support.corpus import HashedWords, Over
+from tests.support.scopes import metered
 
 ADA, BOB = Caller("ada", tenant="lab"), Caller("bob", tenant="lab")
 QUESTION = "Does ginger help?"
@@ -143,7 +143,7 @@ def test_a_queued_call_is_none_of_the_callers_calls_a_second(budgets):
 
 
 def test_a_store_of_budgets_that_fails_refuses_nobody(budgets, tmp_path, caplog):
-    (tmp_path / FILE).mkdir()
+    (tmp_path / SqliteBudgets.file).mkdir()
     with caplog.at_level(logging.WARNING, "bio_mcp.budgets"):
         assert not asked(ADA, over(budgets, {"calls": 0})).failed
     assert "budgets cannot be charged" in caplog.text

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.package_source import MODULES_OF_PACKAGE
+from tests.support.package_source import MODULES_OF_PACKAGE
 
 POSSESSIVE_GROUP = re.compile(r"\)[*+?]\+|\(\?>")  # matched wrongly before 3.11.5: python/cpython#106052
 

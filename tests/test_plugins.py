@@ -9,10 +9,10 @@ from jsonschema import Draft7Validator
 
 from bio_mcp import __version__
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.choosing import chosen, words_of
+from bio_mcp.doors.mcp.listing import chosen, words_of
 from bio_mcp.settings import Settings
 from bio_mcp.skills import NAMES, all_skills
-from tests.named_tools import calls
+from tests.support.named_tools import calls
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "tests/data/plugins"

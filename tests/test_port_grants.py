@@ -1,6 +1,6 @@
 """A tool works on AWS: its function is given what the ports take that it touches."""
 
-from typing import get_args, get_type_hints
+from typing import get_args
 
 import pytest
 
@@ -9,12 +9,12 @@ from bio_mcp.errors import StoreFailed
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.fields import BIO_MCP
 from bio_mcp.wiring.aws import Aws
 from scripts.port_grants import GRANTS, VARIABLES, given_for
-from tests.aws_ports import NOBODY
-from tests.examples import EXAMPLES, example_of
-from tests.touched_ports import PORTS, reached, run, small_corpus, touched_by, ungranted, used
+from tests.support.aws_ports import NOBODY
+from tests.support.examples import EXAMPLES, example_of
+from tests.support.touched_ports import PORTS, reached, run, small_corpus, touched_by, ungranted, used
 
 OFFERED = [*(TOOLS[name] for name in EXAMPLES), *RESOURCES.values()]
 
@@ -61,6 +61,9 @@ def test_a_tool_whose_example_fails_is_reported(corpus):
         touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus)
 
 
+INDEX = {"passages": "indexes"}  # which are asked for them at each use
+
+
 class Without:
     """Backends whose methods `broken` fail."""
 
@@ -99,14 +102,14 @@ def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_the
     for method in declared:
         port, _, called = method.partition(".")
         assert port in PORTS
-        declares = get_type_hints(vars(Backends)[port].fget)["return"]
+        declares = get_args(vars(Backends)[port].__orig_class__)[0]
         assert any(callable(getattr(each, called, None)) for each in (declares, *get_args(declares)))
 
 
 def test_every_port_that_a_tool_may_touch_has_a_row():
     assert {each.partition(".")[0] for each in GRANTS} == set(VARIABLES)
     doors = {"authorizations", "budgets", "load_files", "pubmed_files"}
-    assert set(VARIABLES) == (PORTS | doors) - {"multilingual", "reranker"}  # the stack has no parameter for them
+    assert set(VARIABLES) == (PORTS | doors) - {"reranker"}  # the stack has no parameter for it
 
 
 def test_a_method_without_a_row_is_reported_by_a_sentence():
@@ -130,7 +133,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
     if port == "embeddings":  # a model, which this machine has elsewhere
         assert backends.settings.models.name == "1"
     else:
-        assert getattr(backends, port)
+        assert getattr(backends, INDEX.get(port, port))
     backends.close()
 
 
@@ -140,5 +143,5 @@ def test_a_port_over_an_index_in_s3_is_made_of_the_same_variables(port, monkeypa
         monkeypatch.setenv(name, value)
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     backends = Aws(Settings.from_env(given | {"BIO_MCP_INDEX_TIER": "s3", "BIO_MCP_OPENSEARCH_URL": ""}))
-    assert getattr(backends, port)
+    assert getattr(backends, INDEX.get(port, port))
     backends.close()

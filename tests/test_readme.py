@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.cli.program import COMMANDS
+from bio_mcp.doors.cli.program import MENU
 from bio_mcp.doors.cli.program import run as run_command
 from bio_mcp.settings import Settings
 from scripts.docs import ROOT
@@ -108,7 +108,7 @@ def test_the_example_of_a_project_finds_what_was_ingested(home):
 
 def test_a_search_prints_the_reason_of_each_hit(home, run):
     hits = run(SEARCHES[0], home).out.split("\n\n")[:-1]
-    reason = r"\n   (weak match, )?score [\d.]+: meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
+    reason = r"explanation meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
     assert hits
     assert all(re.search(reason, hit) for hit in hits)
 
@@ -128,7 +128,7 @@ def test_the_example_of_a_sync_brings_papers_that_the_sample_has_not_and_none_of
 def test_every_command_that_is_named_exists():
     named = {words.split()[1] for words in re.findall(r"`(bio-mcp [a-z][^`]*)`", PAGES)}
     assert len(named) > 8
-    assert named <= set(COMMANDS)
+    assert named <= {name for section in MENU.values() for name in section}
 
 
 def test_every_make_command_is_run_by_the_whole_suite():

@@ -4,8 +4,8 @@ import fnmatch
 import re
 from pathlib import Path
 
-from tests.aws_tables import read
-from tests.aws_template import TEMPLATE, of
+from tests.support.aws_tables import read
+from tests.support.aws_template import TEMPLATE, of
 
 ROOT = Path(__file__).parents[1]
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from bio_mcp.errors import Misconfigured
-from bio_mcp.settings import Settings
+from bio_mcp.settings import Settings, models_folder
 
 
 def test_an_empty_environment_gives_the_defaults():
@@ -134,3 +134,12 @@ def test_ids_are_looked_up_where_records_are_unless_set_otherwise(base, converte
 def test_a_field_of_a_bundle_that_was_left_empty_leaves_the_default():
     given = {"NCBI_API_KEY": "${user_config.ncbi_api_key}", "MCP_HTTP_PORT": "${user_config.port}"}
     assert Settings.from_env(given) == Settings()
+
+
+def test_models_are_in_the_environment_of_a_clone_that_has_them(tmp_path):
+    (tmp_path / "share/bio-mcp/models").mkdir(parents=True)
+    assert models_folder(str(tmp_path)) == tmp_path / "share/bio-mcp/models"
+
+
+def test_elsewhere_they_are_the_users_and_outlive_an_environment(tmp_path):
+    assert models_folder(str(tmp_path)) == Path("~/.bio-mcp/models")

@@ -8,7 +8,7 @@ import yaml
 
 from bio_mcp import skills
 from bio_mcp.skills import NAMES, all_skills, skill
-from tests.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
+from tests.support.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
 
 FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}  # of the specification
 each_skill = pytest.mark.parametrize("name", NAMES)

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from benchmarks.code import patches
-from tests.package_source import ROOT, parsed
+from tests.support.package_source import ROOT, parsed
 
 
 @cache

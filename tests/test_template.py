@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
-from bio_mcp.doors.aws.events import MARGIN_S, Event
-from bio_mcp.doors.aws.inbox import INBOX
-from bio_mcp.doors.aws.measuring import SERVICE
-from bio_mcp.doors.mcp.choosing import chosen, words_of
-from bio_mcp.ingesting import notice_checks
+from bio_mcp.doors.aws.queues import INBOX, MARGIN_S, Event
+from bio_mcp.doors.aws.tool_function import SERVICE
+from bio_mcp.doors.mcp.listing import chosen, words_of
+from bio_mcp.ingesting import notices
 from bio_mcp.settings import Settings
-from bio_mcp.syncing import retractions
-from tests.aws_template import (
+from bio_mcp.syncing import queries
+from tests.support.aws_template import (
     FUNCTIONS,
     IMAGES,
     SERVING,
@@ -30,7 +29,7 @@ from tests.aws_template import (
     timeout_ms,
     variables,
 )
-from tests.aws_template import RESOURCES as MADE
+from tests.support.aws_template import RESOURCES as MADE
 
 ROOT = Path(__file__).parents[1]
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
@@ -107,7 +106,7 @@ def test_a_build_with_another_model_names_it_in_the_built_template(tmp_path):
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
     pairs = zip(template.splitlines(), built.read_text().splitlines(), strict=True)
     [change] = [(before.strip(), after.strip()) for before, after in pairs if before != after]
-    assert change == ("Default: all-MiniLM-L6-v2", "Default: small-int8")
+    assert change == ("Default: bge-small-en-v1.5", "Default: small-int8")
 
 
 @pytest.mark.parametrize("layer", [each for each in MADE if each.endswith("Layer")])
@@ -360,8 +359,12 @@ def test_a_schedule_sends_what_its_tool_takes_of_a_term_as_it_was_typed(number, 
 def test_what_was_retracted_is_flagged_each_night_under_a_key_that_no_corpus_may_have():
     event = Event.model_validate_json(SCHEDULES["RetractionsSchedule"]["Target"]["Input"])
     assert event.tool == "pubmed.sync_delta"
-    assert event.arguments == {"query_key": retractions.QUERY_KEY, "term": retractions.TERM, "known_only": True}
-    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], retractions.QUERY_KEY)
+    assert event.arguments == {
+        "query_key": queries.RETRACTIONS_KEY,
+        "term": queries.RETRACTIONS_TERM,
+        "known_only": True,
+    }
+    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], queries.RETRACTIONS_KEY)
     assert MADE["RetractionsSchedule"]["Condition"] == "HasContact"
 
 
@@ -378,8 +381,8 @@ def test_what_was_retracted_is_flagged_each_night_under_a_key_that_no_corpus_may
 def test_notices_about_documents_of_projects_are_asked_for_each_night_where_crossref_is(sources, nightly, there):
     event = Event.model_validate_json(SCHEDULES["NoticesSchedule"]["Target"]["Input"])
     assert event.tool == "pubmed.sync_delta"
-    assert event.arguments == {"query_key": notice_checks.QUERY_KEY, "term": notice_checks.TERM}
-    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], notice_checks.QUERY_KEY)
+    assert event.arguments == {"query_key": notices.QUERY_KEY, "term": notices.TERM}
+    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], notices.QUERY_KEY)
     given = {"LiteratureSources": sources, "NightlyNotices": nightly}
     assert re.fullmatch(PARAMETERS["LiteratureSources"]["AllowedPattern"], sources)
     assert nightly in PARAMETERS["NightlyNotices"]["AllowedValues"]

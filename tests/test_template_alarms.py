@@ -8,14 +8,13 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
-from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
-from bio_mcp.ingesting import notice_checks
+from bio_mcp.errors import BIO_MCP, BudgetSpent, Failure, InvalidInput, NotFound
+from bio_mcp.ingesting import notices
 from bio_mcp.ports import Backends
-from bio_mcp.syncing import retractions
-from tests.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
-from tests.corpus import Corpus
+from bio_mcp.syncing import queries
+from tests.support.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
+from tests.support.corpus import Corpus
 
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
 PARAMETERS = TEMPLATE["Parameters"]
@@ -81,7 +80,7 @@ MUST = {
     ("AWS::StackName", "Throttled", ""),
     ("AWS::StackName", "Heartbeats", "bio_mcp"),
     *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
-    *(("AWS::StackName", "CompleteSyncs", key) for key in (retractions.QUERY_KEY, notice_checks.QUERY_KEY)),
+    *(("AWS::StackName", "CompleteSyncs", key) for key in (queries.RETRACTIONS_KEY, notices.QUERY_KEY)),
 }
 
 
@@ -166,7 +165,7 @@ class Broken:
         self._failure = failure
 
     def __getattr__(self, name):
-        if isinstance(getattr(Backends, name, None), property):
+        if name in vars(Backends):
             raise self._failure
         raise AttributeError(name)
 
@@ -218,7 +217,7 @@ def counting_syncs(name, key=""):
 
 @pytest.mark.parametrize("name", ["Corpus1", "Corpus2", "Corpus3", "Retractions", "Notices"])
 def test_a_key_that_a_client_made_up_becomes_no_metric(name):
-    own = {"Retractions": retractions.QUERY_KEY, "Notices": notice_checks.QUERY_KEY}.get(name, "own")
+    own = {"Retractions": queries.RETRACTIONS_KEY, "Notices": notices.QUERY_KEY}.get(name, "own")
     complete = {"message": "synced", "state": "complete"}
     assert matches(counting_syncs(name, "own"), {**complete, "query_key": own})
     assert not matches(counting_syncs(name, "own"), {**complete, "query_key": "made-up"})

@@ -10,7 +10,7 @@ import pytest
 from scripts.port_grants import FOLDER, given_for, secret
 from scripts.template.functions import declared
 from scripts.template.policies import BY_NAME
-from tests.aws_template import (
+from tests.support.aws_template import (
     FUNCTIONS,
     IMAGES,
     RESOURCES,
@@ -26,10 +26,10 @@ from tests.aws_template import (
     text,
     variables,
 )
-from tests.aws_template import (
+from tests.support.aws_template import (
     listed as several,
 )
-from tests.touched_ports import needed
+from tests.support.touched_ports import needed
 
 ADAPTERS = Path(__file__).parents[1] / "layers/common/bio_mcp/adapters/aws"
 EVERYONES = set(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
@@ -245,21 +245,24 @@ def test_the_name_of_the_corpus_cannot_be_read_as_that_of_a_project():
 # What an adapter calls, as actions of IAM; a transaction needs those of its parts.
 ACTIONS = {
     "transact_write_items": {"PutItem", "UpdateItem", "DeleteItem"},
+    "batch_get_items": {"BatchGetItem"},
+    "batch_write_items": {"BatchWriteItem"},
+    "refused_put": {"PutItem"},
     "head_object": {"GetObject"},
     "put_events": {"PutEvents"},
 }
-MODULES = {  # who reads and writes what
-    "DocumentsTable.Arn": ("documents", "batch_writes", "exact_count", "transactions", "paper_identifiers", "dynamodb"),
-    "CheckpointsTable.Arn": ("checkpoints",),
-    "JobsTable.Arn": ("jobs", "dynamodb"),
-    "LeasesTable.Arn": ("leases",),
-    "AuditTable.Arn": ("audit",),
-    "PaceTable.Arn": ("rate_limit",),
-    "CacheTable.Arn": ("cache",),
-    "${Bucket.Arn}/articles/*": ("blobs",),
-    "${Bucket.Arn}/jobs/*": ("blobs",),
-    "BudgetsTable.Arn": ("budgets",),
-    "EventBus.Arn": ("announcements",),
+CLASSES = {  # who reads and writes what
+    "DocumentsTable.Arn": ("documents.DynamoDocuments", "documents.CountedItems"),
+    "CheckpointsTable.Arn": ("state.DynamoCheckpoints",),
+    "JobsTable.Arn": ("state.DynamoJobs",),
+    "LeasesTable.Arn": ("state.DynamoLeases",),
+    "AuditTable.Arn": ("state.DynamoAudit",),
+    "PaceTable.Arn": ("rate_limit.DynamoRateLimiter",),
+    "CacheTable.Arn": ("answers.DynamoCache",),
+    "${Bucket.Arn}/articles/*": ("blobs.S3Blobs",),
+    "${Bucket.Arn}/jobs/*": ("blobs.S3Blobs",),
+    "BudgetsTable.Arn": ("accounts.DynamoBudgets",),
+    "EventBus.Arn": ("messages.EventBridgeAnnouncements",),
 }
 
 
@@ -267,28 +270,38 @@ MODULES = {  # who reads and writes what
 BY_HAND = {"JobsTable.Arn": {"DeleteItem"}, "CheckpointsTable.Arn": {"DeleteItem"}}
 
 
-def called(*names):
-    """The actions that the modules' calls of clients take."""
-    trees = [ast.walk(ast.parse((ADAPTERS / f"{name}.py").read_text())) for name in names]
+def source(adapter):
+    """The text of an adapter's class."""
+    module, name = adapter.split(".")
+    text = (ADAPTERS / f"{module}.py").read_text()
+    [found] = [each for each in ast.parse(text).body if isinstance(each, ast.ClassDef) and each.name == name]
+    return ast.get_source_segment(text, found)
+
+
+def called(*adapters):
+    """The actions that the adapters' calls of clients take."""
+    trees = [ast.walk(ast.parse(source(each))) for each in adapters]
     attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
-    verbs = re.compile(r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$")
+    verbs = re.compile(
+        r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|refused_put$"
+    )
     found = {each for each in attributes if verbs.match(each)}
     return {action for each in found for action in ACTIONS.get(each, {each.title().replace("_", "")})}
 
 
-def listed(*names):
-    """Scan where the modules list a table; an operator may do that as himself, and need no function for it."""
-    return {"Scan" for name in names if 'get_paginator("scan")' in (ADAPTERS / f"{name}.py").read_text()}
+def listed(*adapters):
+    """Scan where the adapters list a table; an operator may do that as himself, and need no function for it."""
+    return {"Scan" for each in adapters if "_table.scan(" in source(each)}
 
 
-@pytest.mark.parametrize("resource", MODULES)
+@pytest.mark.parametrize("resource", CLASSES)
 def test_what_a_function_may_do_to_a_store_its_adapter_does(resource):
     granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
     assert granted
-    assert granted <= called(*MODULES[resource]) | listed(*MODULES[resource])
+    assert granted <= called(*CLASSES[resource]) | listed(*CLASSES[resource])
 
 
-@pytest.mark.parametrize("resource", [each for each in MODULES if "Table" in each])
+@pytest.mark.parametrize("resource", [each for each in CLASSES if "Table" in each])
 def test_what_an_adapter_does_to_a_store_some_function_may_do(resource):
     granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
-    assert called(*MODULES[resource]) - BY_HAND.get(resource, set()) <= granted
+    assert called(*CLASSES[resource]) - BY_HAND.get(resource, set()) <= granted

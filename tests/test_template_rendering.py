@@ -12,10 +12,10 @@ from scripts.port_grants import INDEX, MODEL, MODEL_BEHIND, PROFILE, Given, give
 from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
-from tests.aws_tables import read
-from tests.aws_template import SERVING, allowed_by, documents_of, text
-from tests.aws_template import rendered as rendered_by_cloudformation
-from tests.touched_ports import needed
+from tests.support.aws_tables import read
+from tests.support.aws_template import SERVING, allowed_by, documents_of, text
+from tests.support.aws_template import rendered as rendered_by_cloudformation
+from tests.support.touched_ports import needed
 
 TEMPLATE = (ROOT / "template.yaml").read_text()
 
@@ -233,7 +233,7 @@ def test_a_module_that_is_put_beside_the_others_is_found_after_them(tmp_path, mo
 DECLARING = '''
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.fields import BIO_MCP
 
 
 @tool("corpus.nothing", family=BIO_MCP, scope="read", timeout=1)

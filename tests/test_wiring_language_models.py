@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.language_models import LANGUAGE_MODELS
+from bio_mcp.wiring.models import LANGUAGE_MODELS
 from tests.adapters.json_endpoint import JsonEndpoint
 
 COMPLETION = {"choices": [{"message": {"content": "Yes [1]."}}]}

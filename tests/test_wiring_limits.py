@@ -8,11 +8,12 @@ from bio_mcp.adapters.metered import MeteredEmbeddings, MeteredLanguageModel
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import BudgetSpent
-from bio_mcp.metering import Meter, metered
+from bio_mcp.scope import Meter
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.embedded import Embedded
-from tests.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY
+from tests.support.scopes import metered
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
-from bio_mcp.adapters.embedders.installed import write_manifest
+from bio_mcp.adapters.embedders.model_files import DEFAULT, Identity, write_manifest
 from bio_mcp.errors import Misconfigured, NotFound
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from bio_mcp.wiring.embedding import InstalledModels
+from bio_mcp.wiring.models import InstalledModels
 from tests.adapters.entries import entry
-from tests.corpus import HashedWords
+from tests.support.corpus import HashedWords
 
-SMALL = replace(ALL_MINILM_L6_V2, model_id="small", dim=8)
+USUAL = Identity(DEFAULT, "weights", "tokenizer", 384, 512)
+SMALL = replace(USUAL, model_id="small", dim=8)
 
 
 def install(models, identity):
@@ -24,7 +24,7 @@ def install(models, identity):
     folder.mkdir(parents=True)
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).write_text("{}")
-    write_manifest(folder, identity)
+    write_manifest(folder, identity, "MIT")
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def test_a_name_that_is_a_path_is_refused(settings):
 
 
 def test_the_settings_decide_until_there_is_a_paper_and_the_index_from_then_on(settings):
-    install(settings.models, ALL_MINILM_L6_V2)
+    install(settings.models, USUAL)
     with closing(Embedded(settings)) as backends:
-        assert backends.embeddings.fingerprint == ALL_MINILM_L6_V2.fingerprint
+        assert backends.embeddings.fingerprint == USUAL.fingerprint
         backends.passages.ensure_schema(SMALL.fingerprint, SMALL.dim)
-        assert backends.embeddings.fingerprint == ALL_MINILM_L6_V2.fingerprint
+        assert backends.embeddings.fingerprint == USUAL.fingerprint
         backends.passages.ensure_schema(SMALL.fingerprint, SMALL.dim)
         backends.passages.upsert_chunks([entry("1", "x")])
         assert backends.embeddings.fingerprint == SMALL.fingerprint
 
 
 def test_the_model_of_the_settings_is_used_where_the_index_cannot_be_read(settings):
-    install(settings.models, ALL_MINILM_L6_V2)
+    install(settings.models, USUAL)
     settings.home.mkdir()
     (settings.home / "corpus.sqlite3").write_text("no database")
     with closing(Embedded(settings)) as backends:
-        assert backends.embeddings.fingerprint == ALL_MINILM_L6_V2.fingerprint
+        assert backends.embeddings.fingerprint == USUAL.fingerprint

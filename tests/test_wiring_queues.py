@@ -8,7 +8,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from scripts.template.functions import declared
-from tests.aws_ports import NOBODY, MotoPorts, client
+from tests.support.aws_ports import NOBODY, MotoPorts, client
 
 QUEUED = {name: each.lambda_module for name, each in TOOLS.items() if declared(each.lambda_module).get("queue")}
 

@@ -4,18 +4,20 @@ from contextlib import closing
 
 import pytest
 
-from bio_mcp.adapters.rerankers.adding import add_reranker
+from bio_mcp.adapters.embedders.own_models import Wanted
+from bio_mcp.adapters.rerankers.onnx import add_reranker
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import EmbeddingFailed, Misconfigured
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import rerankers
 from bio_mcp.wiring.embedded import Embedded
+from bio_mcp.wiring.models import RERANKERS
+from tests.adapters.embedders.tiny_model import published_reranker as published
 from tests.adapters.json_endpoint import JsonEndpoint
-from tests.adapters.rerankers.tiny_reranker import published
 
 
 def reranker(**given):
-    return rerankers.reranker(Settings(**given))
+    settings = Settings(**given)
+    return RERANKERS[settings.reranker](settings)
 
 
 def test_unless_one_is_named_there_is_none(tmp_path):
@@ -47,7 +49,7 @@ def test_bedrock_is_not_asked_before_it_is_needed():
 
 
 def test_an_installed_one_is_found_by_its_name_and_no_other_place(tmp_path):
-    add_reranker(published(tmp_path / "tiny"), tmp_path / "models", "", "", lambda _: None)
+    add_reranker(published(tmp_path / "tiny"), tmp_path / "models", Wanted())
     made = reranker(reranker="onnx", reranker_model="tiny", models=tmp_path / "models")
     assert len(made.scores("ginger", ["nausea", "heart"], NEVER)) == 2
     with pytest.raises((Misconfigured, EmbeddingFailed)) as refused:

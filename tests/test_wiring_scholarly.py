@@ -8,8 +8,9 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, UpstreamFailed
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import copy, crossref_work, epmc_record, icite_paper, unpaywall_paper
+from bio_mcp.wiring.services import scholarly_checks
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import copy, crossref_work, epmc_record, icite_paper, unpaywall_paper
 
 
 @pytest.fixture
@@ -68,15 +69,15 @@ def test_the_doctor_asks_each_that_may_be_asked_past_the_cache(backends, server)
     server.papers["27599104"] = icite_paper(27599104)
     backends().metrics.of(["27599104"], deadline=NEVER)
     server.faults += [Fault("crossref", status=400)]
-    asked = backends().services.checks()
+    asked = scholarly_checks(backends())
     assert asked["NIH iCite"]().found == "answers; it knows 1 of 1 paper"
     with pytest.raises(UpstreamFailed, match="HTTP 400"):
         asked["Crossref"]()
     assert len(server.requests) == 3
     assert list(asked) == ["NIH iCite", "Crossref", "Europe PMC"]
-    assert list(backends(sources_email="a@b").services.checks())[3:] == ["Unpaywall"]
-    assert list(backends(literature_sources=("crossref",)).services.checks()) == ["Crossref"]
-    assert backends(literature_sources=("none",)).services.checks() == {}
+    assert list(scholarly_checks(backends(sources_email="a@b")))[3:] == ["Unpaywall"]
+    assert list(scholarly_checks(backends(literature_sources=("crossref",)))) == ["Crossref"]
+    assert scholarly_checks(backends(literature_sources=("none",))) == {}
 
 
 def test_europe_pmc_and_unpaywall_are_asked_where_they_are_and_their_answers_cached(backends, server):

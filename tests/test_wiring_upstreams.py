@@ -1,14 +1,15 @@
 """Each service outside that is configured is asked, and named where it is away; none that is not configured is."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 
-from bio_mcp.errors import Misconfigured, NcbiFailed, UpstreamFailed
-from bio_mcp.health import FAIL, OK, Finding
-from bio_mcp.ports.language_models import Generated
+from bio_mcp.errors import NcbiFailed, UpstreamFailed
+from bio_mcp.health import FAIL, OK
+from bio_mcp.ports.models import Generated
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.upstreams import upstreams
+from bio_mcp.wiring.services import upstreams
 from tests.doors.auth.issuer import publishing
 from tests.doors.auth.minting import jwk
 
@@ -45,9 +46,10 @@ class Reranker:
         return [0.123456 for _ in passages]
 
 
-def asked(settings=None, lookup=Converter, model=Model, services=dict, reranker=Reranker):
-    found = upstreams(settings or Settings(), lookup, model, reranker, services)
-    return {each.check: each for each in found}
+def asked(settings=None, lookup=Converter, model=Model):
+    given = settings or Settings(literature_sources=("none",))
+    own = SimpleNamespace(settings=given, uncached_lookup=lookup(), language_model=model(), reranker=Reranker())
+    return {each.check: each for each in upstreams(own)}
 
 
 @pytest.fixture
@@ -63,32 +65,23 @@ def test_only_what_is_configured_is_asked():
 
 
 def test_a_language_model_writes_a_sentence():
-    found = asked(Settings(llm="openai"))["language model"]
+    found = asked(Settings(literature_sources=("none",), llm="openai"))["language model"]
     assert (found.state, found.found) == (OK, "openai/m/1 answers with 51 characters")
 
 
 def test_a_reranker_scores_a_passage():
-    found = asked(Settings(reranker="tei"))["reranker"]
+    found = asked(Settings(literature_sources=("none",), reranker="tei"))["reranker"]
     assert (found.state, found.found) == (OK, "tei/m/host answers with a score of 0.123")
 
 
-def test_each_literature_service_is_asked():
-    away = lambda: Away().generate()  # noqa: E731
-    found = asked(services=lambda: {"NIH iCite": lambda: Finding(OK, "answers"), "Crossref": away})
-    assert (found["NIH iCite"].state, found["Crossref"].state) == (OK, FAIL)
-
-
 def test_literature_services_that_are_set_wrongly_are_a_finding_and_the_others_are_asked():
-    def wrong():
-        raise Misconfigured("BIO_MCP_SOURCES names 'sci-hub'")
-
-    found = asked(services=wrong)
+    found = asked(Settings(literature_sources=("sci-hub",)))
     assert found["NCBI's ID converter"].state == OK
     assert (found["literature services"].state, "sci-hub" in found["literature services"].found) == (FAIL, True)
 
 
 def test_each_that_is_away_is_named_without_its_address(away):
-    settings = Settings(llm="openai", auth_jwks_url=away, otlp_endpoint=away)
+    settings = Settings(literature_sources=("none",), llm="openai", auth_jwks_url=away, otlp_endpoint=away)
     found = asked(settings, Away, Away)
     assert [each.state for each in found.values()] == [FAIL] * 4
     assert found["language model"].found == "the model does not answer"
@@ -98,6 +91,6 @@ def test_each_that_is_away_is_named_without_its_address(away):
 
 def test_what_answers_is_in_order():
     with publishing(jwk()) as published:
-        found = asked(Settings(auth_jwks_url=published.url, otlp_endpoint=published.url))
+        found = asked(Settings(literature_sources=("none",), auth_jwks_url=published.url, otlp_endpoint=published.url))
     assert [each.state for each in found.values()] == [OK] * 3
     assert published.asked == 2

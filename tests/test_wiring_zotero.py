@@ -4,15 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from bio_mcp.adapters.zotero.local import LocalLibrary
-from bio_mcp.adapters.zotero.sqlite import SqliteLibrary
-from bio_mcp.adapters.zotero.web import WebLibrary
+from bio_mcp.adapters.zotero import LocalLibrary, WebLibrary
 from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from tests.zotero_server.database import write
-from tests.zotero_server.library import Library
-from tests.zotero_server.server import KEY, WEB, ZOTERO_7, serving
+from tests.support.zotero_server.library import Library
+from tests.support.zotero_server.server import KEY, WEB, ZOTERO_7, Fault, serving
 
 HERE = "http://127.0.0.1:23119/api"
 
@@ -31,7 +28,6 @@ def made(tmp_path, **settings):
         ({"zotero_api_url": HERE}, LocalLibrary, "users/0"),
         ({"zotero_api_url": f"{HERE}/", "zotero_library_id": "475425"}, LocalLibrary, "users/475425"),
         ({"zotero_api_url": HERE, "zotero_data_dir": "/data"}, LocalLibrary, "users/0"),
-        ({"zotero_data_dir": "/data", "zotero_library_id": "475425"}, SqliteLibrary, "users/475425"),
         ({"zotero_data_dir": "/data", "zotero_library_id": "1", "zotero_api_key": KEY}, WebLibrary, "users/1"),
     ],
 )
@@ -44,7 +40,8 @@ def test_the_settings_choose_the_way(tmp_path, settings, kind, library):
 @pytest.mark.parametrize(
     ("settings", "missing"),
     [
-        ({}, "ZOTERO_LIBRARY_ID and ZOTERO_API_KEY.*ZOTERO_API_URL.*ZOTERO_DATA_DIR"),
+        ({}, "ZOTERO_LIBRARY_ID and ZOTERO_API_KEY.*ZOTERO_API_URL"),
+        ({"zotero_data_dir": "/data"}, "ZOTERO_LIBRARY_ID and ZOTERO_API_KEY.*ZOTERO_API_URL"),
         ({"zotero_api_url": "https://zotero.example.org"}, "ZOTERO_LIBRARY_ID is not set"),
         ({"zotero_library_id": "me"}, "ZOTERO_LIBRARY_ID is not the number"),
         ({"zotero_api_url": HERE, "zotero_library_type": "group"}, "ZOTERO_LIBRARY_ID is not the number"),
@@ -73,15 +70,18 @@ def test_the_key_is_in_no_repr():
 def test_doctor_says_whether_the_library_can_be_read(tmp_path):
     library = Library()
     library.add_collection("Heart failure")
-    write(library, tmp_path / "Zotero")
-    with made(tmp_path, zotero_data_dir=str(tmp_path / "Zotero")) as backends:
+    with (
+        serving(library, ZOTERO_7) as server,
+        made(tmp_path, zotero_api_url=server.url, zotero_library_id="475425") as backends,
+    ):
         [finding] = [each for each in backends.checks() if each.check == "Zotero"]
     assert (finding.state, finding.found) == ("ok", "users/475425, 1 collections")
 
 
 def test_doctor_warns_of_a_library_that_cannot_be_read_and_of_none_where_there_is_none(tmp_path):
-    with made(tmp_path, zotero_data_dir=str(tmp_path)) as backends:
+    with serving(Library(), ZOTERO_7) as server, made(tmp_path, zotero_api_url=server.url) as backends:
+        server.faults = [Fault(times=99, status=403)]
         [finding] = [each for each in backends.checks() if each.check == "Zotero"]
-        assert (finding.state, "ZOTERO_DATA_DIR" in finding.found) == ("warn", True)
+        assert (finding.state, "ZOTERO_API_KEY" in finding.found) == ("warn", True)
     with made(tmp_path) as backends:
         assert not [each for each in backends.checks() if each.check == "Zotero"]

@@ -16,7 +16,7 @@ from scripts.template.blocks import block
 from scripts.template.functions import ROOT, Function, functions
 from scripts.template.resources import resources
 from scripts.template.watching import alarms, failures, with_series
-from tests.touched_ports import needed
+from tests.support.touched_ports import needed
 
 APP = '''"""Lambda entry point: the tools of bio_mcp.tools.{name}."""
 

@@ -46,7 +46,7 @@ def definition() -> State:
         "Load": _for_each("load", "$.loading.key", AT_ONCE) | {"Next": "Report"},
         "Report": _task({"step": "report", "run.$": RUN}, "$.report") | {"Next": "Any that failed?"},
         "Any that failed?": _if_any("$.report.failed", "Files failed", "Loaded"),
-        "Files failed": {"Type": "Fail", "Error": "FilesFailed", "Cause": "bio-mcp load status names them"},
+        "Files failed": {"Type": "Fail", "Error": "FilesFailed", "Cause": "bio-mcp admin load status names them"},
         "Loaded": {"Type": "Succeed"},
     }
     return {"Comment": "All of PubMed, file by file", "StartAt": "Begin", "States": states}

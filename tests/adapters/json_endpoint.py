@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class JsonEndpoint:
-    """Answers each POST by the next of `script`, (status, headers, body), or by `usual`; keeps what was sent.
+    """Answers each POST by the next of `script`, (status, headers, body), or by `usual`, of the request where it is a
+    function; keeps what was sent.
 
     A body that is no bytes is sent as JSON; the header X-Pause is a pause in seconds before each 64 KiB of it.
     """
@@ -19,10 +20,12 @@ class JsonEndpoint:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
-                endpoint.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.requests.append(asked)
                 endpoint.paths.append(self.path)
                 endpoint.authorizations.append(self.headers["Authorization"])
                 status, headers, body = endpoint.script.pop(0) if endpoint.script else (200, {}, endpoint.usual)
+                body = body(asked) if callable(body) else body
                 content = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
                 for name, value in ({"Content-Length": str(len(content))} | headers).items():

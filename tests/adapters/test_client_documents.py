@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bio_mcp.adapters.client_documents import MAX_BYTES, ClientDocuments
+from bio_mcp.adapters.oauth import MAX_DESCRIPTION_BYTES, ClientDocuments
 from bio_mcp.errors import Forbidden, UpstreamFailed
 from tests.adapters.clocks import Clock
 
@@ -55,4 +55,4 @@ def test_documents_of_so_many_clients_are_remembered_and_no_more():
         documents.read(f"{ADDRESS}?{number}")
     documents.read(f"{ADDRESS}?299")
     documents.read(f"{ADDRESS}?0")
-    assert (len(asked), MAX_BYTES) == (301, 5 * 1024)
+    assert (len(asked), MAX_DESCRIPTION_BYTES) == (301, 5 * 1024)

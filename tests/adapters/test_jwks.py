@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bio_mcp.adapters.jwks import fetch
+from bio_mcp.adapters.oauth import fetch
 from bio_mcp.errors import UpstreamFailed
 from tests.doors.auth.issuer import publishing
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.deadline import NEVER, Deadline, bounded_by
+from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import (
     DeadlineExceeded,
     Failure,
@@ -13,6 +13,7 @@ from bio_mcp.errors import (
     NcbiRateLimited,
     NcbiUnreadable,
 )
+from bio_mcp.scope import bounded_by
 from tests.adapters.clocks import Clock
 
 WORTH = {NcbiFailed: 99, NcbiUnreadable: 2, NcbiQueryRejected: 1}

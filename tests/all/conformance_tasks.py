@@ -8,8 +8,7 @@ from uuid import uuid4
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, TextContent
 
-from bio_mcp.dialects import BIO_MCP
-from bio_mcp.errors import NotFound, UpstreamFailed
+from bio_mcp.errors import BIO_MCP, NotFound, UpstreamFailed
 from bio_mcp.tool import Family, Request, Response, resource, tool
 from bio_mcp.tools.jobs import JobCancel, JobStatus
 

@@ -14,8 +14,8 @@ from tests.all.browsing import chromium
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
-from tests.opensearch_node.jvm import Node, start
-from tests.sample_corpus import corpus
+from tests.support.opensearch_node.jvm import Node, start
+from tests.support.sample_corpus import corpus
 
 __all__ = ["chromium", "opensearch", "url"]
 

@@ -7,10 +7,10 @@ import json
 import sys
 from pathlib import Path
 
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.syncing.reindexing import switch
-from tests.corpus import Corpus
-from tests.reembedding import ready
+from tests.support.corpus import Corpus
+from tests.support.reembedding import ready
 
 
 def main(home: str, settings: str) -> None:

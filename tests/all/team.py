@@ -31,7 +31,7 @@ class Served:
 
     def invite(self, subject: str = "ann", scopes: str = "read,live") -> str:
         """The link that signs a person in."""
-        return self.run("invite", "--subject", subject, "--scopes", scopes)
+        return self.run("admin", "invite", "--subject", subject, "--scopes", scopes)
 
     def signed_in(self) -> httpx.Client:
         """A client with the cookie of a person who has signed in by a link."""

@@ -122,6 +122,6 @@ async def clients_see_and_call_it(copy):
 
 
 def it_is_on_the_command_line_and_in_the_pages(copy):
-    assert json.loads(copy.run(*PROGRAM, "call", "corpus_size").stdout) == {"papers": 0, "passages": 0}
+    assert json.loads(copy.run(*PROGRAM, "admin", "call", "corpus_size").stdout) == {"papers": 0, "passages": 0}
     assert "| `corpus_size` | Count the papers" in copy.read("docs/tools.md")
     assert "## corpus_size (`corpus.size`)" in copy.read("docs/tools.md")

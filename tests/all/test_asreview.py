@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.exporting.formats import FORMATS
-from bio_mcp.exporting.records import Record
-from bio_mcp.literature.citing import names
-from bio_mcp.literature.citing.works import work
+from bio_mcp.exporting.selecting import Record
+from bio_mcp.literature.citing import works
+from bio_mcp.literature.citing.works import Work
 from tests.exporting.papers import papers
 
 PYTHON = Path(__file__).parents[2] / ".cache/asreview/bin/python"
@@ -51,7 +51,7 @@ def test_asreview_reads_every_paper_with_what_it_screens_by(exported, name):
     records, read = exported
     assert len(read[name]) == len(records)
     for record, each in zip(records, read[name], strict=True):
-        cited = work(record.article)
+        cited = Work(record.article)
         assert one_line(each["title"]) == one_line(cited.title)
         assert one_line(each["abstract"]) == one_line(record.abstract)
         assert (each["doi"] or "").lower() == (record.article.doi or "").lower()
@@ -62,7 +62,7 @@ def test_asreview_reads_authors_and_subjects_of_ris_one_by_one(exported):
     records, read = exported
     for record, each in zip(records, read["ris"], strict=True):
         assert [*map(one_line, each["authors"] or [])] == [
-            one_line(names.inverted(author)) for author in work(record.article).authors
+            one_line(works.inverted_name(author)) for author in Work(record.article).authors
         ]
         assert [*map(one_line, each["keywords"] or [])] == [*map(one_line, record.subjects)]
 

@@ -9,8 +9,8 @@ from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, viol
 from tests.doors.console.pages import browser
 from tests.doors.console.revised import VERSIONS
 from tests.doors.serving import running
-from tests.sample_corpus import articles
-from tests.touched_ports import small_corpus
+from tests.support.sample_corpus import articles
+from tests.support.touched_ports import small_corpus
 
 QUESTION = "alcohol among young adults"
 PAPER = articles()[0].pmid

@@ -3,13 +3,13 @@
 import pytest
 
 from bio_mcp.errors import StoreFailed
-from bio_mcp.syncing.cursor import Cursor
+from bio_mcp.syncing.cursor import SyncCursor
 from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import browser
 from tests.doors.serving import running
-from tests.sample_corpus import Corpus
-from tests.sample_project import PROJECT
+from tests.support.sample_corpus import Corpus
+from tests.support.sample_project import PROJECT
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_an_empty_page_is_accessible_and_says_what_to_do(chromium, tmp_path, pat
 def moved(backends, query_key, inserted, state="running"):
     """Let the newest sync of a query go on, as another process does."""
     job = backends.jobs.latest("sync", query_key)
-    cursor = Cursor.from_json(job.cursor)
+    cursor = SyncCursor.from_json(job.cursor)
     cursor.counts["inserted"] = inserted
     job.cursor, job.state, job.updated = cursor.to_json(), state, backends.now()
     backends.jobs.put(job)

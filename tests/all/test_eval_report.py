@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from bio_mcp.evaluating.metrics import METRICS, figures
-from bio_mcp.evaluating.report.page import page
+from bio_mcp.evaluating.figures import METRICS, figures
+from bio_mcp.evaluating.page import page
 from tests.evaluating.test_report import ASKED, HOSTILE, OUTCOMES, Page, run
 
 FLAGS = (

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from benchmarks._shares import dynamo_pacer, race, sqlite_pacer
-from tests import moto_server
-from tests.aws_ports import NOBODY, AwsPorts
+from tests.support import moto_server
+from tests.support.aws_ports import NOBODY, AwsPorts
 
 SECONDS = 8.0  # of nine turns each
 AT_LEAST = 0.3  # of the turns: half of them but for starting up; without shares it is one of eight processes

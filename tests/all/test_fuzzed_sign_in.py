@@ -4,7 +4,7 @@ import json
 import random
 from urllib.parse import urlencode
 
-from bio_mcp.doors.auth.site import REQUESTS_A_MINUTE
+from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE
 from tests.doors.auth.server.conftest import ann, client, portal, store, team
 from tests.doors.auth.server.team import BACK, CHALLENGE, DOCUMENT, RESOURCE, VERIFIER, Team
 

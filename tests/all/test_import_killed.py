@@ -14,9 +14,9 @@ import pytest
 
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_files
-from bio_mcp.syncing.listed_files import listed
+from bio_mcp.syncing.pubmed_files import listed
 from bio_mcp.wiring.embedded import Embedded
-from tests.nlm_files import history, real_records, write
+from tests.support.nlm_files import history, real_records, write
 
 COMMAND = [str(Path(sys.executable).with_name("bio-mcp")), "import", "--json", "--workers", "2"]
 WAIT_S = 60
@@ -42,7 +42,7 @@ def started(home, folder):
 def workers_of(pid):
     """The process ids of the workers of a command."""
     listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "workers.worker" in line]
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "adapters.workers" in line]
 
 
 def wait_until(met):

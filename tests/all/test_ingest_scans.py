@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.adapters.parsers.isolated import IsolatedParser
-from bio_mcp.adapters.parsers.process import Limits
+from bio_mcp.adapters.parsers.isolated import IsolatedParser, Limits
 from bio_mcp.deadline import Deadline
 from bio_mcp.graph.nodes import Node, NodeType
 from tests.adapters.parsers.pages import drawn, scan, typeset

@@ -7,8 +7,8 @@ import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from tests.all.node import run
-from tests.examples import EXAMPLES, parameters_of
-from tests.sample_corpus import corpus
+from tests.support.examples import EXAMPLES, parameters_of
+from tests.support.sample_corpus import corpus
 
 INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 pytestmark = [

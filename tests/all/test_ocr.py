@@ -14,9 +14,8 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from bio_mcp.adapters.parsers.isolated import IsolatedParser
-from bio_mcp.adapters.parsers.process import Limits
-from bio_mcp.adapters.parsers.tesseract import turned
+from bio_mcp.adapters.parsers.isolated import IsolatedParser, Limits
+from bio_mcp.adapters.parsers.scans import turned
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.pages import drawn, scan, typeset
 from tests.adapters.parsers.reading import read

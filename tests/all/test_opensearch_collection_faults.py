@@ -9,8 +9,8 @@ from bio_mcp.health import OK, WARN
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.entries import DIM, unit
-from tests.opensearch_node.collections import collections_at
-from tests.opensearch_node.proxy import between, changed, cut, cut_after, half, refuse, unreadable
+from tests.support.opensearch_node.collections import collections_at
+from tests.support.opensearch_node.proxy import between, changed, cut, refuse
 
 ONE = "proj-lab-heart"
 OLD = document("d1", "text one", "text two", "text three")
@@ -43,23 +43,10 @@ def fail_a_shard(response):
     response["_shards"] |= {"failed": 1, "successful": 0}
 
 
-def lose_a_shard(response):
-    response["_shards"] |= {"total": 3, "successful": 2}
-
-
-ANSWERS = {
+FAULTS = {  # tests/all/test_opensearch_faults.py has the others, of what both indexes are read and written by
     "the node is gone": cut,
-    "429": refuse(429),
-    "503": refuse(503),
-    "an answer cut short": unreadable,
+    "a shard failed": changed(lambda answer: fail_a_shard(answer["responses"][0])),
 }
-SEARCHES = {
-    "a shard failed": lambda answer: fail_a_shard(answer["responses"][0]),
-    "a shard is not there": lambda answer: lose_a_shard(answer["responses"][1]),
-    "time ran out": lambda answer: answer["responses"][1].update(timed_out=True),
-    "a leg is missing": lambda answer: answer["responses"].pop(),
-}
-FAULTS = ANSWERS | {name: changed(change) for name, change in SEARCHES.items()}
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
@@ -101,23 +88,6 @@ def test_a_node_that_is_gone_is_an_error_for_whoever_writes_or_asks_for_the_mode
             collections.model(ONE)
 
 
-PASSING = {
-    "429 for a request": [refuse(429)] * 3,
-    "half of a request refused": [half(429), half(503)],
-    "cut off before": [cut],
-    "cut off after it was done": [cut_after],
-}
-
-
-@pytest.mark.parametrize("faults", PASSING.values(), ids=PASSING)
-def test_what_is_refused_for_the_moment_is_written_all_the_same(collections, proxy, faults):
-    proxy.on, proxy.faults = "_bulk", list(faults)
-    store(collections, ONE, document("d1", "new one", "new two"))
-    assert not proxy.faults
-    assert [each.text for each in collections.document(ONE, "d1")] == ["new one", "new two"]
-    assert collections.count(ONE) == 2
-
-
 @pytest.mark.parametrize("done", range(3))
 def test_a_call_that_was_killed_anywhere_is_healed_by_repeating_it(collections, proxy, done):
     """After the first refresh: as the new chunks are sent, as the leftover is deleted, as both are to be seen."""
@@ -136,7 +106,7 @@ def test_a_call_that_was_killed_anywhere_is_healed_by_repeating_it(collections, 
 
 def test_an_index_that_is_lost_beneath_is_an_error_and_not_an_empty_answer(collections, opensearch):
     assert found(collections)
-    index = collections.indices.alias(ONE).index().name
+    index = collections.alias(ONE).index().name
     httpx.delete(f"{opensearch.url}/{index}").raise_for_status()
     with pytest.raises(IndexUnavailable, match="its index lost"):
         found(collections)
@@ -147,7 +117,7 @@ def test_an_index_that_is_lost_beneath_is_an_error_and_not_an_empty_answer(colle
 
 def test_an_index_that_is_replaced_beneath_is_searched_at_once(collections, opensearch):
     assert found(collections)
-    beside = collections_at(opensearch.url, collections.indices.corpus)
+    beside = collections_at(opensearch.url, collections.corpus)
     beside.rebuild(ONE, "model-b", DIM, by_place)
     store(beside, ONE, document("d2", "text of another process"))
     assert found(collections) == {"d1-0", "d1-1", "d1-2", "d2-0"}
@@ -159,7 +129,7 @@ def test_a_rebuild_that_was_killed_leaves_a_collection_that_is_read_and_the_next
     def removing(asked):
         return cut(asked) if asked.method == "DELETE" and "_alias" not in asked.path else asked.forward()
 
-    alias = collections.indices.alias(ONE)
+    alias = collections.alias(ONE)
     old = alias.refresh()
     proxy.faults = [removing] * 999
     with pytest.raises(IndexUnavailable):

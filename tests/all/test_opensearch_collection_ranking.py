@@ -12,12 +12,11 @@ from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.retrieval.analysis import query_terms
-from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.chunking import abstract_text, sentence_spans
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
-from bio_mcp.retrieval.reciprocal_ranks import reciprocal_ranks
-from bio_mcp.retrieval.sentences import sentence_spans
+from bio_mcp.retrieval.ranking import reciprocal_ranks
 from tests.adapters.embedded.engine import collections_in
-from tests.opensearch_node.collections import collections_at
+from tests.support.opensearch_node.collections import collections_at
 
 ONE = "proj-sample"
 TOP, AT_LEAST, REWRITTEN = 10, 0.98, 0.95  # OpenSearch's BM25 still counts words of chunks that were replaced

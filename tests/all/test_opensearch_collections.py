@@ -9,7 +9,7 @@ from tests.adapters.chunks import document, store
 from tests.adapters.entries import DIM
 from tests.adapters.ports.test_collections import *  # noqa: F403  the very same tests
 from tests.adapters.ports.test_collections import ONE, by_seed
-from tests.opensearch_node.collections import FreshCollections, collections_at
+from tests.support.opensearch_node.collections import FreshCollections, collections_at
 
 EXACT_STATISTICS = (  # they compare scores after chunks were replaced
     "test_scores_are_those_of_the_plain_reading_of_the_contract",
@@ -28,7 +28,7 @@ def test_what_is_written_during_a_long_rebuild_is_embedded_before_writers_are_re
     seen = []
 
     def embed(texts):
-        seen.append((len(texts), collections.indices.alias(ONE).refresh().blocked))
+        seen.append((len(texts), collections.alias(ONE).refresh().blocked))
         if len(seen) == 1:
             store(collections, ONE, document("d2", *(f"new {n}" for n in range(300))))
         return by_seed(texts)

@@ -7,11 +7,11 @@ from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
 from tests.adapters.entries import DIM, entry, unit
-from tests.corpus import Corpus
-from tests.opensearch_node.jvm import start
-from tests.opensearch_node.passages import passages_at
-from tests.opensearch_node.proxy import between, changed, cut, cut_after, half, refuse, some, unreadable
-from tests.sample_corpus import articles
+from tests.support.corpus import Corpus
+from tests.support.opensearch_node.jvm import start
+from tests.support.opensearch_node.passages import passages_at
+from tests.support.opensearch_node.proxy import between, changed, cut, cut_after, half, refuse, some, unreadable
+from tests.support.sample_corpus import articles
 
 TEN = [str(pmid) for pmid in range(1, 11)]
 

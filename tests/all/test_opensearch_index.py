@@ -9,7 +9,7 @@ import pytest
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, entry, unit
-from tests.opensearch_node.passages import passages_at
+from tests.support.opensearch_node.passages import passages_at
 
 
 def beside(passages):

@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import entry
-from tests.opensearch_node.passages import passages_at
+from tests.support.opensearch_node.passages import passages_at
 
 DIM, COUNT, WANTED = 32, 1_500, 50
 

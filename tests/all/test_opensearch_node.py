@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from tests.opensearch_node.artefacts import Unusable, _compare, fetch
-from tests.opensearch_node.jvm import free_port, start
+from tests.support.opensearch_node.artefacts import Unusable, _compare, fetch
+from tests.support.opensearch_node.jvm import free_port, start
 
 
 def test_the_node_is_the_pinned_version_and_listens_on_loopback_only(opensearch):

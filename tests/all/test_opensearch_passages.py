@@ -4,17 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS
+from bio_mcp.adapters.opensearch.schema import VECTOR_LAYOUTS
 from tests.adapters.ports.test_passages import *  # noqa: F403  the very same tests
-from tests.opensearch_node.passages import fresh_statistics_at, passages_at
+from tests.support.opensearch_node.passages import fresh_statistics_at, passages_at
 
-EXACT_STATISTICS = (  # they compare scores after documents were replaced
-    "test_scores_are_those_of_the_plain_reading_of_the_contract",
-    "test_the_same_batch_twice_changes_nothing",
-)
+EXACT = "test_scores_are_those_of_the_plain_reading_of_the_contract"  # compares them after documents were replaced
 
 
 @pytest.fixture(params=VECTOR_LAYOUTS)
 def ports(request, opensearch):
-    made = fresh_statistics_at if request.node.originalname in EXACT_STATISTICS else passages_at
+    made = fresh_statistics_at if request.node.originalname == EXACT else passages_at
     return SimpleNamespace(passages=made(opensearch.url, vectors=request.param))

@@ -19,13 +19,11 @@ from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.call import call
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.chunking import abstract_text, entry_of, sentence_spans
 from bio_mcp.retrieval.passages import NAMESPACE
-from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.tools.search import rag_search
 from tests.adapters.embedded.engine import passages_in
-from tests.opensearch_node.passages import passages_at
+from tests.support.opensearch_node.passages import passages_at
 
 BM25, FUSED = "BM25", ("dense, best window", "fused, no feedback", "**rag.search**")
 AT_LEAST = {BM25: 0.98} | dict.fromkeys(FUSED, 0.95)

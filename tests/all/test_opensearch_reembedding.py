@@ -12,14 +12,14 @@ import pytest
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.literature.records import Deletion
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import begin, fill, switch
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus, HashedWords
 from tests.doors.command_line import sample
-from tests.reembedding import begun, missing, nearness, ready, revised, searched
+from tests.support.corpus import Corpus, HashedWords
+from tests.support.reembedding import begun, missing, nearness, ready, revised, searched
 from tests.syncing.test_reembedding import *  # noqa: F403  the very same tests
 from tests.syncing.test_reembedding import ANOTHER, lacking
 
@@ -92,7 +92,7 @@ def test_an_index_that_was_begun_with_other_settings_is_not_continued(corpus, op
 @pytest.mark.parametrize("kind", [ANOTHER])
 def test_an_index_that_nothing_uses_is_named_and_not_taken(corpus):
     alias = corpus.indexes._alias
-    name = alias.index_name("hashed-words-2", corpus.model.dim)
+    name = alias.layout.index_name(alias.corpus, "hashed-words-2", corpus.model.dim)
     alias._create(name, "hashed-words-2", corpus.model.dim, [])
     with pytest.raises(Conflict, match=f"DELETE /{name}"):
         begun(corpus)
@@ -107,7 +107,7 @@ def test_a_process_that_has_not_noticed_the_switch_searches_and_writes_on(corpus
         switch(Role.NEXT, corpus)
         assert late.embeddings.fingerprint == old
         assert nearness(late, papers[0].pmid) == before
-        settle([revised(papers[1], 1), Deletion(papers[2].pmid)], late)
+        apply_records([revised(papers[1], 1), Deletion(papers[2].pmid)], late)
     assert lacking(corpus) == [set(), set()]
 
 
@@ -133,7 +133,7 @@ def test_doctor_says_how_each_index_was_made_and_when_it_is_of_an_older_mapping(
     finding = corpus.indexes.inspect()
     assert finding.state == WARN
     assert finding.found == "searched: 1 shard, float, mapping 2; next: 1 shard, float, mapping 3"
-    assert "writes mapping 3: bio-mcp reindex start" in finding.remedy
+    assert "writes mapping 3: bio-mcp admin reindex start" in finding.remedy
     switch(Role.NEXT, corpus)
     corpus.indexes.remove()
     assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 3")
@@ -168,7 +168,7 @@ def test_an_index_that_was_lost_is_made_again_beside_the_one_that_is_left(corpus
     httpx.delete(f"{corpus.settings.opensearch_url}/{lost}").raise_for_status()
     with pytest.raises(IndexUnavailable, match="import or sync first"):
         begun(corpus)
-    settle([revised(papers[0], 1)], corpus)
+    apply_records([revised(papers[0], 1)], corpus)
     assert [each.role for each in corpus.indexes.all()] == [Role.SEARCHED, Role.NEXT]
     assert missing(corpus, corpus.indexes.all()[1]) == set()
 
@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_again_and_again_while_others_write_ends_with_a
                 child.kill()
                 copied += there
         assert child.wait(60) == (-9 if killed < 3 else 0)
-        settle(
+        apply_records(
             [revised(papers[killed], 1), revised(papers[-1 - killed], 1), Deletion(papers[200 + killed].pmid)], corpus
         )
         if killed < 3:

@@ -7,8 +7,8 @@ import pytest
 
 from bio_mcp.syncing.importing import import_records
 from tests.all.killed_import import PAPERS, over
-from tests.corpus import Corpus
-from tests.killing import killing
+from tests.support.corpus import Corpus
+from tests.support.killing import killing
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.adapters.ports.test_sealing import *  # noqa: F403  the very same tests
-from tests.opensearch_node.collections import collections_at
+from tests.support.opensearch_node.collections import collections_at
 
 
 @pytest.fixture

@@ -1,16 +1,16 @@
-"""A change of the index in S3, while others write and search. What only copies have: `tests/adapters/aws/snapshots`."""
+"""A change of the index in S3, while others write and search: `test_s3_indexes.py` has what only copies have."""
 
 import pytest
 
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.reindexing import of_role, switch
 from tests.adapters.aws.conftest import nobody as nobody
 from tests.adapters.aws.conftest import ports as ports
-from tests.aws_ports import client
-from tests.corpus import HashedWords
-from tests.published import PublishedCorpus
-from tests.reembedding import ready
+from tests.support.aws_ports import client
+from tests.support.corpus import HashedWords
+from tests.support.published import PublishedCorpus
+from tests.support.reembedding import ready
 from tests.syncing.test_reembedding import *  # noqa: F403  the very same tests
 from tests.syncing.test_reembedding import ANOTHER
 

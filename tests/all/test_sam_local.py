@@ -7,7 +7,7 @@ import pytest
 from tests.emulated.build import ROOT
 from tests.sam_local.ingest_image import container, ensure
 from tests.sam_local.local import sam_local
-from tests.sample_graph import write_graph
+from tests.support.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(600)
 PMID = "17727691"  # a record of the local NCBI

@@ -6,7 +6,7 @@ from bio_mcp.call import call
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tools.search import rag_search
 from tests.doors.command_line import sample
-from tests.sample_corpus import Corpus
+from tests.support.sample_corpus import Corpus
 
 OF_SAMPLE = (
     "acupuncture",

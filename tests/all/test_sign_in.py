@@ -82,7 +82,7 @@ def test_a_person_signs_in_allows_a_program_and_signs_out(chromium, team):
         page.goto("/")
         assert "/sign-in" in page.url
         assert complaints == []
-    [grant] = json.loads(team.run("people", "--subject", "ann", "--json"))["grants"]
+    [grant] = json.loads(team.run("admin", "people", "--subject", "ann", "--json"))["grants"]
     assert (grant["client"], grant["scopes"]) == ("Claude", ["read"])
 
 

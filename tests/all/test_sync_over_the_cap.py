@@ -4,7 +4,7 @@ from datetime import date
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 
 def short(ncbi):

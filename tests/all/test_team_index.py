@@ -10,7 +10,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
-from tests.sample_corpus import articles
+from tests.support.sample_corpus import articles
 
 
 @pytest.fixture

@@ -18,15 +18,11 @@ from scripts.docs import ROOT
 PROGRAM = str(Path(sys.executable).with_name("bio-mcp"))
 FIRST_UPLOAD_S = 12  # with telemetry, ONNX Runtime looks its collector up 9 s after the first query
 LOOK_UP = "import socket; socket.getaddrinfo('collector.example.org', 443)"
-VERIFY = """
-from bio_mcp.adapters.embedders import build, installed
-build.verify(installed.default_model_dir())
-"""
 CONNECT = "import socket; socket.create_connection(('127.0.0.1', 9))"
 
 
 def cut_off(*command):
-    return [sys.executable, "-m", "tests.no_network", *command]
+    return [sys.executable, "-m", "tests.support.no_network", *command]
 
 
 def environment(home, **more):
@@ -91,8 +87,8 @@ def test_a_search_sends_nothing_and_leaves_nothing_behind(home):
     assert left_behind(home) == []
 
 
-def test_the_building_of_the_model_leaves_nothing_behind(tmp_path):
-    assert run(tmp_path, sys.executable, "-c", VERIFY).returncode == 0
+def test_the_checking_of_the_model_leaves_nothing_behind(tmp_path):
+    assert run(tmp_path, PROGRAM, "setup").returncode == 0
     assert left_behind(tmp_path) == []
 
 

@@ -17,8 +17,8 @@ from tests.doors.auth.minting import SECRET as KEY
 from tests.doors.auth.minting import hs256
 from tests.doors.serving import running
 from tests.doors.wire import ACCEPT
-from tests.sample_corpus import articles
-from tests.sample_graph import add_graph
+from tests.support.sample_corpus import articles
+from tests.support.sample_graph import add_graph
 from tests.tenants.two_tenants import (
     NORTH,
     OWN,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bio_mcp.literature.records import AbstractSection
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 QUESTION = "Does ginger reduce nausea in pregnancy?"
 TRIAL = article(

@@ -8,9 +8,9 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.questions import JudgedQuestion
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus, HashedWords
-from tests.memory_corpus import article
-from tests.sample_project import add_project
+from tests.support.corpus import Corpus, HashedWords
+from tests.support.memory_corpus import article
+from tests.support.sample_project import add_project
 
 QUESTION = "statins mortality"
 PAPERS = [article(str(n), f"Statins and mortality {n}.", "Statins lowered mortality.", 2020 + n) for n in range(1, 4)]

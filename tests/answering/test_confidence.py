@@ -2,9 +2,9 @@
 
 import pytest
 
-from bio_mcp.answering.confidence import confidence_of
-from bio_mcp.answering.retrieving import Question, find
-from tests.memory_corpus import Corpus, article
+from bio_mcp.answering.answers import confidence_of
+from bio_mcp.answering.search import Question, search_papers
+from tests.support.memory_corpus import Corpus, article
 
 QUESTION = "Does curcumin lower uric acid in gout?"
 TEXTS = {
@@ -17,7 +17,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def retrieved():
     corpus = Corpus(*(article(pmid, title=text, text=text) for pmid, text in TEXTS.items()))
-    return find(Question(QUESTION), corpus)
+    return search_papers(Question(QUESTION), corpus)
 
 
 def test_an_answer_that_cites_what_fits_is_surer_than_one_that_cites_what_does_not(retrieved):

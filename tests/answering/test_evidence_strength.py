@@ -2,10 +2,10 @@
 
 import pytest
 
-from bio_mcp.answering.evidence_strength import Strength, grade, paper_of
+from bio_mcp.answering.contraindications import Strength, grade, paper_of
 from bio_mcp.literature.quality import ANIMALS, HUMANS
 from bio_mcp.literature.records import Document, RetractionStatus
-from tests.memory_corpus import article
+from tests.support.memory_corpus import article
 
 REVIEW, RANDOMIZED, COHORT, CASE = (
     ("D000078182", "Systematic Review"),

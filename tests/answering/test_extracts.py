@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from bio_mcp.answering.extracts import EMBEDDED, extracts, sentences_of
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.literature.records import AbstractSection, Document
 from bio_mcp.retrieval.chunking import abstract_text
 from tests.answering.ginger import GINGER, LABELLED, QUESTION, TRIAL, corpus_of
-from tests.memory_corpus import WordVectors, article
+from tests.support.memory_corpus import WordVectors, article
 
 
 def found(corpus, question=QUESTION):
-    retrieved = find(Question(question, quality_bias=False), corpus)
+    retrieved = search_papers(Question(question, quality_bias=False), corpus)
     return extracts(retrieved, retrieved.ranked[:5], corpus.documents.by_pmid, corpus)
 
 
@@ -85,5 +85,5 @@ def test_a_reference_to_the_paper_itself_is_no_sentence_of_it_but_a_finding_like
 
 def test_papers_that_were_deleted_meanwhile_have_none():
     corpus = corpus_of(*GINGER)
-    retrieved = find(Question(QUESTION), corpus)
+    retrieved = search_papers(Question(QUESTION), corpus)
     assert extracts(retrieved, retrieved.ranked[:5], {}, corpus) == []

@@ -1,10 +1,10 @@
 import pytest
 
-from bio_mcp.answering.graph_nodes import relations, resolve
+from bio_mcp.answering.graph_questions import relations, resolve
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.graph.nodes import EdgeType, Node, NodeType, Step
-from tests.reference_graph import ReferenceGraph
-from tests.small_graph import CURCUMIN, EDGES, GINGER, GINGER_DRUG, NODES, TURMERIC
+from bio_mcp.graph.nodes import Node, NodeType
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.small_graph import CURCUMIN, EDGES, GINGER, GINGER_DRUG, NODES, TURMERIC
 
 GRAPH = ReferenceGraph(*NODES, *EDGES)
 
@@ -65,12 +65,3 @@ def test_what_stands_around_a_node_comes_with_its_direction():
         ("treats", False, "I05"),
     ]
     assert left_out == 0
-
-
-def test_what_is_left_out_around_a_node_is_counted():
-    found, left_out = relations(CURCUMIN, GRAPH, [Step(EdgeType.HAS_CONSTITUENT, backwards=True)], limit=1)
-    assert ([each.node.node_id for each in found], left_out) == (["H1"], 1)
-
-
-def test_a_node_without_edges_stands_alone():
-    assert relations(GINGER_DRUG, GRAPH) == ([], 0)

@@ -1,10 +1,10 @@
 import pytest
 
-from bio_mcp.answering.graph_paths import find_paths
+from bio_mcp.answering.graph_questions import find_paths
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, InvalidInput
-from tests.reference_graph import ReferenceGraph
-from tests.small_graph import DYSPEPSIA, EDGES, GINGER, GINGER_ALE, NODES, WARFARIN
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.small_graph import DYSPEPSIA, EDGES, GINGER, GINGER_ALE, NODES, WARFARIN
 
 GRAPH = ReferenceGraph(*NODES, *EDGES)
 
@@ -33,7 +33,7 @@ def test_a_pattern_needs_no_depth_of_its_own():
     ("asked", "why"),
     [
         ({"pattern": "constituent>indication"}, "it starts at a constituent, and H2 is a herb"),
-        ({"pattern": "herb>constituent>indication", "depth": 1}, "it has 2 steps, and max_depth allows 1"),
+        ({"pattern": "herb>constituent>indication", "depth": 1}, "it has 2 steps, and at most 1 are asked for"),
         ({"depth": 7}, "max_depth: at most 6"),
     ],
 )

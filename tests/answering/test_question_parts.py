@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.answering.question_parts import LONGEST, MOST_PARTS, Part, find_parts, found_by, in_turns, parts_of
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.answers import LONGEST, MOST_PARTS, find_parts, in_turns, parts_of
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.retrieval.passages import Filters
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 QUESTION = "Is colchicine or allopurinol better in gout?"
 TEXTS = {
@@ -16,10 +16,10 @@ TEXTS = {
     "3": "Gout and diet.",
     **{str(each): f"Case {each} of a horse with a lame leg." for each in range(4, 40)},
 }
-BOTH = (
-    Part("colchicine", "Is colchicine better in gout?"),
-    Part("allopurinol", "Is allopurinol better in gout?"),
-)
+BOTH = [
+    ("colchicine", "Is colchicine better in gout?"),
+    ("allopurinol", "Is allopurinol better in gout?"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,27 +41,27 @@ def test_alternatives_are_parts():
     ],
 )
 def test_intervention_and_comparison_of_a_pico_question_are_each_searched_in_its_population(question):
-    assert parts_of(question) == (
-        Part("colchicine", "colchicine, adults with gout, flares"),
-        Part("allopurinol", "allopurinol, adults with gout, flares"),
-    )
+    assert parts_of(question) == [
+        ("colchicine", "colchicine, adults with gout, flares"),
+        ("allopurinol", "allopurinol, adults with gout, flares"),
+    ]
 
 
 def test_without_a_comparison_each_outcome_is_a_part():
-    assert parts_of("P: adults with gout; I: colchicine; O: flares, diarrhoea and mortality") == (
-        Part("flares", "flares, colchicine, adults with gout"),
-        Part("diarrhoea", "diarrhoea, colchicine, adults with gout"),
-        Part("mortality", "mortality, colchicine, adults with gout"),
-    )
-    assert parts_of("P: adults with gout; I: colchicine; O: flares") == ()
+    assert parts_of("P: adults with gout; I: colchicine; O: flares, diarrhoea and mortality") == [
+        ("flares", "flares, colchicine, adults with gout"),
+        ("diarrhoea", "diarrhoea, colchicine, adults with gout"),
+        ("mortality", "mortality, colchicine, adults with gout"),
+    ]
+    assert parts_of("P: adults with gout; I: colchicine; O: flares") == []
 
 
 def test_several_questions_are_parts_and_one_that_refers_back_takes_the_first_along():
-    assert parts_of("Does aspirin prevent stroke? Does it cause bleeding? Who should not take ibuprofen?") == (
-        Part("Does aspirin prevent stroke", "Does aspirin prevent stroke?"),
-        Part("Does it cause bleeding", "Does aspirin prevent stroke? Does it cause bleeding?"),
-        Part("Who should not take ibuprofen", "Who should not take ibuprofen?"),
-    )
+    assert parts_of("Does aspirin prevent stroke? Does it cause bleeding? Who should not take ibuprofen?") == [
+        ("Does aspirin prevent stroke", "Does aspirin prevent stroke?"),
+        ("Does it cause bleeding", "Does aspirin prevent stroke? Does it cause bleeding?"),
+        ("Who should not take ibuprofen", "Who should not take ibuprofen?"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,32 +69,30 @@ def test_several_questions_are_parts_and_one_that_refers_back_takes_the_first_al
     ["Does vitamin D lower mortality?", "aspirin", "I: ; C: ;", "I: --; C: !!; O: ..", "? ? !?", "I: a, O:", ""],
 )
 def test_a_question_that_one_search_answers_has_no_parts(question):
-    assert parts_of(question) == ()
+    assert parts_of(question) == []
 
 
 def test_there_are_never_more_parts_than_searches_that_a_question_may_cost():
     assert len(parts_of("Which helps in gout, " + ", ".join(f"drug{n}" for n in range(9)) + " or rest?")) == MOST_PARTS
-    assert parts_of(QUESTION.rjust(LONGEST + 1)) == ()
+    assert parts_of(QUESTION.rjust(LONGEST + 1)) == []
 
 
 def test_each_part_is_searched_with_the_filters_and_says_what_it_found(corpus):
     parts = find_parts(Question(QUESTION, Filters(year_to=2001)), corpus)
-    assert [each.part for each in parts] == list(BOTH)
-    assert [sorted(each.pmids) for each in parts] == [["1", "20", "21"]] * 2
+    assert [(each.subject, each.question) for each in parts] == BOTH
+    assert [[pmid for pmid in TEXTS if each.found(pmid)] for each in parts] == [["1", "20", "21"]] * 2
     assert find_parts(Question("Does colchicine help in gout?"), corpus) == ()
 
 
 def test_a_paper_says_which_parts_found_it(corpus):
     parts = find_parts(Question(QUESTION, quality_bias=False), corpus)
-    assert parts[0].pmids[0] == "1"
-    assert parts[1].pmids[0] == "2"
-    assert found_by(parts, "3") == ("colchicine", "allopurinol")
-    assert found_by(parts, "999") == ()
+    assert [each.retrieved.ranked[0].candidate.pmid for each in parts] == ["1", "2"]
+    assert [[each.found(pmid) for each in parts] for pmid in ("3", "999")] == [[True, True], [False, False]]
 
 
 def test_papers_are_taken_in_turns_and_each_once(corpus):
     question = Question(QUESTION, quality_bias=False)
-    whole, parts = find(question, corpus), find_parts(question, corpus)
+    whole, parts = search_papers(question, corpus), find_parts(question, corpus)
     taken = [each.candidate.pmid for each in in_turns(whole, parts, 3)]
     assert sorted(taken) == ["1", "2", "3"]
     assert taken[0] == whole.ranked[0].candidate.pmid
@@ -104,6 +102,6 @@ def test_papers_are_taken_in_turns_and_each_once(corpus):
 
 def test_a_part_that_nothing_answers_takes_no_place_from_what_was_found(corpus):
     question = Question(QUESTION, quality_bias=False)
-    whole, parts = find(question, corpus), find_parts(question, corpus)
+    whole, parts = search_papers(question, corpus), find_parts(question, corpus)
     unlikely = [replace(each, retrieved=replace(each.retrieved, answerable=0.1)) for each in parts]
     assert in_turns(whole, unlikely, 10) == whole.ranked[:10] != in_turns(whole, parts, 10)

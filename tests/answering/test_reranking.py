@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.answering.reranking import BEST
+from bio_mcp.answering.search import BEST
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, EmbeddingFailed, Misconfigured, UpstreamFailed
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.tools.search import rag_search
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 QUESTION = "statins mortality"
 PAPERS = [

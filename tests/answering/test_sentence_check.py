@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.answering.sentence_check import Problem, check
+from bio_mcp.answering.writing import Problem, check
 
 PASSAGES = (
     "In 120 patients, 50 mg of drug A daily reduced pain by 30% (P<0.01) compared with placebo.",

@@ -7,8 +7,8 @@ import pytest
 from bio_mcp.answering.writing import EXTRACTIVE, GENERATED, write
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
-from bio_mcp.ports.language_models import Generated
-from tests.memory_corpus import Corpus
+from bio_mcp.ports.models import Generated
+from tests.support.memory_corpus import Corpus
 
 QUOTES = (
     "Ginger reduced nausea in 60 women by 40%.",

@@ -5,9 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks._load_simulation import BATCH, Faults, simulate
-from bio_mcp.costing.load import first_load
-from bio_mcp.costing.prices import Prices
-from bio_mcp.costing.workload import Rates, usual
+from scripts.cost import Prices, Rates, first_load, usual
 
 FILES = [3_000] * 200 + [1_234] * 10
 RATES = Rates()

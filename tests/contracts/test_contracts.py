@@ -10,15 +10,15 @@ import pytest
 from bio_mcp import errors
 from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp.listing import Listing, answer_schema, list_entry
+from bio_mcp.errors import code_for
 from bio_mcp.tool import AUDIT_SCHEMA
-from bio_mcp.tools.families import BIO_MCP, CITELOOM, PUBMED, TTM
-from tests.cases import case
+from bio_mcp.tools.fields import BIO_MCP, CITELOOM, PUBMED, TTM
 from tests.contracts.schemas import misfits, same, same_input
-from tests.examples import EXAMPLES, parameters_of
-from tests.sample_corpus import corpus
-from tests.validation import validate
+from tests.support.cases import case
+from tests.support.examples import EXAMPLES, parameters_of
+from tests.support.sample_corpus import corpus
+from tests.support.validation import validate
 
 CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
 
@@ -283,6 +283,7 @@ def test_the_table_of_codes_of_the_citeloom_family_is_the_designs():
     table = {
         errors.InvalidInput: "INVALID_ARG",
         errors.NotFound: "INVALID_PROJECT",
+        errors.JobNotFound: "NOT_FOUND",
         errors.ModelMismatch: "EMBEDDING_MISMATCH",
         errors.HybridUnavailable: "HYBRID_NOT_SUPPORTED",
         errors.UpstreamFailed: "UPSTREAM",

@@ -14,7 +14,7 @@ from bio_mcp.doors.cli.program import run
 from bio_mcp.literature.medline import open_records
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 
 @dataclass

@@ -5,8 +5,7 @@ import threading
 from pydantic import Field
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.dialects import BIO_MCP
-from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
+from bio_mcp.errors import BIO_MCP, InvalidInput, NotFound, StoreFailed
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Family, Request, Response, resource, tool
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.mcp import stdio
 from bio_mcp.settings import Settings
-from tests.sample_corpus import Corpus, articles
+from tests.support.sample_corpus import Corpus, articles
 
 if __name__ == "__main__":
     log_for_people()

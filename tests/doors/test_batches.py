@@ -9,10 +9,10 @@ import pytest
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.settings import Settings
-from tests.corpus import DIM, Corpus
 from tests.doors.serving import running
 from tests.doors.wire import ACCEPT
-from tests.sample_project import add_project, passages
+from tests.support.corpus import DIM, Corpus
+from tests.support.sample_project import add_project, passages
 
 LAMBDA_TAKES = 6_291_556  # bytes of an event
 BATCH = 500

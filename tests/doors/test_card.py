@@ -5,7 +5,7 @@ import re
 import pytest
 from mcp_types import SERVER_INFO_META_KEY
 
-from bio_mcp.doors.mcp.card import CARD, CARD_TYPE, CATALOG, WELL_KNOWN_CARD
+from bio_mcp.doors.mcp.http import CARD, CARD_TYPE, CATALOG, WELL_KNOWN_CARD
 from tests.doors.wire import post, request
 
 FIELDS = {"$schema", "name", "version", "title", "description", "remotes"}

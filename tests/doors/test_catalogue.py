@@ -16,16 +16,15 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.errors import NcbiFailed, UpstreamFailed
-from bio_mcp.schemas import FileText
+from bio_mcp.errors import NcbiFailed, UpstreamFailed, code_for
 from bio_mcp.settings import Settings
+from bio_mcp.tool import FileText
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
-from tests.examples import EXAMPLES, parameters_of
-from tests.sample_corpus import corpus
+from tests.support.examples import EXAMPLES, parameters_of
+from tests.support.sample_corpus import corpus
 
 ROOT = Path(__file__).parents[2]
 PMID = "17727691"  # a record of the sample
@@ -94,22 +93,6 @@ async def test_everything_is_listed_called_and_read(server, era):
         for uri in ("resource://pubmed/paper/../etc", "paper://pmid/1%2F2", "file:///etc/passwd"):
             with pytest.raises(MCPError, match="Unknown resource"):
                 await client.read_resource(uri)
-
-
-async def test_a_tool_is_called_by_each_of_its_names():
-    with over_http(behind_lambda=False) as url:
-        async with Client(url) as client:
-            for example, arguments in EXAMPLES.items():
-                for name in TOOLS[example].names:
-                    assert not (await client.call_tool(name, arguments)).is_error, name
-
-
-@pytest.mark.parametrize("server", ["http", "lambda"], indirect=True)
-async def test_the_first_hit_of_a_search_can_be_read(server):
-    async with Client(server) as client:
-        found = (await client.call_tool("rag_search", EXAMPLES["rag.search"])).structured_content["results"]
-        paper = (await client.call_tool("rag_get", {"doc_id": found[0]["doc_id"]})).structured_content
-    assert paper["title"] == found[0]["title"]
 
 
 async def test_twenty_different_calls_at_once_are_answered():

@@ -3,8 +3,7 @@
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.choosing import chosen, words_of
-from bio_mcp.doors.mcp.listing import Listing, list_entry
+from bio_mcp.doors.mcp.listing import Listing, chosen, list_entry, words_of
 from bio_mcp.errors import InvalidInput
 
 ALL = tuple(TOOLS.values())
@@ -35,18 +34,8 @@ def test_tools_of_the_default_list_come_without_the_schemas_of_their_answers_unl
     assert not mixed["rag_search"].output_schema
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_is_all_of_its_tools(family):
-    assert [*chosen(ALL, [family])] == [each.name for each in ALL if each.family.name == family]
-
-
 def test_all_is_every_family_that_is_not_for_one_kind_of_client():
     assert [*chosen(ALL, ["all"])] == [each.name for each in ALL if not each.family.by_name_only]
-
-
-@pytest.mark.parametrize("name", ["rag_get", "rag.get", "tool.rag_answer"])
-def test_a_tool_is_asked_for_by_each_of_its_names(name):
-    assert len(chosen(ALL, [name])) == 1
 
 
 def test_families_and_tools_mix_in_the_order_of_the_catalogue_and_each_tool_is_listed_once():

@@ -26,7 +26,7 @@ SEARCHED["warninglist"] = {"phrasesignored": [], "quotedphrasesnotfound": [ESCAP
 COMMANDS = [
     ("search", "aspirin"),
     ("get", "8"),
-    ("checkpoint", "get", ESCAPING),
+    ("admin", "checkpoint", "get", ESCAPING),
     ("search", ESCAPING),
     ("get", ESCAPING),
     ("pubmed", "search", "cancer"),
@@ -36,9 +36,9 @@ COMMANDS = [
     ("pubmed", "related", "77"),
     ("pubmed", "cite", "77", "--style", "ris"),
     ("sync", "cancer", "cancer"),
-    ("lookup", "spell", ESCAPING),
-    ("lookup", "ids", ESCAPING),
-    ("lookup", "match", "--title", ESCAPING),
+    ("pubmed", "spell", ESCAPING),
+    ("pubmed", "ids", ESCAPING),
+    ("pubmed", "match", "--title", ESCAPING),
 ]
 
 

@@ -2,14 +2,15 @@
 
 import gzip
 import lzma
+from importlib.resources import files
 
 import pytest
 
-from bio_mcp.doors.cli.importing import render, sample_file
-from tests.nlm_files import serving
+from bio_mcp.doors.cli.collecting import SAMPLE, show_import
+from tests.support.nlm_files import serving
 from tests.syncing.medline_files import record, write
 
-HEAD, *RECORDS = gzip.decompress(sample_file().read_bytes()).decode().split("<PubmedArticle>")
+HEAD, *RECORDS = gzip.decompress((files("bio_mcp") / SAMPLE).read_bytes()).decode().split("<PubmedArticle>")
 RECORDS[-1] = RECORDS[-1].partition("</PubmedArticleSet>")[0]
 
 
@@ -33,12 +34,6 @@ def test_files_may_be_packed(cli, tmp_path, name, pack):
     ran = cli("import", str(tmp_path / name))
     assert ran.code == 0
     assert "The corpus holds 10 papers" in ran.out
-
-
-def test_running_twice_changes_nothing(cli, ten):
-    first, second = cli("import", str(ten), "--json").json, cli("import", str(ten), "--json").json
-    assert first["files"][0]["inserted"] == second["files"][0]["skipped"] == 10
-    assert (second["documents"], second["chunks"]) == (first["documents"], first["chunks"])
 
 
 def test_a_folder_is_imported_by_workers_and_what_was_finished_is_not_read_again(cli, tmp_path):
@@ -111,13 +106,8 @@ def test_a_page_about_maintenance_in_place_of_ncbis_list_is_a_failure(cli, tmp_p
 
 
 def test_a_worker_process_that_died_is_a_warning(capsys):
-    render({"files": [], "documents": 1, "chunks": 1, "died": 1})
+    show_import({"files": [], "documents": 1, "chunks": 1, "died": 1})
     assert "1 worker process ended early; the papers were embedded again by others." in capsys.readouterr().err
-
-
-def test_the_bundled_sample_is_imported_by_name(cli):
-    ran = cli("import", "--sample", "--json")
-    assert (ran.code, ran.json["documents"], ran.json["complete"]) == (0, 350, True)
 
 
 def test_a_sample_that_was_stopped_half_way_is_finished(cli):
@@ -184,7 +174,3 @@ def test_a_bar_shows_records_and_rate_on_a_terminal(cli, ten, monkeypatch):
     ran = cli("import", str(ten))
     assert "importing" in ran.err
     assert "10 records" in ran.err
-
-
-def test_there_is_no_bar_without_a_terminal(cli, ten):
-    assert cli("import", str(ten)).err == ""

@@ -8,14 +8,13 @@ from contextlib import closing, suppress
 
 import pytest
 
-from bio_mcp.doors.cli.interrupts import interrupts
-from bio_mcp.doors.cli.program import run
+from bio_mcp.doors.cli.program import interrupts, run
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.errors import StoreFailed
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.fields import BIO_MCP
 
 STARTING = """
 import sys
@@ -27,7 +26,7 @@ class Interrupted:
 
 sys.meta_path.insert(0, Interrupted())
 from bio_mcp.doors.cli import main
-sys.exit(main(["tools"]))
+sys.exit(main(["admin", "tools"]))
 """
 
 
@@ -76,14 +75,14 @@ def counts(request: Request, backends: Backends, context: Context) -> Response:
 @pytest.mark.parametrize("error", [ImportError("numpy"), StoreFailed("The corpus cannot be read.")], ids=type)
 def test_a_failure_after_an_interrupt_is_the_interrupt(capsys, tmp_path, failing, error):
     wire = failing(error)
-    assert run(["checkpoint", "get", "x"], configure=lambda: Settings(home=tmp_path), wire=wire) == 130
+    assert run(["admin", "checkpoint", "get", "x"], configure=lambda: Settings(home=tmp_path), wire=wire) == 130
     assert capsys.readouterr().err.strip() == "stopped"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_that_was_swallowed_ends_a_tool_at_its_next_progress():
     pressed, reported = [], []
-    session = Session(Settings(), lambda _: object(), interrupts=pressed, builds_model=False)
+    session = Session(Settings(), lambda _: object(), interrupts=pressed)
     with pytest.raises(KeyboardInterrupt), interrupts(pressed):
         session.ask(counts, {}, progress=lambda done, _total, _note: reported.append(done))
     assert reported == [1, 2]

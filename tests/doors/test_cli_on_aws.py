@@ -9,9 +9,9 @@ import pytest
 from bio_mcp.doors.cli.program import run
 from bio_mcp.health import FAIL, OK, WARN
 from bio_mcp.settings import Settings
-from tests.aws_corpus import AwsCorpus
-from tests.aws_ports import NOBODY, MotoPorts, client
 from tests.doors.command_line import Ran
+from tests.support.aws_corpus import AwsCorpus
+from tests.support.aws_ports import NOBODY, MotoPorts, client
 
 TERM = '"2021/06/02"[crdt] : "2021/06/02"[crdt]'
 
@@ -157,9 +157,9 @@ def test_the_commands_work_over_a_stack(stack):
     assert hits
     paper = stack("get", hits[0]["doc_id"]).json
     assert paper["doc_id"] == hits[0]["doc_id"]
-    assert stack("checkpoint", "get", "k").json["last_edat"]
-    assert stack("checkpoint", "set", "k", "2020-01-01T00:00:00Z").json == {"ok": True}
-    assert stack("checkpoint", "get", "k").json["last_edat"] == "2020-01-01T00:00:00Z"
+    assert stack("admin", "checkpoint", "get", "k").json["last_edat"]
+    assert stack("admin", "checkpoint", "set", "k", "2020-01-01T00:00:00Z").json == {"ok": True}
+    assert stack("admin", "checkpoint", "get", "k").json["last_edat"] == "2020-01-01T00:00:00Z"
     state, message = found(stack("doctor"))["corpus"]
     assert state == OK
     assert "5 papers, 5 of them indexed" in message
@@ -171,6 +171,6 @@ def test_without_a_region_the_variable_is_named(monkeypatch, tmp_path, capsys):
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
         monkeypatch.delenv(name, raising=False)
     settings = Settings(mode="aws", table_checkpoints="c", home=tmp_path)
-    code = run(["checkpoint", "get", "k", "--json"], configure=lambda: settings)
+    code = run(["admin", "checkpoint", "get", "k", "--json"], configure=lambda: settings)
     assert code == 2
     assert "AWS_REGION" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 from pydantic import Field
 
-from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.cli.options import arguments_of, options_of
+from bio_mcp.errors import BIO_MCP
 from bio_mcp.tool import Family, Request, Response, tool
 
 
@@ -44,13 +44,16 @@ def asking(request: Asking, backends) -> Answer:
     return Answer(ok=True)
 
 
-def given(*argv, **more):
+NAMES = {"firstPage": "--page", "maxCharacters": "--max", "detailLevel": "--as"}
+
+
+def given(*argv, without=(), **more):
     """The tool's arguments for a command line."""
     got = {}
 
     @click.command()
     @click.argument("query")
-    @options_of(asking, **more)
+    @options_of(asking, without=("query", *without), names=NAMES, **more)
     def command(**parameters):
         got.update(arguments_of(asking, parameters))
 

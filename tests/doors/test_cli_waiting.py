@@ -4,13 +4,12 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli import checks
-from bio_mcp.doors.cli.session import Failed, Session
-from bio_mcp.doors.cli.waiting import Waiting
+from bio_mcp.doors.cli import inspecting
+from bio_mcp.doors.cli.session import Failed, Session, Waiting
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import PUBMED
+from bio_mcp.tools.fields import PUBMED
 
 ADDRESS = "https://user:secret@eutils.example.org:8443/entrez/eutils/"
 
@@ -32,14 +31,14 @@ def live(run, timeout=26):
 
 @pytest.fixture
 def session():
-    return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object(), builds_model=False)
+    return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object())
 
 
 def test_a_command_that_asks_ncbi_has_the_time_that_its_help_promises(session):
     assert 0 < session.ask(live(lambda context: context.deadline.remaining), {})["left"] <= 26
     for name, each in TOOLS.items():
         assert not each.open_world or each.timeout <= 27, name
-    assert checks.NCBI_S < 10
+    assert inspecting.NCBI_S < 10
 
 
 def test_a_command_that_sees_nothing_for_a_while_says_whom_it_waits_for(capsys):

@@ -10,15 +10,14 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.completing import COMPLETED, LONGEST, MOST
+from bio_mcp.doors.mcp.prompts import LONGEST, MOST
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.prompts import PROMPTS
 from bio_mcp.settings import Settings
-from bio_mcp.tenants import view
-from tests.corpus import Corpus, Over
+from bio_mcp.tenants import for_call
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.serving import running
 from tests.doors.wire import post
+from tests.support.corpus import Corpus, Over
 
 pytestmark = pytest.mark.anyio
 NEWS = PromptReference(name="what_is_new")
@@ -40,7 +39,7 @@ def corpus(tmp_path_factory, ncbi_process):
         for key in (*QUERIES[::-1], "ginger"):
             made.checkpoints.set(key, "2026-01-01T00:00:00Z", {})
         for tenant, project in (("north", "north/lab"), ("south", "south/lab"), ("", "own/lab")):
-            create_project(project, Options(), view(made, Caller("x", tenant=tenant)))
+            create_project(project, Options(), for_call(made, Caller("x", tenant=tenant)))
         yield made
 
 
@@ -70,10 +69,6 @@ async def test_no_more_than_a_hundred_are_given_and_that_there_are_more_is_repor
     assert found.has_more is True
 
 
-async def test_a_key_beyond_the_first_hundred_is_found_by_its_beginning(client):
-    assert (await completed(client, NEWS, "query_key", "statins-12")).values == QUERIES[120:130]
-
-
 async def test_headings_are_completed_by_the_beginnings_of_their_words(client):
     found = await completed(client, SEARCH, "mesh_heading", "protein  d")
     assert found.values == ["Protein Domains"]
@@ -83,10 +78,6 @@ async def test_headings_are_completed_by_the_beginnings_of_their_words(client):
 async def test_ncbi_is_not_asked_before_three_letters(corpus, typed):
     async with Client(served(Over(corpus, lookup=Cut()))) as client:
         assert (await completed(client, SEARCH, "mesh_heading", typed)).values == []
-
-
-async def test_an_argument_of_any_words_has_no_completion(client):
-    assert (await completed(client, QUESTION, "question", "does")).values == []
 
 
 async def test_an_outage_is_an_error_and_no_empty_list(client, ncbi):
@@ -110,19 +101,9 @@ async def test_what_is_not_there_is_not_completed(client, ref, name, problem):
     assert raised.value.error.code == -32602
 
 
-async def test_a_parameter_of_a_resource_without_completion_has_none(client):
-    assert (await completed(client, ResourceTemplateReference(uri="job://{job_id}"), "job_id", "s")).values == []
-
-
 async def test_what_is_typed_is_bounded(client):
     with pytest.raises(MCPError, match="longer than 200 characters"):
         await completed(client, NEWS, "query_key", "x" * (LONGEST + 1))
-
-
-def test_the_arguments_that_are_completed_are_of_prompts_and_their_tools_there():
-    arguments = {each.name for prompt in PROMPTS.values() for each in prompt.arguments}
-    assert COMPLETED.keys() <= arguments
-    assert {each.tool for each in COMPLETED.values()} <= TOOLS.keys()
 
 
 @pytest.fixture(scope="module")

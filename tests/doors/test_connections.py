@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.connections import QUIET_S, Connections, OccasionalWarning
-from bio_mcp.doors.local import Server
+from bio_mcp.doors.local import QUIET_S, Connections, OccasionalWarning, Server
 
 ROOT = Path(__file__).parents[2]
 WHOLE = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"

@@ -7,10 +7,10 @@ import pytest
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.tools.exports import export_papers, exported_file, exported_part
-from tests.corpus import Corpus
 from tests.doors.serving import running
 from tests.doors.wire import post
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 from tests.syncing.stored import documents_of
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.aws.inbox import call_for, is_folder
+from bio_mcp.doors.aws.queues import call_for, is_folder
 from bio_mcp.errors import InvalidInput
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from bio_mcp.doors.aws.load_function import load_handler
 from bio_mcp.errors import NcbiUnreadable, StoreFailed
-from bio_mcp.syncing.loading.steps import Loading
+from bio_mcp.syncing.bulk_load import Loading
 from tests.doors.lambda_bridge import context
-from tests.folder_files import FolderFiles
+from tests.support.folder_files import FolderFiles
 
 ITEM = {"name": "pubmed26n0001.xml.gz", "tag": "t", "has_md5": False}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from bio_mcp.doors.auth.access import is_loopback
 from bio_mcp.doors.local import serve_locally
-from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT, post
 

@@ -5,8 +5,9 @@ import logging
 
 import pytest
 
-from bio_mcp.callers import Caller, on_behalf_of
+from bio_mcp.callers import Caller
 from bio_mcp.doors.logs import NAMES_CALLER, ReadableFormatter
+from tests.support.scopes import on_behalf_of
 
 
 def logged(*message, **carried):

@@ -7,7 +7,7 @@ from mcp.client import Client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp.server import INSTRUCTIONS, in_process, server
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 pytestmark = pytest.mark.anyio
 UNTRUSTED, SUSPICIOUS = "io.github.bio-mcp/untrusted", "io.github.bio-mcp/suspicious"

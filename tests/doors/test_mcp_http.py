@@ -13,7 +13,7 @@ from mcp.client import Client
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.threads import THREADS
+from bio_mcp.doors.mcp.server import THREADS
 from bio_mcp.errors import Misconfigured
 from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
@@ -66,16 +66,6 @@ async def test_annotations_say_what_a_tool_may_do(url, era):
 async def test_the_query_of_the_endpoint_lists_contract_names(url, era):
     async with Client(f"{url}?names=contract", mode=era) as client:
         assert (await client.list_tools()).tools[0].name == "sample.echo"
-
-
-async def test_the_query_of_the_endpoint_lists_only_some_families(url, era):
-    async with Client(f"{url}?tools=audited", mode=era) as client:
-        assert [each.name for each in (await client.list_tools()).tools] == ["kept"]
-
-
-async def test_the_query_of_the_endpoint_mixes_families_and_tools(url, era):
-    async with Client(f"{url}?tools=audited,sample.fail", mode=era) as client:
-        assert [each.name for each in (await client.list_tools()).tools] == ["sample_fail", "kept"]
 
 
 async def test_a_tool_that_is_not_listed_can_be_called(url, era):
@@ -167,13 +157,6 @@ def sample_server(**listed):
     return mcp_server.server(
         tools_in(sample).values(), resources_in(sample).values(), mcp_server.in_process(NO_BACKENDS), **listed
     )
-
-
-async def test_settings_choose_what_is_listed(era):
-    async with Client(sample_server(names="contract", listed=["plain"]), mode=era) as client:
-        listed = [each.name for each in (await client.list_tools()).tools]
-        assert listed == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", "sample.stall"]
-        assert not (await client.call_tool("kept", {"text": "x"})).is_error
 
 
 @pytest.mark.parametrize("listed", [{"listed": ["nonsense"]}, {"names": "dotted"}])

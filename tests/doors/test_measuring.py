@@ -5,8 +5,7 @@ import json
 import pytest
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.aws.measuring import measured
-from bio_mcp.doors.aws.tool_function import handler_for
+from bio_mcp.doors.aws.tool_function import handler_for, measured
 from bio_mcp.errors import BudgetSpent, Forbidden, InvalidInput, NotFound, StoreFailed
 from tests.doors import queued_sample, sample
 from tests.doors.conftest import NO_BACKENDS

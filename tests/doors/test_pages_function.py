@@ -6,25 +6,25 @@ from dataclasses import replace
 import pytest
 from starlette.responses import Response
 
-from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
 from bio_mcp.callers import Caller
-from bio_mcp.doors.auth import site
+from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
 from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from scripts.template.functions import declared
-from tests.aws_template import of
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import RESOURCE, SECRET, hs256
 from tests.doors.console.busy import add_everything
 from tests.doors.console.pages import Page, browser
 from tests.doors.test_front_door import Functions
-from tests.sample_corpus import articles
-from tests.sample_job import QUERY
-from tests.sample_project import PROJECT
-from tests.touched_ports import Recorder, small_corpus
+from tests.support.aws_template import of
+from tests.support.sample_corpus import articles
+from tests.support.sample_job import QUERY
+from tests.support.sample_project import PROJECT
+from tests.support.touched_ports import Recorder, small_corpus
 
 OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
 

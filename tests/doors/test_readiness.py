@@ -14,7 +14,7 @@ from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
-from tests.memory_corpus import WordVectors, article
+from tests.support.memory_corpus import WordVectors, article
 
 
 class Model(WordVectors):

@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 from mcp.client import Client
 
-from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+from bio_mcp.adapters.embedded.side_files import SqliteBudgets
 from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
@@ -18,13 +18,13 @@ from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.lazy import Lazy
-from bio_mcp.metering import Limits
+from bio_mcp.scope import Limits
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, resources_in, tools_in
-from tests.corpus import Over
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.lambda_bridge import context
+from tests.support.corpus import Over
 
 TOOLS_OF_SAMPLE = tools_in(sample)
 

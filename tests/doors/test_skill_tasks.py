@@ -11,16 +11,16 @@ from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.skills import NAMES, skill
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.syncing.settling import settle
 from tests.answering.ginger import GINGER, OTHERS
-from tests.corpus import Corpus
 from tests.doors.command_line import sample
-from tests.named_tools import calls
-from tests.retracting import retract
-from tests.sample_project import add_project
-from tests.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, link, update
-from tests.skill_tasks import filled, meets, play, tasks_of, unmet
+from tests.support.corpus import Corpus
+from tests.support.named_tools import calls
+from tests.support.retracting import retract
+from tests.support.sample_project import add_project
+from tests.support.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, link, update
+from tests.support.skill_tasks import play, tasks_of
 
 RECORDS, FOLLOWED_TO = 60, date(2021, 6, 5)
 ALL = [(name, number) for name in NAMES for number in range(len(tasks_of(name)))]
@@ -33,7 +33,7 @@ def home(tmp_path_factory, ncbi_process):
     made = tmp_path_factory.mktemp("tasks") / "corpus"
     ncbi_process.control.set_today(f"{FOLLOWED_TO:%Y/%m/%d}")
     with Corpus(made, ncbi_process.base_url, FOLLOWED_TO) as corpus:
-        settle([*GINGER, *OTHERS], corpus)
+        apply_records([*GINGER, *OTHERS], corpus)
         import_records(islice(sample(), RECORDS), corpus)
         add_project(corpus)
         assert call(TOOLS["pubmed.sync_delta"], {"query_key": "kidney", "term": "kidney"}, corpus).body["inserted"]
@@ -85,25 +85,3 @@ def test_a_task_calls_what_its_skill_names_and_all_that_it_names_is_called(name)
         (step["call"], each) for step in steps for each in step.get("arguments", {}) if each not in named[step["call"]]
     ]
     assert strange == []
-
-
-def test_a_condition_is_met_or_not():
-    assert meets([1, 2], {"least": 2, "most": 2, "has": 1})
-    assert meets(3, {"least": 3})
-    assert not meets("absent", {"least": 1})
-    assert not meets("nothing", {"has": "thing else"})
-    assert not meets(None, {"is": "text"})
-
-
-def test_what_is_otherwise_than_a_step_finds_is_reported():
-    body = {"a": [{"b": "x"}], "n": 3}
-    assert list(unmet(body, {"/a/0/b": "x", "/a/*/b": {"has": "x"}, "/n": {"least": 3}})) == []
-    assert list(unmet(body, {"/a/0/b": "y", "/a/1/b": "x", "/n": {"most": 2}})) == [
-        ("/a/0/b", "y"),
-        ("/a/1/b", "x"),
-        ("/n", {"most": 2}),
-    ]
-
-
-def test_what_a_step_took_is_filled_into_later_ones():
-    assert filled({"a": ["{x}"], "b": "pmid:{x}", "c": "{y}"}, {"x": 7}) == {"a": [7], "b": "pmid:7", "c": "{y}"}

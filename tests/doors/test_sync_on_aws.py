@@ -8,9 +8,9 @@ import pytest
 from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools import checkpoint, sync_delta
-from tests.aws_corpus import AwsCorpus
-from tests.aws_ports import NOBODY, MotoPorts, client
 from tests.doors.lambda_bridge import context
+from tests.support.aws_corpus import AwsCorpus
+from tests.support.aws_ports import NOBODY, MotoPorts, client
 
 FROM, TO = "2021/06/02", "2021/06/03"
 TERM = f'"{FROM}"[crdt] : "{TO}"[crdt]'

@@ -11,12 +11,12 @@ from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tasks import EXTENSION, WAIT_S
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.jobs.runner import stall
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.stopping import stall
-from tests.corpus import Corpus
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.serving import running
 from tests.doors.wire import post
+from tests.support.corpus import Corpus
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 DECLARED = {"_meta": {CAPABILITIES: {"extensions": {EXTENSION: {}}}}}

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rich.text import Text
 
 from bio_mcp.doors import terminal as screen
 
@@ -16,11 +17,11 @@ HOSTILE = f"a{''.join(OBEYED)}b"
 @pytest.mark.parametrize(
     "show",
     [
-        screen.say,
+        screen.show,
         screen.say_unwrapped,
         screen.warn,
         screen.fail,
-        lambda text: screen.show(screen.styled(text, "bold")),
+        lambda text: screen.show(Text(text, "bold")),
         lambda text: screen.show(screen.table(("name", text), [(text, text)])),
         lambda text: screen.show(screen.pairs([("name", text)])),
     ],
@@ -55,7 +56,7 @@ def test_json_keeps_every_character_and_holds_none_of_them(capsys):
 
 def test_a_long_line_is_whole_where_no_terminal_shows_it(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    screen.say("word " * 100)
+    screen.show("word " * 100)
     screen.show(screen.pairs([("long", "word " * 50), ("short", "x")]))
     assert capsys.readouterr().out.splitlines() == [
         ("word " * 100).rstrip(),

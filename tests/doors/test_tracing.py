@@ -10,10 +10,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bio_mcp.doors.logs import exporting
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tracing import Tracing
-from bio_mcp.doors.telemetry import exporting
 from bio_mcp.tool import by_any_name, resources_in, tools_in
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS

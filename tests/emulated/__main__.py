@@ -10,7 +10,7 @@ from tests.emulated.build import Failed
 from tests.emulated.clients import REGION, configured
 from tests.emulated.cloud import SAMPLES, Cloud, cloud
 from tests.emulated.emulator import Unusable
-from tests.opensearch_node import artefacts
+from tests.support.opensearch_node import artefacts
 
 KEY, TERM = "demo", "hasabstract"
 CALL = """

@@ -14,8 +14,8 @@ from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import Emulator, emulator
 from tests.emulated.stack import Stack
-from tests.eutils_server.client import Running, running
-from tests.opensearch_node.jvm import Node, free_port, start
+from tests.support.eutils_server.client import Running, running
+from tests.support.opensearch_node.jvm import Node, free_port, start
 
 NAME = "bio-mcp"
 LOOPBACK = "127.0.0.1"

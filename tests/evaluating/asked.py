@@ -1,8 +1,8 @@
 """A corpus to evaluate, and a small set with a corpus of its own."""
 
 from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
-from tests.corpus import Corpus
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 WORDS = "heart liver kidney lung brain spleen bone skin eye ear nose tongue".split()
 ARTICLES = [article(str(n), f"The {word}", f"All about the {word}. It is an organ.") for n, word in enumerate(WORDS, 1)]

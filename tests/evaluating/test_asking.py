@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.evaluating.asking import Asking, near_misses
+from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus, Over
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus, Over
+from tests.support.memory_corpus import article
 
 TRIAL = "Ginger reduces nausea in pregnancy. Forty women took part in it."
 PAPERS = [
@@ -41,7 +41,7 @@ def ask(corpus, question=QUESTION, answers=True):
 
 def test_the_places_of_the_right_papers_are_noted(corpus):
     outcome = ask(corpus, answers=False)
-    assert (outcome.relevant, outcome.ranking.places) == (1, (1,))
+    assert (outcome.relevant, outcome.places) == (1, (1,))
     assert outcome.answers == ()
 
 
@@ -50,7 +50,6 @@ def test_each_citation_is_compared_with_the_right_papers_and_their_rationale(cor
     assert (first.right, first.evidence, first.intact, first.retracted) == (True, True, True, False)
     assert len(others) >= 2
     assert not any(each.right or each.evidence for each in others)
-    assert any(each.near_miss for each in others)
 
 
 def test_a_quote_beside_the_rationale_is_of_a_right_paper_and_no_evidence(corpus):
@@ -90,7 +89,7 @@ def test_a_retracted_copy_is_neither_cited_nor_in_the_ranking(corpus):
     copy = replace(PAPERS[0], pmid="99", retraction=RetractionStatus.RETRACTED)
     import_records([copy], corpus)
     outcome = ask(corpus, replace(QUESTION, retracted=("99",)))
-    assert outcome.ranking.places == (1,)
+    assert outcome.places == (1,)
     assert outcome.answer.cited
     assert not any(each.retracted for answer in outcome.answers for each in answer.cited)
 
@@ -103,13 +102,6 @@ def test_a_question_that_cannot_be_answered_counts_as_withheld(corpus):
 def test_no_answer_is_stored(corpus):
     ask(corpus)
     assert [each for paper in PAPERS for each in corpus.answers.citing(paper.pmid)] == []
-
-
-def test_near_misses_are_the_papers_that_are_most_similar_to_a_right_one(corpus):
-    found = near_misses(QUESTION, corpus)
-    assert set(found[:3]) == {"2", "3", "4"}
-    assert "1" not in found
-    assert near_misses(JudgedQuestion("q", "giraffes", ("404",)), corpus) == []
 
 
 def test_two_askings_have_equal_outcomes(corpus):

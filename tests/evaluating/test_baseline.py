@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.evaluating.baseline import Baseline, Figure, baselines_in, written
+from bio_mcp.evaluating.comparing import Baseline, Figure, baselines_in, written
 
 BASELINE = Baseline("v1", "model", {"MRR": Figure(0.8, 0.7, 0.9), "ECE": Figure(0.05, 0.02, 0.1, rising=False)})
 

@@ -5,18 +5,17 @@ from itertools import islice
 
 import pytest
 
-from bio_mcp.deadline import NEVER
+from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import InvalidInput
-from bio_mcp.evaluating.bootstrap import interval_of_mean
 from bio_mcp.evaluating.comparing import compare
+from bio_mcp.evaluating.figures import interval_of_mean
 from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.indexes import Role
-from bio_mcp.progress import silent
+from bio_mcp.ports.models import Role
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import begin, fill, of_role
-from tests.corpus import Corpus, HashedWords
 from tests.doors.command_line import sample
+from tests.support.corpus import Corpus, HashedWords
 
 PAPERS = 20
 UNSEEN = "zz"  # before each word of a question, so that no word of the papers is among them

@@ -1,17 +1,17 @@
-"""Measures of a ranking and of confidences, against values worked out by hand."""
+"""Measures of a ranking and of confidences, against values worked out by hand, and intervals by the bootstrap."""
 
 from math import log2
 
 import pytest
 
-from bio_mcp.evaluating.measures import (
-    area_under_risk,
+from bio_mcp.evaluating.figures import (
     calibration_bins,
     calibration_error,
+    interval_of,
+    interval_of_ratio,
     ndcg,
     recall,
     reciprocal_rank,
-    risk_coverage,
 )
 
 
@@ -46,17 +46,30 @@ def test_a_confidence_of_1_is_in_the_last_bin_and_no_answers_have_no_error():
     assert calibration_error([], []) == 0
 
 
-def test_the_risk_is_that_of_the_most_confident_answers():
-    assert risk_coverage([0.2, 0.9, 0.5, 0.7], [False, True, False, True]) == [
-        (0.25, 0), (0.5, 0), (0.75, pytest.approx(1 / 3)), (1, 0.5)
-    ]  # fmt: skip
+def test_an_interval_holds_its_figure_and_narrows_with_more_questions():
+    few, many = interval_of_ratio([1, 0] * 10, [1] * 20), interval_of_ratio([1, 0] * 200, [1] * 400)
+    assert few[0] < 0.5 < few[1]
+    assert many[1] - many[0] < (few[1] - few[0]) / 3
+    assert many == pytest.approx((0.45, 0.55), abs=0.01)  # as the normal distribution has it
 
 
-def test_answers_of_one_confidence_are_taken_together_so_that_their_order_does_not_matter():
-    assert risk_coverage([0.5, 0.5], [True, False]) == risk_coverage([0.5, 0.5], [False, True]) == [(1, 0.5)]
+def test_equal_samples_have_equal_intervals():
+    assert interval_of_ratio([1, 0, 1], [1, 2, 1]) == interval_of_ratio([1, 0, 1], [1, 2, 1])
 
 
-def test_the_area_under_the_risk_is_0_for_none_and_1_for_nothing_but_wrong_answers():
-    assert area_under_risk(risk_coverage([0.9, 0.1], [True, True])) == 0
-    assert area_under_risk(risk_coverage([0.9, 0.1], [False, False])) == 1
-    assert area_under_risk(risk_coverage([0.9, 0.1], [True, False])) == 0.25
+def test_where_all_questions_agree_the_interval_is_that_of_the_rule_of_three():
+    assert interval_of_ratio([1] * 60, [1] * 60) == (0.95, 1)
+    assert interval_of_ratio([0] * 60, [2] * 60) == (0, 0.05)
+    assert interval_of_ratio([2], [2]) == (0, 1)
+
+
+def test_samples_without_anything_to_divide_by_are_left_out():
+    low, high = interval_of_ratio([1, 0, 1], [1, 0, 2])
+    assert (low, high) == (0.5, 1)
+
+
+def test_a_measure_of_whole_samples_is_given_the_questions_of_each():
+    values = [0.0, 1.0] * 50
+    low, high = interval_of(lambda picks: sum(values[each] for each in picks) / len(picks), len(values))
+    assert low == pytest.approx(0.4, abs=0.03)
+    assert high == pytest.approx(0.6, abs=0.03)

@@ -1,24 +1,26 @@
 """The figures of an evaluation, by their names."""
 
+import json
+
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.evaluating.metrics import METRICS, chosen, figures
-from bio_mcp.evaluating.outcomes import AnswerOutcome, CitedOutcome, Outcome, RankingOutcome
+from bio_mcp.evaluating.figures import METRICS, AnswerOutcome, CitedOutcome, Outcome, chosen, figures
 
 RIGHT = CitedOutcome(right=True, evidence=True)
 BESIDE = CitedOutcome(right=True)
 OTHER = CitedOutcome()
-NEAR = CitedOutcome(near_miss=True)
 
 
-def outcome(name, places=(1,), relevant=1, near=None, **more):
-    return Outcome(name, relevant, RankingOutcome(places, near), **more)
+def outcome(name, places=(1,), relevant=1, **more):
+    return Outcome(name, relevant, places, **more)
 
 
+CITED = (CitedOutcome(right=True, evidence=True), CitedOutcome(intact=False, retracted=True))
+WHOLE = Outcome("a", 2, (1, 7), True, AnswerOutcome(True, 0.7, CITED, ((0,), (0, 1))), AnswerOutcome(False, 0.1))
 RANKED = [
-    outcome("a", (1,), near=2),
-    outcome("b", (2, 12), 2, near=1),
+    outcome("a", (1,)),
+    outcome("b", (2, 12), 2),
     outcome("c", ()),
     outcome("nothing answers it", (), 0),
 ]
@@ -28,7 +30,7 @@ ANSWERED = [
         "a", judged=True, answer=AnswerOutcome(True, 0.9, (RIGHT, BESIDE, OTHER), ((0,), (1,), (2,))), without=WITHHELD
     ),
     outcome(
-        "b", judged=True, answer=AnswerOutcome(True, 0.8, (NEAR, OTHER), ((0, 1),)), without=AnswerOutcome(True, 0.7)
+        "b", judged=True, answer=AnswerOutcome(True, 0.8, (OTHER, OTHER), ((0, 1),)), without=AnswerOutcome(True, 0.7)
     ),
     outcome("c", judged=True, answer=WITHHELD, without=WITHHELD),
     outcome("d", answer=AnswerOutcome(True, 0.6, (BESIDE,), ((0,),)), without=WITHHELD),
@@ -52,11 +54,6 @@ def test_figures_of_rankings_are_of_the_questions_that_have_an_answer():
     assert found.value == pytest.approx((1 + 0.5 + 0) / 3)
     assert found.questions == 3
     assert found.low < found.value < found.high
-
-
-def test_a_near_miss_is_first_where_it_comes_before_every_right_paper():
-    found = of(RANKED, "near_miss_first")
-    assert (found.value, found.questions, found.rising) == (0.5, 2, False)
 
 
 def test_factuality_is_of_the_sentences_of_answers_that_were_given_to_questions_with_an_answer():
@@ -103,14 +100,9 @@ def test_what_is_answered_without_any_right_paper_is_counted_apart():
     assert value("unanswerable_answered") == 1
 
 
-def test_an_answer_is_misled_that_cites_a_near_miss_and_no_right_paper():
-    assert value("misled") == pytest.approx(1 / 3)
-
-
 def test_confidences_are_compared_with_what_is_right_over_every_answer():
     asked = [outcome("a", answer=AnswerOutcome(True, 0.95, (RIGHT,)), without=AnswerOutcome(False, 0.05))] * 3
     assert value("ECE", asked) == pytest.approx(0.05)
-    assert value("AURC", asked) == 0.25  # none wrong of the first half, a half wrong of all
     found = of(ANSWERED, "ECE")
     assert 0 < found.low <= found.value
     assert (found.questions, found.rising) == (5, False)
@@ -133,3 +125,9 @@ def test_names_are_the_contracts_with_any_depth_in_any_case():
 def test_another_name_is_refused_with_those_that_there_are(name):
     with pytest.raises(InvalidInput, match=r"choose among R@k, MRR, nDCG@k, .*factuality"):
         chosen([name])
+
+
+def test_an_outcome_that_a_job_holds_is_the_same_when_it_is_read_and_takes_little_room():
+    for outcome in (WHOLE, Outcome("b", 0)):
+        assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    assert len(json.dumps(WHOLE.to_json())) < 250

@@ -1,22 +1,18 @@
 """An evaluation is a job: it fills the set's corpus, asks its questions, and goes on where it was stopped."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
-from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import Conflict, IndexUnavailable
-from bio_mcp.evaluating.cursor import MOST_RUNS, Cursor, Run
-from bio_mcp.evaluating.metrics import chosen
+from bio_mcp.deadline import NEVER, Deadline, silent
+from bio_mcp.evaluating.figures import Run, chosen
 from bio_mcp.evaluating.questions import EvaluationSet
-from bio_mcp.evaluating.run import SAVED_EVERY, Request, evaluate
+from bio_mcp.evaluating.run import MOST_RUNS, SAVED_EVERY, EvaluationCursor, EvaluationRun, Request
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.progress import silent
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus, Over
 from tests.evaluating.asked import ARTICLES, QUESTIONS, organs
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus, Over
 
 
 @pytest.fixture
@@ -30,7 +26,7 @@ def request(asked=None, **more):
 
 
 def ask(corpus, asked=None, deadline=NEVER, job_id=None, unattended=False, **more):
-    return evaluate(request(asked, **more), corpus, deadline, silent, job_id=job_id, unattended=unattended)
+    return EvaluationRun(RunContext(corpus, deadline, silent, unattended), request(asked, **more)).run(job_id)
 
 
 def values(report):
@@ -77,12 +73,6 @@ def test_what_is_embedded_once_is_not_embedded_again(corpus):
     assert corpus.model.embedded - before == len(QUESTIONS)  # the questions alone
 
 
-def test_papers_that_are_no_longer_of_the_set_are_not_found(corpus):
-    other = [*ARTICLES[1:], article("99", "The heart", "All about the heart.")]
-    ask(corpus)
-    assert values(ask(corpus, organs(articles=other, version="v2")))["R@1"] == pytest.approx(11 / 12)
-
-
 def test_an_evaluation_that_runs_out_of_time_goes_on_where_it_stopped(corpus):
     first = ask(corpus, deadline=Steps(8))
     assert first.state == "continues"
@@ -110,17 +100,6 @@ def test_the_result_of_a_job_that_ended_in_the_background_is_returned_once(corpu
     assert ask(corpus).job_id != first.job_id
 
 
-def test_a_message_that_comes_again_returns_the_result_and_starts_nothing(corpus):
-    first = ask(corpus)
-    again = ask(corpus, job_id=first.job_id, unattended=True)
-    assert (again.job_id, again.state, len(again.cursor.history)) == (first.job_id, "complete", 1)
-
-
-def test_another_version_of_the_set_does_not_go_on_with_the_old_one(corpus):
-    first = ask(corpus, deadline=Deadline(0))
-    assert ask(corpus, organs(version="v2")).job_id != first.job_id
-
-
 def test_the_history_has_each_run_the_oldest_first(corpus):
     ask(corpus)
     report = ask(corpus, organs(QUESTIONS[:1]))
@@ -128,33 +107,11 @@ def test_the_history_has_each_run_the_oldest_first(corpus):
 
 
 def test_the_history_is_bounded():
-    cursor = Cursor()
+    cursor = EvaluationCursor()
     for number in range(MOST_RUNS + 5):
         cursor.ended(Run(str(number), "v1", "model", ()), "key")
     assert (len(cursor.history), cursor.history[0].ended) == (MOST_RUNS, "5")
-    assert Cursor.from_json(cursor.to_json()) == cursor
-
-
-def test_one_evaluation_of_a_set_runs_at_a_time(corpus):
-    corpus.leases.acquire("evaluation:organs", "another", 60)
-    with pytest.raises(Conflict) as refused:
-        ask(corpus)
-    assert refused.value.retryable
-
-
-def test_an_outage_is_raised_and_the_next_call_goes_on(corpus):
-    class Down:
-        def __getattr__(self, name):
-            raise IndexUnavailable("the index is down")
-
-    class Broken(Over):
-        def scratch(self, _name):
-            return nullcontext(Over(self._corpus, passages=Down()))
-
-    with pytest.raises(IndexUnavailable) as failed:
-        ask(Broken(corpus))
-    assert corpus.jobs.get(failed.value.details["job_id"]).state == "waiting"
-    assert ask(corpus).job_id == failed.value.details["job_id"]
+    assert EvaluationCursor.from_json(cursor.to_json()) == cursor
 
 
 def test_the_job_is_saved_as_questions_are_answered(corpus):
@@ -167,4 +124,4 @@ def test_the_job_is_saved_as_questions_are_answered(corpus):
 
     many = [replace(QUESTIONS[0], question_id=str(number)) for number in range(SAVED_EVERY + 2)]
     ask(Over(corpus, jobs=Watched(corpus.jobs)), organs(many))
-    assert saved == [0, SAVED_EVERY, SAVED_EVERY + 2]
+    assert saved == [0, SAVED_EVERY, SAVED_EVERY + 2, SAVED_EVERY + 2]

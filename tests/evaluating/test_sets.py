@@ -1,9 +1,8 @@
 """The sets that come with the product."""
 
-from collections import Counter
 from importlib.resources import files
 
-from bio_mcp.evaluating.sets import curated, smoke
+from bio_mcp.evaluating.questions import curated, smoke
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 
@@ -41,11 +40,6 @@ def test_a_tenth_of_the_first_papers_is_there_again_retracted_with_the_same_text
             [copy], original = question.retracted, papers[question.pmids[0]]
             assert papers[copy].retraction is RetractionStatus.RETRACTED
             assert abstract_text(papers[copy]) == abstract_text(original)
-
-
-def test_no_paper_comes_twice():
-    for asked in (smoke(), curated()):
-        assert max(Counter(each.pmid for each in asked.articles()).values()) == 1
 
 
 def test_the_licence_of_the_questions_goes_with_them():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bio_mcp.evaluating.baseline import baselines_in
-from bio_mcp.evaluating.metrics import METRICS
-from bio_mcp.evaluating.sets import curated, smoke
+from bio_mcp.evaluating.comparing import baselines_in
+from bio_mcp.evaluating.figures import METRICS
+from bio_mcp.evaluating.questions import curated, smoke
 from scripts.docs import ROOT
 
 BASELINES = baselines_in((ROOT / "benchmarks/eval_baseline.json").read_text("utf-8"))

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from bio_mcp.answering.retrieving import Question, find
-from bio_mcp.evaluating.views import RememberedEmbeddings, asked_by_evaluation
+from bio_mcp.answering.search import Question, search_papers
+from bio_mcp.evaluating.asking import RememberedEmbeddings, asked_by_evaluation
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import PassageQuery
-from tests.corpus import HashedWords
 from tests.evaluating.asked import ARTICLES
-from tests.memory_corpus import Corpus
+from tests.support.corpus import HashedWords
+from tests.support.memory_corpus import Corpus
 
 GONE = {"1", "3"}
 
 
 def pmids(backends, question="the organ heart and the organ kidney"):
-    return [each.candidate.pmid for each in find(Question(question), backends).ranked]
+    return [each.candidate.pmid for each in search_papers(Question(question), backends).ranked]
 
 
 @pytest.fixture

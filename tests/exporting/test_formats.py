@@ -12,17 +12,53 @@ import pytest
 import rispy
 
 from bio_mcp.exporting.formats import FORMATS, NAMES
-from bio_mcp.exporting.records import Record
-from bio_mcp.literature.citing import names
-from bio_mcp.literature.citing.latex import latex
-from bio_mcp.literature.citing.works import work
+from bio_mcp.exporting.selecting import Record
+from bio_mcp.literature.citing import works
+from bio_mcp.literature.citing.formats import latex
+from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
-from tests.cases import case
 from tests.exporting.papers import papers
-from tests.literature.citing.test_formats import CSL
-from tests.validation import validate
+from tests.support.cases import case
+from tests.support.validation import validate
 
-EXTENDED = {**CSL, "properties": {**CSL["properties"], "abstract": {"type": "string"}, "keyword": {"type": "string"}}}
+NAME = {
+    "type": "object",
+    "properties": {part: {"type": "string", "minLength": 1} for part in ("family", "given", "suffix", "literal")},
+    "additionalProperties": False,
+    "anyOf": [{"required": ["family"]}, {"required": ["literal"]}],
+}
+DATE = {
+    "type": "object",
+    "properties": {
+        "date-parts": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 2,
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3},
+        },
+        "season": {"enum": [1, 2, 3, 4]},
+        "literal": {"type": "string"},
+    },
+    "additionalProperties": False,
+    "minProperties": 1,
+}
+TEXTS = (
+    "id title original-title container-title container-title-short publisher publisher-place volume issue ISSN ISBN "
+    "edition page genre status language DOI PMID PMCID URL source note abstract keyword"
+)
+# The variables of CSL-JSON 1.0.2 that we use, with the kinds that its schema gives them.
+CSL = {
+    "type": "object",
+    "properties": {
+        "type": {"enum": ["article", "article-journal", "book", "chapter"]},
+        "author": {"type": "array", "items": NAME, "minItems": 1},
+        "editor": {"type": "array", "items": NAME, "minItems": 1},
+        "issued": DATE,
+        **{name: {"type": "string", "minLength": 1} for name in TEXTS.split()},
+    },
+    "required": ["id", "type"],
+    "additionalProperties": False,
+}
 
 
 @cache
@@ -53,10 +89,10 @@ def test_the_papers_have_what_could_be_lost():
 
 
 def ris_reads_back(record, entry):
-    article, cited = record.article, work(record.article)
+    article, cited = record.article, Work(record.article)
     assert entry["accession_number"] == article.pmid
     assert entry.get("title", "") == one_line(cited.title)
-    assert entry.get("authors", []) == [one_line(names.inverted(each)) for each in cited.authors]
+    assert entry.get("authors", []) == [one_line(works.inverted_name(each)) for each in cited.authors]
     assert entry.get("abstract", "") == one_line(record.abstract)
     assert entry.get("keywords", []) == [one_line(each) for each in record.subjects]
     assert entry.get("doi") == article.doi
@@ -77,10 +113,10 @@ def test_ris_has_the_notes_by_which_asreview_knows_what_was_decided():
 
 
 def csv_reads_back(record, row):
-    article, cited = record.article, work(record.article)
+    article, cited = record.article, Work(record.article)
     assert (row["pmid"], row["doi"], row["pmcid"]) == (article.pmid, article.doi or "", article.pmcid or "")
     assert row["title"] == one_line(cited.title)
-    assert row["authors"] == one_line("; ".join(names.inverted(each) for each in cited.authors))
+    assert row["authors"] == one_line("; ".join(works.inverted_name(each) for each in cited.authors))
     assert row["abstract"] == one_line(record.abstract)
     assert row["mesh"] == one_line("; ".join(record.headings))
     assert row["keywords"] == one_line("; ".join(article.keywords))
@@ -111,7 +147,7 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(start):
 
 def csl_reads_back(record, item):
     article = record.article
-    validate(item, EXTENDED)
+    validate(item, CSL)
     assert (item["PMID"], item.get("DOI")) == (article.pmid, article.doi)
     assert item.get("abstract", "") == record.abstract
     assert item.get("keyword", "") == "; ".join(record.subjects)
@@ -123,7 +159,7 @@ def test_csl_json_is_one_list_within_its_schema():
 
 
 def bibtex_reads_back(record, entry):
-    article, cited = record.article, work(record.article)
+    article, cited = record.article, Work(record.article)
     assert entry.fields["pmid"] == article.pmid
     assert entry.fields.get("abstract", "") == one_line(latex(record.abstract))
     assert entry.fields.get("keywords", "") == one_line(latex("; ".join(record.subjects)))

@@ -10,7 +10,7 @@ import pytest
 import rispy
 
 from bio_mcp.exporting.formats import FORMATS, NAMES
-from bio_mcp.exporting.records import Record
+from bio_mcp.exporting.selecting import Record
 from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, MeshHeading, PublicationType
 
 FORGERIES = {

@@ -1,8 +1,7 @@
 """Nodes of things that everybody knows, to find in sentences."""
 
 from bio_mcp.extracting.gazetteer import Gazetteer
-from bio_mcp.graph.names import names_of
-from bio_mcp.graph.nodes import Node, NodeType
+from bio_mcp.graph.nodes import Node, NodeType, names_of
 
 
 def node(node_id, kind, english, *synonyms, **names):

@@ -3,15 +3,13 @@
 import json
 from contextlib import contextmanager
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.extracting.log_lines import as_lines, edge_line
-from bio_mcp.extracting.rehearsal import document_line, passage_line
+from bio_mcp.deadline import Deadline, silent
+from bio_mcp.extracting.reading import as_lines, document_line, edge_line, passage_line
 from bio_mcp.extracting.run import DEFAULT_PROJECT, Batch, run
 from bio_mcp.graph.nodes import EdgeType, Step
-from bio_mcp.progress import silent
-from bio_mcp.retrieval.project_names import collection_name
+from bio_mcp.retrieval.project_chunks import collection_name
 from tests.ingesting.library import Library
-from tests.sample_graph import NODES, add_graph
+from tests.support.sample_graph import NODES, add_graph
 
 IDS = {"project": ["project"], "document": ["doc_id"], "passage": ["chunk_id"], "edge": ["from", "edge", "to"]}
 STEPS = [Step(each) for each in EdgeType]

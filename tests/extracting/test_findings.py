@@ -2,8 +2,8 @@
 
 import pytest
 
-from bio_mcp.extracting.findings import LONGEST, findings_of
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.extracting.statements import LONGEST, findings_of
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from tests.extracting.graph_names import gazetteer
 
 NAMES = gazetteer()
@@ -11,7 +11,7 @@ NAMES = gazetteer()
 
 def read(*sections):
     made = (each if isinstance(each, ParsedSection) else ParsedSection(each) for each in sections)
-    return findings_of(ParsedDocument(tuple(made)), NAMES)
+    return findings_of(ParsedDocument(tuple(made)), NAMES.find)
 
 
 def stated(*sections):
@@ -115,7 +115,7 @@ def test_words_that_do_not_fit_whole_and_nodes_of_other_kinds_state_nothing(sent
 def test_a_statement_is_quoted_letter_by_letter_with_its_place_in_the_document():
     text = "Nothing here.\nBriefly, ginger  interacts with WARFARIN. More."
     document = ParsedDocument((ParsedSection("Before."), ParsedSection(text)))
-    [statement] = findings_of(document, NAMES).statements
+    [statement] = findings_of(document, NAMES.find).statements
     assert statement.quote == "Briefly, ginger  interacts with WARFARIN."
     assert document.text[statement.start : statement.end] == statement.quote
 

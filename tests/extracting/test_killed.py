@@ -6,7 +6,7 @@ import pytest
 
 from tests.extracting.herbarium import left_by, opened, writes
 from tests.extracting.test_run import write_files
-from tests.killing import killing
+from tests.support.killing import killing
 
 KILLS = [
     ("jobs.put", 2, "after"),

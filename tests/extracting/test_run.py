@@ -6,19 +6,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Forbidden, InvalidInput, ModelMismatch, NotFound, StoreFailed
-from bio_mcp.extracting.log_lines import read_lines
-from bio_mcp.extracting.providers import Provider
-from bio_mcp.extracting.run import DEFAULT_PROJECT, MOST
-from bio_mcp.graph.merging import merge_edges
-from bio_mcp.graph.nodes import Evidence, Node, NodeType
-from bio_mcp.graph.records import edge_of
+from bio_mcp.errors import Forbidden, InvalidInput, ModelMismatch, NotFound
+from bio_mcp.extracting.reading import read_lines
+from bio_mcp.extracting.run import DEFAULT_PROJECT, MOST, Provider
+from bio_mcp.graph.nodes import Evidence, Node, NodeType, edge_of, merge_edges
 from bio_mcp.literature.records import Document, RetractionStatus
-from tests.corpus import HashedWords, Over
 from tests.extracting.herbarium import left_by, problems, writes
 from tests.ingesting.library import PROJECT
 from tests.ingesting.test_jobs import Clock, SlowParser
-from tests.memory_corpus import article
+from tests.support.corpus import HashedWords
+from tests.support.memory_corpus import article
 
 CLEAR = (
     "# Results\nTestwort interacts with placebin. Mockroot may treat imaginary cough.\n# Methods\nMockroot was weighed."
@@ -188,7 +185,7 @@ def test_a_job_of_another_batch_and_an_unknown_one_are_refused(herbarium):
     job_id = herbarium.run().report.job_id
     with pytest.raises(InvalidInput, match="job of another batch"):
         herbarium.run(dry_run=True, job_id=job_id)
-    with pytest.raises(InvalidInput, match="there is no job"):
+    with pytest.raises(NotFound, match="no job"):
         herbarium.run(job_id="ingest_run_x")
 
 
@@ -217,32 +214,6 @@ def test_a_document_with_more_sentences_than_time_is_given_up_and_nothing_of_it_
         last = herbarium.run(deadline=Deadline(60, Endless()), unattended=True, job_id=first.report.job_id)
     assert (last.report.state, last.report.cursor.failed) == ("complete", 1)
     assert herbarium.stored == before
-
-
-class FailingOnce:
-    """A graph that is down at the first write."""
-
-    def __init__(self, graph):
-        self.graph, self.down = graph, True
-
-    def __getattr__(self, name):
-        return getattr(self.graph, name)
-
-    def put(self, nodes, edges):
-        if self.down:
-            self.down = False
-            raise StoreFailed("the disk is full")
-        self.graph.put(nodes, edges)
-
-
-def test_a_failure_between_passages_and_graph_is_made_good_and_the_log_has_both(herbarium):
-    write_files(herbarium)
-    expected = writes(herbarium.run(dry_run=True))
-    over = Over(herbarium, graph=FailingOnce(herbarium.graph))
-    with pytest.raises(StoreFailed):
-        herbarium.run(over=over)
-    assert writes(herbarium.run(over=over)) == expected
-    assert left_by(expected) <= herbarium.stored
 
 
 def test_the_log_is_at_its_address_and_is_what_the_answer_is_made_of(herbarium):

@@ -58,16 +58,6 @@ def test_a_name_is_composed():
     assert parsed(NODE, names={"la": "Curcu\u0304ma"}).names == {"la": "Curc\u016bma"}
 
 
-@pytest.mark.parametrize("type", list(NodeType))
-def test_every_type_of_node_is_read(type):
-    assert parsed(NODE, node=type.value).type is type
-
-
-@pytest.mark.parametrize("type", list(EdgeType))
-def test_every_type_of_edge_is_read(type):
-    assert parsed(EDGE, edge=type.value).type is type
-
-
 @pytest.mark.parametrize(
     ("record", "more", "why"),
     [

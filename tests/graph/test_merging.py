@@ -4,8 +4,7 @@ from itertools import product
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.graph.merging import merge_edges, merge_nodes
-from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, merge_edges, merge_nodes
 
 NODE = Node("H1", NodeType.HERB, {"en": "Turmeric"}, ("Curcuma",), ("rhizome",), None, "A herb.", ("A pharmacopoeia",))
 OTHER = Node("H1", NodeType.HERB, {"th": "ขมิ้นชัน", "en": "turmeric"}, ("Curcuma domestica",), ("leaf", "rhizome"))

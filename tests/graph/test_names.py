@@ -1,7 +1,6 @@
 import pytest
 
-from bio_mcp.graph.names import fold_name, folded_names, names_of
-from bio_mcp.graph.nodes import Node, NodeType
+from bio_mcp.graph.nodes import Node, NodeType, fold_name, folded_names, names_of
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@ from itertools import permutations
 
 import pytest
 
-from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, Step
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Hop, Node, NodeType, Step, parse_pattern
 from bio_mcp.graph.paths import EDGES_READ, EDGES_TRIED, Filters, walk
-from bio_mcp.graph.patterns import Hop, parse_pattern
-from tests.reference_graph import ReferenceGraph
-from tests.small_graph import EDGES, GINGER, NODES, TURMERIC
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.small_graph import EDGES, GINGER, NODES, TURMERIC
 
 ANYTHING = Filters()
 FORWARDS = tuple(Step(each) for each in EdgeType)

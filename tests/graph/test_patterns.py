@@ -1,8 +1,16 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.graph.nodes import EdgeType, NodeType, Step
-from bio_mcp.graph.patterns import BOTH_WAYS, MOST_HOPS, Hop, Pattern, edge_type, node_type, parse_pattern
+from bio_mcp.graph.nodes import (
+    BOTH_WAYS,
+    MOST_HOPS,
+    EdgeType,
+    Hop,
+    NodeType,
+    Pattern,
+    Step,
+    parse_pattern,
+)
 
 HAS = (Step(EdgeType.HAS_CONSTITUENT),)
 TREATED_BY = (Step(EdgeType.TREATS, backwards=True),)
@@ -45,11 +53,3 @@ def test_a_type_may_follow_the_same_type():
 def test_a_pattern_that_is_none_is_refused_and_the_choices_are_named(text, why):
     with pytest.raises(InvalidInput, match=why):
         parse_pattern(text)
-
-
-def test_types_are_read_by_their_names():
-    assert (node_type("drug"), edge_type("treats")) == (NodeType.DRUG, EdgeType.TREATS)
-    with pytest.raises(InvalidInput, match="'treats' is no node type; there are herb"):
-        node_type("treats")
-    with pytest.raises(InvalidInput, match="'drug' is no edge; there are has_constituent"):
-        edge_type("drug")

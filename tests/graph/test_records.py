@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
-from bio_mcp.graph.records import edge_of, node_of, to_record
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, edge_of, node_of, to_record
 
 NODE = Node(
     "H1",

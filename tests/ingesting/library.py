@@ -4,15 +4,13 @@ import re
 from contextlib import contextmanager
 from hashlib import sha256
 
-from bio_mcp.deadline import NEVER
+from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.ingesting.sources import Ingesting, Options
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.ports.projects import Project
-from bio_mcp.progress import silent
-from bio_mcp.retrieval.project_chunks import ChunkQuery
-from bio_mcp.retrieval.project_names import collection_name
-from tests.corpus import Corpus
+from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
+from tests.support.corpus import Corpus
 
 PROJECT = "lab/heart-failure"
 

@@ -9,7 +9,7 @@ import pytest
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.lines import LINE_BYTES
 from bio_mcp.graph.nodes import Edge, Node
-from bio_mcp.ingesting.graph_files import READ_BYTES, read_items
+from bio_mcp.ingesting.graph_import import FILE_BYTES, read_items
 
 HERB = b'{"node": "herb", "id": "H1", "names": {"th": "\xe0\xb8\x82\xe0\xb8\xb4\xe0\xb8\x87"}}'
 DRUG = b'{"node": "drug", "id": "D1", "names": {"en": "A drug"}}'
@@ -63,11 +63,6 @@ def test_a_line_that_is_too_long_is_refused(read):
     assert (line, why) == (2, "it is longer than 256 KB")
 
 
-def test_a_line_without_an_end_is_given_up(read):
-    with pytest.raises(InvalidInput, match="Line 2 is longer than 256 KB; nothing after it was read"):
-        read(HERB + b"\n" + b"x" * (LINE_BYTES + 2 * READ_BYTES))
-
-
 def test_rows_of_duke_are_read_with_the_lines_that_they_begin_in(read):
     found = read(
         json.dumps([ROW, {**ROW, "plant_species": "Curcuma zanthorrhiza", "application": None}], indent=1).encode()
@@ -94,9 +89,8 @@ def test_a_row_that_is_none_is_named(read, rows, why):
 
 
 @pytest.mark.parametrize("indent", [None, 1, 3])
-@pytest.mark.parametrize("size", [3, 1_000])
-def test_codes_are_read_however_they_are_laid_out(read, indent, size):
-    codes = {f"A{n // 100:02}{n % 100:02}": [n % 2 == 0, f"Text {n}: {'é' * 40}"] for n in range(size)}
+def test_codes_are_read_however_they_are_laid_out(read, indent):
+    codes = {f"A{n // 100:02}{n % 100:02}": [n % 2 == 0, f"Text {n}: {'é' * 40}"] for n in range(3)}
     found = read(json.dumps(codes, indent=indent, ensure_ascii=False).encode())
     assert [each.names["en"] for _, each in found] == [text for _, text in codes.values()]
     assert indent is None or [line for line, _ in found[:3]] == [2, 6, 10]
@@ -117,10 +111,8 @@ def test_a_code_that_is_none_is_named(read):
         (b"[" * 100_000, "Line 1: it is nested too deeply"),
         (json.dumps([ROW]).encode()[:-1], "Line 1: the file ends in the middle"),
         (json.dumps([ROW]).encode()[:-3], "Line 1: it is no JSON"),
-        (b'["' + b"x" * (2 * LINE_BYTES) + b'"]', "an item is too long"),
         (b'[\n\n{"chemical": "\xff"}]', "it is not UTF-8"),
         (b'{"K30": "x", 7}', "Line 1: a key is expected"),
-        (b'{"K30": "x", "' + b"k" * 500_000, "Line 1: a key is expected"),
         (b'{"K30": ', "Line 1: it is no JSON"),
         (gzip.compress(HERB, mtime=0)[:-9], "The archive is damaged or cut short"),
         (b"\x1f\x8bno gzip", "The archive is damaged or cut short"),
@@ -131,10 +123,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_refused(read, content, why):
         read(content)
 
 
-def test_a_letter_may_stand_where_the_file_is_read_in_two(read):
-    for shift in range(3):
-        row = {"dosage": "x" * shift + "ก" * (READ_BYTES // 3), **ROW}
-        assert len(read(json.dumps([row, ROW], ensure_ascii=False).encode())) == 10
+def test_a_file_that_is_larger_unpacked_than_may_be_read_is_refused(read):
+    with pytest.raises(InvalidInput, match="larger than 256 MB when it is unpacked"):
+        read(gzip.compress(b" " * (FILE_BYTES + 1), compresslevel=1))
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path):
@@ -142,10 +133,3 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     for path in (tmp_path / "pipe", tmp_path, tmp_path / "missing"):
         with pytest.raises(InvalidInput, match="The file cannot be read"):
             list(read_items(path))
-
-
-def test_what_was_read_of_a_file_is_reported(tmp_path):
-    path, positions = tmp_path / "file", []
-    path.write_bytes(b"\n".join([HERB, DRUG]))
-    list(read_items(path, positions.append))
-    assert positions == [path.stat().st_size] * 2

@@ -10,8 +10,8 @@ from bio_mcp.adapters.embedded.graph import SqliteGraph
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType
 from bio_mcp.ingesting.graph_import import GraphImport, import_graph
-from tests.reference_graph import ReferenceGraph
-from tests.small_graph import EDGES, NODES
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.small_graph import EDGES, NODES
 
 HERB, DRUG = NODES[0], NODES[6]
 
@@ -138,11 +138,6 @@ def test_a_file_that_breaks_off_writes_nothing():
 def test_an_empty_file_is_none():
     with pytest.raises(InvalidInput, match="no node and no edge"):
         import_graph([], ReferenceGraph())
-
-
-def test_more_than_can_be_checked_is_refused():
-    with pytest.raises(InvalidInput, match="more than 3 nodes and edges"):
-        import_graph(items(*NODES), ReferenceGraph(), most=3)
 
 
 def test_progress_counts_what_is_written():

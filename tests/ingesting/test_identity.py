@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from bio_mcp.deadline import NEVER
+from bio_mcp.deadline import NEVER, silent
 from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.literature.records import Author, Document
-from bio_mcp.progress import silent
-from tests.corpus import Over
 from tests.ingesting.library import PROJECT
-from tests.memory_corpus import article
+from tests.support.corpus import Over
+from tests.support.memory_corpus import article
 
 DOI = "10.1186/s12984-016-0129-6"
 REFERENCE = {

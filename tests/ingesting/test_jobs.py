@@ -3,10 +3,11 @@
 import pytest
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Forbidden, InvalidInput, StoreFailed
-from bio_mcp.ingesting.run import KIND, LEASE_S, TOO_LONG
-from tests.corpus import Over
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Forbidden, InvalidInput, NotFound, StoreFailed
+from bio_mcp.ingesting.run import KIND, TOO_LONG
+from bio_mcp.jobs.runner import JobRun
 from tests.ingesting.library import PROJECT, PlainParser
+from tests.support.corpus import Over
 
 
 class Clock:
@@ -123,7 +124,7 @@ def test_a_source_that_another_run_works_on_is_reported_as_running(slow, clock):
     job = slow.jobs.get(first.job_id)
     job.state = "running"
     slow.jobs.put(job)
-    assert slow.leases.acquire(job.lease, "somebody", LEASE_S)
+    assert slow.leases.acquire(job.lease, "somebody", JobRun.lease_s)
     report = slow.ingest(deadline=Deadline(15, clock))
     assert (report.state, report.job_id, report.cursor.written) == ("running", first.job_id, 3)
 
@@ -158,8 +159,8 @@ def test_a_store_that_fails_leaves_the_job_waiting_and_the_next_call_goes_on(slo
                 raise StoreFailed("the disk is full")
             slow.project_documents.put(*given)
 
+    from bio_mcp.deadline import silent
     from bio_mcp.ingesting.sources import Ingesting, Options
-    from bio_mcp.progress import silent
 
     arguments = {"project": PROJECT, "source": str(slow.files)}
     over = Over(slow, project_documents=Failing())
@@ -206,8 +207,8 @@ def test_what_was_embedded_when_the_time_ended_is_not_embedded_again(library, cl
             clock.now += 4
             return library.model.embed(texts)
 
+    from bio_mcp.deadline import silent
     from bio_mcp.ingesting.sources import Ingesting, Options
-    from bio_mcp.progress import silent
 
     library.write("long.md", "\n".join(f"# Part {n}\nSentence number {n}." for n in range(300)))
     over, arguments = Over(library, embeddings=Slow()), {"project": PROJECT, "source": str(library.files)}
@@ -239,7 +240,7 @@ def test_the_job_of_another_source_is_refused(slow, clock):
     first = slow.ingest(deadline=Deadline(15, clock))
     with pytest.raises(InvalidInput, match="another project or source"):
         slow.ingest(slow.files / "0.md", job=first.job_id)
-    with pytest.raises(InvalidInput, match="there is no job"):
+    with pytest.raises(NotFound, match="no job"):
         slow.ingest(job="ingest_unknown")
 
 

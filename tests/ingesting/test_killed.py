@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from tests.ingesting.library import digest, opened
-from tests.killing import killing
+from tests.support.killing import killing
 
 WRITES = ["jobs.put", "collections.replace", "project_documents.put"]
 ONCE = ["project_documents.delete", "leases.release"]

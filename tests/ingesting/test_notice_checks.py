@@ -12,21 +12,21 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import NEVER
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.errors import Conflict, DeadlineExceeded, UpstreamFailed
-from bio_mcp.ingesting import notice_checks
-from bio_mcp.ingesting.notice_checks import BATCH, QUERY_KEY, check_all_notices
+from bio_mcp.ingesting import notices
+from bio_mcp.ingesting.notices import BATCH, QUERY_KEY, check_all_notices
 from bio_mcp.ingesting.projects import Options, create_project
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.notices import Notice
-from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.scholarly import RegisteredWork
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.syncing.jobs import Share
-from bio_mcp.tenants import view
-from tests.aws_corpus import AwsCorpus
-from tests.aws_ports import NOBODY, MotoPorts
-from tests.corpus import Over
+from bio_mcp.tenants import for_call
+from tests.support.aws_corpus import AwsCorpus
+from tests.support.aws_ports import NOBODY, MotoPorts
+from tests.support.corpus import Over
 
 RETRACTION = Notice("retraction", "10.1/notice", "2019-07-26", "Retraction", "retraction-watch")
-NIGHTLY = {"tool": "pubmed.sync_delta", "arguments": {"query_key": QUERY_KEY, "term": notice_checks.TERM}}
+NIGHTLY = {"tool": "pubmed.sync_delta", "arguments": {"query_key": QUERY_KEY, "term": notices.TERM}}
 MANY = BATCH + 20
 
 
@@ -61,7 +61,7 @@ def stores():
         made = MotoPorts()
         corpus = AwsCorpus(made, "http://127.0.0.1:9/", None)
         for tenant, project, numbers in (("", "lab", range(MANY)), ("north", "own", (500, 507)), ("", "empty", ())):
-            seen = view(corpus, Caller("ann", tenant=tenant))
+            seen = for_call(corpus, Caller("ann", tenant=tenant))
             create_project(project, Options(), seen)
             for number in numbers:
                 seen.project_documents.put(project, document(number))
@@ -77,7 +77,7 @@ def corpus(stores):
     yield Over(stores, notices=Crossref())
     while message := stores.continuations.receive(1):
         stores.continuations.ack(message[0])
-    if job := stores.jobs.latest(notice_checks.KIND, QUERY_KEY):
+    if job := stores.jobs.latest(notices.KIND, QUERY_KEY):
         stores.jobs.remove(job)
     for each in stores.projects.all():
         for found in stores.project_documents.all(each.project_id):
@@ -110,7 +110,7 @@ def logged(caplog):
 
 
 def check(corpus, **more):
-    return check_all_notices(Share(corpus, NEVER, lambda *_: None, unattended=True), **more)
+    return check_all_notices(RunContext(corpus, NEVER, lambda *_: None, unattended=True), **more)
 
 
 def test_what_the_schedule_sends_checks_the_projects_of_every_tenant(corpus, caplog):
@@ -158,7 +158,7 @@ def test_while_crossref_is_away_nothing_is_complete_and_the_next_call_goes_on(co
     corpus.notices.before = away
     with pytest.raises(UpstreamFailed):
         check(corpus)
-    assert corpus.jobs.latest(notice_checks.KIND, QUERY_KEY).state == "waiting"
+    assert corpus.jobs.latest(notices.KIND, QUERY_KEY).state == "waiting"
     corpus.notices.before = lambda _dois: None
     assert check(corpus).state == "complete"
     assert set(corpus.notices.asked.values()) == {1}
@@ -200,7 +200,7 @@ def test_a_document_that_is_ingested_or_deleted_meanwhile_stays_as_it_is(corpus)
     corpus.notices.before = change
     check(corpus)
     assert flagged(corpus) == [each for each in ALL if each != "7"]
-    [found] = view(corpus, Caller("ann", tenant="north")).project_documents.find("own", ["doi:10.1/507"])
+    [found] = for_call(corpus, Caller("ann", tenant="north")).project_documents.find("own", ["doi:10.1/507"])
     assert (found.sha256, found.chunks, found.notices) == ("new", 3, (RETRACTION,))
     corpus.project_documents.put("lab", document(7))
 

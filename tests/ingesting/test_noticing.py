@@ -7,12 +7,12 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound, UpstreamFailed
-from bio_mcp.ingesting.noticing import note_notices
+from bio_mcp.ingesting.notices import note_notices
 from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from tests.corpus import Corpus
-from tests.sample_project import add_project, put
+from tests.support.corpus import Corpus
+from tests.support.sample_project import add_project, put
 
 DOI = "10.1000/retracted"
 WORK = Work(f"doi:{DOI}", title="A withdrawn finding", citekey="doe2019", doi=DOI, year=2019)

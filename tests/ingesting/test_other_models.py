@@ -5,14 +5,14 @@ import pytest
 from bio_mcp.answering.project_search import ProjectQuestion, search_projects
 from bio_mcp.call import call
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import switch
 from bio_mcp.tools.ingest import ingest_from_source
-from tests.corpus import HashedWords
 from tests.doors.command_line import sample
 from tests.ingesting.library import PROJECT, opened
-from tests.reembedding import ready
+from tests.support.corpus import HashedWords
+from tests.support.reembedding import ready
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
 from bio_mcp.ports.projects import ProjectDocument
-from tests.corpus import Corpus, Over
-from tests.sample_project import NEWBORNS, add_project, passages
+from tests.support.corpus import Corpus, Over
+from tests.support.sample_project import NEWBORNS, add_project, passages
 
 PLAIN = Options()
 

@@ -1,19 +1,19 @@
 """A library of Zotero followed into a project: what comes in, what it costs, and what is dropped on which evidence."""
 
 import json
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
 
 from bio_mcp.errors import InvalidInput, UpstreamFailed
 from bio_mcp.ingesting.sources import Options
-from bio_mcp.literature.parsed import SectionKind
+from bio_mcp.literature.documents import SectionKind
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.zotero import zotero as wired
+from bio_mcp.wiring.embedded import Embedded
 from tests.ingesting.library import opened
-from tests.zotero_server.database import write
-from tests.zotero_server.library import Library as Zotero
-from tests.zotero_server.server import KEY, WEB, ZOTERO_7, Fault, serving
+from tests.support.zotero_server.library import Library as Zotero
+from tests.support.zotero_server.library import write_files
+from tests.support.zotero_server.server import KEY, WEB, ZOTERO_7, Fault, serving
 
 USER = {"zotero_library_id": "475425"}
 
@@ -25,7 +25,7 @@ class Following:
         self.zotero, self.project, self.folder, self.server = zotero, project, folder, server
 
     def ingest(self, source="zotero", **options):
-        write(self.zotero, self.folder)
+        write_files(self.zotero, self.folder)
         return self.project.ingest(source, **options)
 
     @property
@@ -64,20 +64,17 @@ def running(zotero, folder, stack):
     return server, {"zotero_api_url": server.url, "zotero_data_dir": str(folder), **USER}
 
 
-def files(zotero, folder, stack):
-    return None, {"zotero_data_dir": str(folder)}
-
-
-WAYS = {"web": web, "a running Zotero": running, "its files": files}
+WAYS = {"web": web, "a running Zotero": running}
 
 
 def following(tmp_path, way):
     with ExitStack() as stack:
         zotero, folder = Zotero(), tmp_path / "Zotero"
         server, settings = way(zotero, folder, stack)
-        write(zotero, folder)
+        write_files(zotero, folder)
         project = stack.enter_context(opened(tmp_path))
-        project.zotero = wired(Settings(**settings), stack)
+        wired = stack.enter_context(closing(Embedded(Settings(home=tmp_path / "wired", **settings))))
+        project.zotero = wired.zotero
         yield Following(zotero, project, folder, server)
 
 
@@ -93,7 +90,7 @@ def online(tmp_path):
 
 @pytest.fixture
 def followed(tmp_path):
-    yield from following(tmp_path, files)
+    yield from following(tmp_path, running)
 
 
 # What comes in
@@ -141,10 +138,10 @@ def test_a_file_that_is_not_here_is_a_warning_until_it_comes(followed):
     key = followed.zotero.add("journalArticle", title="Away", abstractNote="In short.")
     pdf = followed.zotero.attach(key, "away.pdf", None)
     report = followed.ingest()
-    assert [each for each in report.warnings if "away.pdf" in each and "not on this machine" in each]
+    assert [each for each in report.warnings if "away.pdf" in each and "no file for it on this machine" in each]
     assert followed.project.texts == ["In short."]
     followed.zotero.files[pdf] = b"The whole text."
-    followed.zotero.add("book", title="Another")  # Zotero writes its database when it stores a file
+    followed.zotero.add("book", title="Another")
     assert followed.ingest().warnings == ()
     assert followed.project.texts == ["The whole text."]
 

@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 import rfc8785
 
-from bio_mcp.literature import fingerprint
-from bio_mcp.literature.fingerprint import content_hash
+from bio_mcp.literature import serial
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import (
     AbstractSection,
@@ -21,6 +20,7 @@ from bio_mcp.literature.records import (
     Reference,
     RetractionStatus,
 )
+from bio_mcp.literature.serial import content_hash
 from tests.literature.medline.records import FIXTURES
 
 ARTICLE = Article(
@@ -77,7 +77,7 @@ GOLDEN = {
 
 
 def test_the_hash_of_a_fixed_article_never_moves_within_a_scheme():
-    assert fingerprint.SCHEME == 1
+    assert serial.SCHEME == 1
     assert content_hash(ARTICLE) == "cc26eb185dbdbca499067001b33714aa45ef65c52912db115fd89b4746690fa9"
     assert content_hash(Article("1")) == "22da34b4b9e493b8058e618a940ceb3d00c5f0ae41d5d880b6c6a84175fd4777"
 
@@ -112,12 +112,12 @@ def test_text_cannot_move_between_sections_unseen():
 
 def test_the_canonical_form_is_rfc_8785():
     for record in open_records(FIXTURES / "edges.xml.xz"):
-        ours = fingerprint._canonical(record)
+        ours = serial._canonical(record)
         assert ours == rfc8785.dumps(json.loads(ours))
 
 
 def test_every_character_is_written_as_rfc_8785_has_it():
     characters = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x11000), 0x10FFFF]))
-    ours = fingerprint._canonical(replace(ARTICLE, title=characters))
+    ours = serial._canonical(replace(ARTICLE, title=characters))
     assert ours == rfc8785.dumps(json.loads(ours))
     assert json.loads(ours)["title"] == characters

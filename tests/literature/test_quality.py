@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.literature.quality import design, human, journal_rank, journal_ranks, quality, recency, year
 from bio_mcp.literature.records import Article, Book, Journal, PartialDate, RetractionStatus
-from tests.memory_corpus import TODAY, article
+from tests.support.memory_corpus import TODAY, article
 
 HUMANS, ANIMALS, MICE = ("D006801", "Humans"), ("D000818", "Animals"), ("D051379", "Mice")
 TRIAL, REVIEW, META = ("D016449", "Randomized Controlled Trial"), ("D016454", "Review"), ("D017418", "Meta-Analysis")

@@ -3,8 +3,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.notices import Notice, status_of
-from bio_mcp.literature.retraction_watch import notices_by_doi
+from bio_mcp.literature.notices import Notice, notices_by_doi, status_of
 
 HEAD = (
     "Record ID,Title,Subject,Institution,Journal,Publisher,Country,Author,URLS,ArticleType,RetractionDate,"

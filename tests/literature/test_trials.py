@@ -2,9 +2,9 @@
 
 import pytest
 
+from bio_mcp.literature.identifiers import registrations
 from bio_mcp.literature.records import Databank
-from bio_mcp.literature.trials import registrations
-from tests.memory_corpus import article
+from tests.support.memory_corpus import article
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tests.memory_corpus import article
 )
 def test_a_registration_links_to_its_page(registry, number, url):
     [found] = registrations(article(databanks=(Databank(registry, (number,)),)))
-    assert (found.registry, found.number, found.url) == (registry, number.replace(" ", ""), url)
+    assert found == {"registry": registry, "number": number.replace(" ", ""), "url": url}
 
 
 def test_each_stands_once_in_the_order_of_the_record_and_other_databanks_do_not():
@@ -35,7 +35,7 @@ def test_each_stands_once_in_the_order_of_the_record_and_other_databanks_do_not(
         Databank("ClinicalTrials.gov", ("NCT00000002", "NCT00000001", "NCT00000002")),
         Databank("ISRCTN", ("ISRCTN00000003",)),
     )
-    numbers = [each.number for each in registrations(article(databanks=banks))]
+    numbers = [each["number"] for each in registrations(article(databanks=banks))]
     assert numbers == ["NCT00000002", "NCT00000001", "ISRCTN00000003"]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.querying.fetching import pieces, raw
+from bio_mcp.querying.search import pieces, raw
 
 HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "a" "b">\n<PubmedArticleSet>\n'
 TAIL = "\n</PubmedArticleSet>\n"

@@ -6,11 +6,10 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, Misconfigured, NcbiFailed, NotFound, UpstreamFailed
-from bio_mcp.literature.jats import FullText, Licence, TextSection
-from bio_mcp.ports.europe_pmc import EuropePmcRecord, Version
+from bio_mcp.literature.documents import FullText, Licence, TextSection
 from bio_mcp.ports.ncbi import ArticleIds
-from bio_mcp.ports.open_access import Copies, Copy
-from bio_mcp.querying.ladder import climb
+from bio_mcp.ports.scholarly import Copies, Copy, EuropePmcRecord, Version
+from bio_mcp.querying.full_text import find_full_text
 
 DOI = "10.1000/a"
 
@@ -94,7 +93,7 @@ def answers(climbed):
 
 def test_nobody_else_is_asked_once_a_place_has_the_text():
     world = World(pmc=text("In PMC"))
-    climbed = climb("7", world, NEVER)
+    climbed = find_full_text("7", world, NEVER)
     assert (climbed.text.title, climbed.place) == ("In PMC", "pubmed_central")
     assert answers(climbed) == [("pubmed_central", "available")]
     assert climbed.rungs[0].url == "https://pmc.ncbi.nlm.nih.gov/articles/PMC9/"
@@ -103,7 +102,7 @@ def test_nobody_else_is_asked_once_a_place_has_the_text():
 
 def test_a_text_that_pubmed_central_lacks_is_read_at_europe_pmc():
     record = EuropePmcRecord("MED", "7", "The article", pmid="7", doi=DOI, text_id="PMC9")
-    climbed = climb(DOI, World(records=[record], texts={"PMC9": text("There")}), NEVER)
+    climbed = find_full_text(DOI, World(records=[record], texts={"PMC9": text("There")}), NEVER)
     assert (climbed.text.title, climbed.place) == ("There", "europe_pmc")
     assert answers(climbed) == [("pubmed_central", "absent"), ("europe_pmc", "available")]
     assert climbed.rungs[1].url == "https://europepmc.org/article/MED/7"
@@ -112,19 +111,19 @@ def test_a_text_that_pubmed_central_lacks_is_read_at_europe_pmc():
 def test_a_withheld_article_is_read_as_its_preprint_which_is_answers():
     linked = replace(ARTICLE, preprints=(Version("PPR", "PPR1"),))
     world = World(pmc=text("Withheld", withheld=True), records=[linked, PREPRINT], texts={"PPR1": text("The preprint")})
-    climbed = climb("7", world, NEVER)
+    climbed = find_full_text("7", world, NEVER)
     assert (climbed.text.title, climbed.place, climbed.ids.pmid) == ("The preprint", "preprint", "7")
     assert answers(climbed) == [("pubmed_central", "withheld"), ("europe_pmc", "withheld"), ("preprint", "available")]
     assert "nobody has reviewed" in climbed.rungs[2].detail
 
 
 def test_a_preprint_is_asked_for_by_its_id():
-    climbed = climb("PPR1", World(records=[PREPRINT], texts={"PPR1": text("The preprint")}), NEVER)
+    climbed = find_full_text("PPR1", World(records=[PREPRINT], texts={"PPR1": text("The preprint")}), NEVER)
     assert (climbed.place, climbed.rungs[1].licence) == ("europe_pmc", "CC BY 4.0")
 
 
 def test_without_a_text_the_address_of_a_legal_copy_is_reported_and_not_fetched():
-    climbed = climb("7", World(records=[ARTICLE], copies=[COPY]), NEVER)
+    climbed = find_full_text("7", World(records=[ARTICLE], copies=[COPY]), NEVER)
     assert climbed.text is None
     assert answers(climbed)[2:] == [("unpaywall", "available"), ("publisher", "available")]
     assert (climbed.rungs[2].url, climbed.rungs[2].licence) == (COPY.pdf_url, "cc-by")
@@ -134,7 +133,7 @@ def test_without_a_text_the_address_of_a_legal_copy_is_reported_and_not_fetched(
 
 def test_an_article_that_no_place_has_is_not_found_with_the_outcome_of_each():
     with pytest.raises(NotFound, match="fetchArticleDetails") as raised:
-        climb("7", World(), NEVER)
+        find_full_text("7", World(), NEVER)
     assert [(each["place"], each["outcome"]) for each in raised.value.details["rungs"]] == [
         ("pubmed_central", "absent"), ("europe_pmc", "absent"), ("unpaywall", "absent"), ("publisher", "available"),
     ]  # fmt: skip
@@ -143,7 +142,7 @@ def test_an_article_that_no_place_has_is_not_found_with_the_outcome_of_each():
 @pytest.mark.parametrize("broken", ["converter", "europe_pmc", "open_access"])
 def test_a_place_that_fails_is_never_one_that_has_nothing(broken):
     with pytest.raises(UpstreamFailed) as raised:
-        climb("7", World(broken=[broken]), NEVER)
+        find_full_text("7", World(broken=[broken]), NEVER)
     assert raised.value.details["status"] == "upstream_failed"
     assert "failed" in {each["outcome"] for each in raised.value.details["rungs"]}
 
@@ -151,25 +150,25 @@ def test_a_place_that_fails_is_never_one_that_has_nothing(broken):
 def test_a_place_that_fails_does_not_keep_the_others_from_being_asked():
     record = EuropePmcRecord("MED", "7", "The article", pmid="7", doi=DOI, text_id="PMC9")
     world = World(pmc=text("x"), records=[record], texts={"PMC9": text("There")}, broken=["pubmed_central"])
-    climbed = climb("7", world, NEVER)
+    climbed = find_full_text("7", world, NEVER)
     assert (climbed.place, answers(climbed)[0]) == ("europe_pmc", ("pubmed_central", "failed"))
-    assert climb("7", World(broken=["europe_pmc"], copies=[COPY]), NEVER).rungs[1].outcome == "failed"
+    assert find_full_text("7", World(broken=["europe_pmc"], copies=[COPY]), NEVER).rungs[1].outcome == "failed"
 
 
 def test_a_service_that_may_not_be_asked_is_reported_and_not_counted_as_a_failure():
     world = World(unasked=["europe_pmc", "open_access"])
     with pytest.raises(NotFound) as raised:
-        climb("7", world, NEVER)
+        find_full_text("7", world, NEVER)
     outcomes = [each["outcome"] for each in raised.value.details["rungs"]]
     assert outcomes == ["absent", "not_asked", "not_asked", "available"]
     assert world.asked == []
 
 
 def test_a_withheld_article_stays_an_answer_where_nobody_else_has_it():
-    climbed = climb("7", World(pmc=text("Withheld", withheld=True), broken=["europe_pmc"]), NEVER)
+    climbed = find_full_text("7", World(pmc=text("Withheld", withheld=True), broken=["europe_pmc"]), NEVER)
     assert (climbed.text.title, climbed.has_text) == ("Withheld", False)
 
 
 def test_what_is_no_id_is_refused():
     with pytest.raises(InvalidInput, match="not a PMCID, PMID or DOI"):
-        climb("what", World(), NEVER)
+        find_full_text("what", World(), NEVER)

@@ -2,7 +2,7 @@ import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
 from bio_mcp.ports.ncbi import Citation
-from bio_mcp.querying.matching import Cited, compare
+from bio_mcp.querying.identifiers import Cited, compare
 
 PAPER = Article(
     "1",

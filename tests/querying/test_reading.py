@@ -1,7 +1,7 @@
 import pytest
 
-from bio_mcp.literature.jats import Table, TextSection
-from bio_mcp.querying.reading import choose, fit, length
+from bio_mcp.literature.documents import Table, TextSection
+from bio_mcp.querying.full_text import choose, fit, length
 
 TABLE = Table("Table 1", "Doses", ("a | b", "1 | 2"))
 SECTIONS = (

@@ -9,11 +9,9 @@ from bio_mcp.literature.records import Article, Author, Journal, PartialDate, Re
 from bio_mcp.literature.references.comparing import compare
 from bio_mcp.literature.references.works import work
 from bio_mcp.ports.ncbi import Citation
-from bio_mcp.ports.notices import RegisteredWork
-from bio_mcp.querying.references.registered import article_of
+from bio_mcp.ports.scholarly import RegisteredWork
+from bio_mcp.querying.references.checking import article_of, citation_of, field_term, first_page, title_term, verdict_on
 from bio_mcp.querying.references.run import row_of
-from bio_mcp.querying.references.terms import citation_of, field_term, first_page, title_term
-from bio_mcp.querying.references.verdicts import verdict_on
 
 WHOLE = work(
     title="Screening for duct-dependent congenital heart disease with pulse oximetry: a critical evaluation",

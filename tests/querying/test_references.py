@@ -10,15 +10,15 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Misconfigured, NcbiFailed, UpstreamFailed
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import Document
-from bio_mcp.literature.references.reading import read_references
+from bio_mcp.literature.references.files import read_references
 from bio_mcp.literature.references.works import CitedWork, work
-from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.ports.scholarly import RegisteredWork
 from bio_mcp.querying.references.checking import check_references
 from bio_mcp.querying.references.run import row_of
-from tests.memory_corpus import Corpus
-from tests.retracting import doubt, plain_papers, retract
+from tests.support.memory_corpus import Corpus
+from tests.support.retracting import doubt, plain_papers, retract
+from tests.support.written_references import ALTERATIONS, FORMATS, Writer, altered, cited_of
 from tests.tools.live import LiveDesk
-from tests.written_references import ALTERATIONS, FORMATS, Writer, altered, cited_of
 
 
 class Checking(Corpus):

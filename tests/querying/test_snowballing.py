@@ -6,10 +6,10 @@ import pytest
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, UpstreamFailed
-from bio_mcp.ports.metrics import Metrics
-from bio_mcp.ports.pubmed import REFERENCES, Link, LinkSet
+from bio_mcp.ports.ncbi import REFERENCES, Link, LinkSet
+from bio_mcp.ports.scholarly import Metrics
 from bio_mcp.querying.snowballing import ICITE, NCBI, known_to, snowball
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 
 class Icite:

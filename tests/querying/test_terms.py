@@ -1,7 +1,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.querying.terms import DateRange, clean, effective_term
+from bio_mcp.querying.search import DateRange, clean, effective_term
 
 
 def test_a_query_alone_is_asked_as_it_is():
@@ -50,8 +50,8 @@ def test_all_parts_stand_together():
         (None, "2020/04/31", "maxDate: '2020/04/31' has no day 31"),
         ("0000", None, "no year 0000"),
         ("9999", None, "no year 9999"),
-        ("2021", "2020", "minDate 2021 is after maxDate 2020"),
-        ("2020/06/02", "2020/06/01", "is after maxDate"),
+        ("2021", "2020", "2021 is after the last day, 2020"),
+        ("2020/06/02", "2020/06/01", "is after the last day"),
         ("３０００", None, "is not YYYY"),
     ],
 )

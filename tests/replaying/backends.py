@@ -6,9 +6,9 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.literature import serial
 from bio_mcp.literature.records import Document
-from bio_mcp.replaying.recorder import CallRecorder
-from tests.memory_corpus import Corpus, article
-from tests.reference_calls import ReferenceCalls
+from bio_mcp.recording import CallRecorder
+from tests.support.memory_corpus import Corpus, article
+from tests.support.reference_calls import ReferenceCalls
 
 GINGER = (
     article("1", "Ginger against nausea.", "Ginger reduced nausea in women."),
@@ -20,7 +20,7 @@ GINGER = (
 class RecordedCorpus(Corpus):
     """`Backends` over papers in a file below `directory`; each call is recorded at once."""
 
-    language_model = multilingual = None
+    language_model = None
     projects = ()
 
     def __init__(self, directory, *articles):

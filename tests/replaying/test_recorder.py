@@ -8,10 +8,8 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound, StoreFailed
-from bio_mcp.ports.calls import CallRecord
-from bio_mcp.replaying.reads import Reads, dumps, loads
-from bio_mcp.replaying.recorder import WAITING, CallRecorder
-from bio_mcp.replaying.watching import Watched
+from bio_mcp.ports.state import CallRecord
+from bio_mcp.recording import WAITING, CallRecorder, Reads, RecordingBackends, dumps, loads
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.replaying.backends import GINGER, RecordedCorpus
@@ -98,9 +96,9 @@ class Away:
 
 def test_a_graph_whose_state_cannot_be_had_fails_no_call_by_being_watched(corpus):
     corpus.graph = Away()
-    watched = Watched(corpus)
+    watched = RecordingBackends(corpus)
     assert watched.graph is corpus.graph
-    assert watched.notes.reads().elsewhere == {"graph"}
+    assert watched.trace.elsewhere == {"graph"}
 
 
 def test_in_the_background_calls_are_stored_after_the_answer_and_all_by_the_close(corpus):
@@ -125,10 +123,10 @@ def test_calls_that_come_faster_than_they_are_stored_are_dropped_and_not_waited_
 
 
 def test_what_is_read_survives_being_bytes(corpus):
-    watched = Watched(corpus)
-    call(SEARCH, ASKED | {"group_by_doc": False}, watched.backends)
-    call(GET, {"doc_id": "pmid:1"}, watched.backends)
-    reads = watched.notes.reads()
+    watched = RecordingBackends(corpus)
+    call(SEARCH, ASKED | {"group_by_doc": False}, watched)
+    call(GET, {"doc_id": "pmid:1"}, watched)
+    reads = watched.trace
     assert reads.papers.keys() == {"1", "2", "3"}
     assert len(reads.searches) == 2
     assert loads(dumps(reads)) == reads

@@ -7,17 +7,15 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound, StoreFailed, UpstreamFailed
-from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.answers import StoredAnswer
-from bio_mcp.ports.language_models import Generated
+from bio_mcp.ports.models import Generated
 from bio_mcp.ports.projects import Project
-from bio_mcp.replaying.replay import replay
-from bio_mcp.retrieval.passages import Candidate, Filters, StaticQuality
+from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.replaying import replay
 from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
-from tests.memory_corpus import article
+from bio_mcp.tools.fields import BIO_MCP
 from tests.replaying.backends import GINGER, RecordedCorpus
+from tests.support.memory_corpus import article
 
 SEARCH = TOOLS["rag.search"]
 ASKED = {"query": "ginger against nausea", "top_k": 2}
@@ -310,33 +308,6 @@ def test_that_there_were_no_projects_is_recorded(corpus):
 def reads_both(request: Nothing, backends: Backends) -> Said:
     """Say how many projects there are, and whether a paper is."""
     return Said(text=f"{len(backends.projects.all())} {len(backends.documents.get_many(['1']))}")
-
-
-@tool("test.thai", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
-def searches_thai(request: Nothing, backends: Backends) -> Said:
-    """Say what the multilingual index finds."""
-    found = backends.multilingual.search("ขิง", Filters(), 5)
-    return Said(text=" ".join(each.pmid for each in found))
-
-
-class Multilingual:
-    """An index of these papers."""
-
-    def __init__(self, *pmids):
-        self.pmids = pmids
-
-    def search(self, text, filters, depth):  # noqa: ARG002  the port's form
-        clear = RetractionStatus.CLEAR
-        return [Candidate(pmid, None, 0.5, None, 2020, StaticQuality(), clear) for pmid in self.pmids]
-
-
-def test_what_the_multilingual_index_found_is_recorded(corpus):
-    corpus.multilingual = Multilingual("1", "2")
-    asked(corpus, searches_thai, {})
-    corpus.multilingual = Multilingual("1", "3")
-    found = replayed(corpus, {"test.thai": searches_thai})
-    assert (found.as_then, found.today, found.moved) == (True, False, ("corpus",))
-    assert (found.papers.new, found.papers.gone) == (("3",), ("2",))
 
 
 def test_a_call_that_is_not_in_the_log_or_of_an_unknown_tool_is_not_found(corpus):

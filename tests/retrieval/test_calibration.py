@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from bio_mcp.retrieval.calibration import Logistic, calibrated, coefficients, is_fitted_to
+from bio_mcp.retrieval.relevance import Logistic, calibrated, coefficients, is_fitted_to
 
 
 def test_a_probability_is_the_sigmoid_of_the_weighted_sum():
@@ -39,6 +39,6 @@ def test_what_ships_says_how_well_it_held_on_questions_that_were_left_out(name):
 
 
 def test_it_is_fitted_to_one_model_however_that_runs():
-    assert is_fitted_to("all-MiniLM-L6-v2/fp32/e35ab1bcfb8ff107")
-    assert is_fitted_to("all-MiniLM-L6-v2/http/384")
-    assert not is_fitted_to("all-MiniLM-L12-v2/fp32/e35ab1bcfb8ff107")
+    assert is_fitted_to("bge-small-en-v1.5/int8/e5e68eafa2f00c27")
+    assert is_fitted_to("bge-small-en-v1.5/http/384")
+    assert not is_fitted_to("bge-base-en-v1.5/fp32/e35ab1bcfb8ff107")

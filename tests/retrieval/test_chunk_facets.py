@@ -1,7 +1,7 @@
 import pytest
 
-from bio_mcp.retrieval.chunk_facets import author_names, facets_of, folded, folded_filters, section_of
-from bio_mcp.retrieval.project_chunks import ChunkFilters, ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import ChunkFilters, ProjectChunk, Work, author_names, folded, section_of
+from tests.support.reference_indexes import passes
 
 WORK = Work("d1", citekey="doe2020", year=2020, authors=("Doe J", "van der Berg JA 3rd"), tags=("Heart Failure", "RCT"))
 
@@ -30,7 +30,7 @@ def test_case_width_of_spaces_and_composition_do_not_count():
 
 
 @pytest.mark.parametrize(
-    ("filters", "passes"),
+    ("filters", "found"),
     [
         (ChunkFilters(), True),
         (ChunkFilters(tags=frozenset({"heart failure", "rct"})), True),
@@ -47,13 +47,13 @@ def test_case_width_of_spaces_and_composition_do_not_count():
         (ChunkFilters(tags=frozenset({"rct"}), year_to=2019), False),
     ],
 )
-def test_filters_of_a_work(filters, passes):
-    assert facets_of(WORK).pass_through(folded_filters(filters)) is passes
+def test_filters_of_a_work(filters, found):
+    assert passes(ProjectChunk("c", WORK, "t"), filters) is found
 
 
 @pytest.mark.parametrize("filters", [ChunkFilters(year_from=1), ChunkFilters(year_to=3000)])
 def test_a_work_without_a_year_is_of_no_year(filters):
-    assert not facets_of(Work("d2")).pass_through(filters)
+    assert not passes(ProjectChunk("c", Work("d2"), "t"), filters)
 
 
 def test_a_section_is_its_headings_from_the_top_or_its_own():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.comparisons import LONGEST, alternatives
+from bio_mcp.retrieval.findings import LONGEST, alternatives
 
 COMPARED = {
     "Is colchicine or allopurinol better in gout?": {

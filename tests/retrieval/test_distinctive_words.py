@@ -1,6 +1,6 @@
 """Words of a question that tell the papers found apart."""
 
-from bio_mcp.retrieval.distinctive_words import distinctive_shares
+from bio_mcp.retrieval.question import distinctive_shares
 
 PAPERS = {"1": {"vitamin", "covid"}, "2": {"covid", "liver"}, "3": {"covid", "aspirin"}}
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.findings import findings
-from bio_mcp.retrieval.intervals import Estimate, estimates
+from bio_mcp.retrieval.findings import Estimate, estimates, findings
 
 
 def read(sentence):

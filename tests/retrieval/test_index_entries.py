@@ -3,10 +3,9 @@
 import numpy as np
 
 from bio_mcp.literature.records import Article, Document, RetractionStatus
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of, search_terms
+from bio_mcp.retrieval.chunking import chunks_of, entry_of, search_terms
 from bio_mcp.retrieval.passages import StaticQuality
-from tests.memory_corpus import WordVectors, article
+from tests.support.memory_corpus import WordVectors, article
 
 
 def test_a_word_of_the_title_counts_twice_and_comes_first():

@@ -1,4 +1,4 @@
-from bio_mcp.retrieval.joined_passages import Passage, joined, runs
+from bio_mcp.retrieval.quotes import Passage, joined, runs
 
 TEXT = "One sentence. Two sentences. Three sentences.\n\nA new section. Its end."
 

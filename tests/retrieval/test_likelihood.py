@@ -1,14 +1,12 @@
 """How likely it is that hits are relevant."""
 
-from dataclasses import replace
-
 import pytest
 
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.likelihood import FIRST, TYPICAL_TAIL, answerable, any_relevant, background, relevance
 from bio_mcp.retrieval.passages import Candidate, StaticQuality
 from bio_mcp.retrieval.ranking import fuse, rank
-from tests.memory_corpus import TODAY
+from bio_mcp.retrieval.relevance import FIRST, TYPICAL_TAIL, answerable, any_relevant, background, relevance
+from tests.support.memory_corpus import TODAY
 
 WORDS = 6
 
@@ -73,17 +71,6 @@ def test_how_good_a_paper_is_as_evidence_changes_no_probability():
     assert chance(*plain) == chance(*better)
 
 
-def test_more_words_of_a_question_need_more_of_their_score():
-    found = ranked(candidate(1, 20.0, 0.7), *others())
-    assert of(found, words=4)["1"] > of(found, words=12)["1"]
-
-
-def test_probabilities_do_not_depend_on_the_order_of_the_candidates():
-    found = ranked(candidate(1, 20.0, 0.7), *others())
-    assert of(found[::-1]) == of(found)
-    assert answerable(found[::-1], background(found[::-1], WORDS)) == answerable(found, background(found, WORDS))
-
-
 def test_few_candidates_are_compared_with_what_candidates_usually_are_like():
     assert background(ranked(*others(FIRST)), WORDS).tail == TYPICAL_TAIL
     assert background(ranked(*others(FIRST + 1)), WORDS).tail == pytest.approx(others(FIRST + 1)[-1].sim)
@@ -95,8 +82,3 @@ def test_without_candidates_nothing_is_likely():
     assert relevance([], behind) == {}
     assert answerable([], behind) == 0.0
     assert any_relevant("confidence", [], behind) == 0.0
-
-
-def test_a_search_by_words_alone_has_probabilities_too():
-    found = of(ranked(*(replace(each, sim=None) for each in others())))
-    assert all(0 < each < 0.2 for each in found.values())

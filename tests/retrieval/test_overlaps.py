@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.retrieval.overlaps import LEAST_SHARED, LEFT_OUT, new_text, unrepeated
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.retrieval.quotes import LEAST_SHARED, LEFT_OUT, new_text, unrepeated
 
 FIRST = "Newborns were examined. The index was low in five of nine."
 SHARED = "The index was low in five of nine."
@@ -35,10 +35,6 @@ def test_both_neighbours_may_have_an_end():
 @pytest.mark.parametrize("text", [FIRST, SHARED, "five of nine."])
 def test_what_a_better_hit_has_whole_is_nothing_new(text):
     assert new_text(chunk(text), [chunk(FIRST)]) is None
-
-
-def test_another_document_may_say_the_same():
-    assert new_text(chunk(FIRST), [chunk(FIRST, "d2")]) == FIRST
 
 
 @pytest.mark.parametrize("same", [{"pmid": "1"}, {"doi": "10.1/x"}])
@@ -95,8 +91,3 @@ def test_a_joint_is_found_behind_a_false_start():
     before = "The index was low, and then The index was low."
     text = "The index was low. It was measured again on the next day."
     assert new_text(chunk(text), [chunk(before)]) == "It was measured again on the next day."
-
-
-def test_offsets_are_not_needed():
-    stored = replace(chunk(SECOND), char_start=0, char_end=0)
-    assert new_text(stored, [chunk(FIRST)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.polarity import clauses, distorts, unsupported
+from bio_mcp.retrieval.findings import clauses, distorts, unsupported
 
 
 def denials(text):

@@ -3,7 +3,7 @@ from itertools import product
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.retrieval.project_names import checked_project_id, collection_name
+from bio_mcp.retrieval.project_chunks import checked_project_id, collection_name
 
 
 def test_the_name_of_the_contract():

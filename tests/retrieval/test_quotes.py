@@ -102,10 +102,6 @@ def test_a_quote_at_the_beginning_and_the_end_of_a_text_is_found():
     assert found("Ibuprofen lowers the risk of stroke in adults", text)[0][1] == text
 
 
-def test_equal_texts_have_no_differences():
-    assert differences("a “b” c-\nd", 'a "b" cd') == []
-
-
 def test_words_that_a_line_break_parted_are_joined_to_look_them_up():
     assert joined_words("a condi-\ntion, well-known, ran\u00addom, 5- 6") == "a condition, well-known, random, 5- 6"
 

@@ -8,9 +8,8 @@ import pytest
 
 from bio_mcp.literature.medline import parse
 from bio_mcp.literature.records import Article
-from bio_mcp.retrieval.chunking import abstract_text, chunks_of
-from bio_mcp.retrieval.index_entries import search_terms
-from tests.memory_corpus import WordVectors
+from bio_mcp.retrieval.chunking import abstract_text, chunks_of, search_terms
+from tests.support.memory_corpus import WordVectors
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared/data/pubmed"

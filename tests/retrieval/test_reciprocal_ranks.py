@@ -1,4 +1,4 @@
-from bio_mcp.retrieval.reciprocal_ranks import reciprocal_ranks
+from bio_mcp.retrieval.ranking import reciprocal_ranks
 
 
 def test_first_in_every_leg_is_one_whatever_else_was_found():

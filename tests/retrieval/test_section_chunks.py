@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.retrieval.chunking import chunks_of_sections
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.retrieval.section_chunks import chunks_of_sections
 from tests.retrieval.test_chunking import by_pieces, sentences
 
 WORK = Work("doi:10.1/x", title="Curcumin in arthritis")
@@ -52,11 +52,6 @@ def test_offsets_count_in_the_whole_text_and_pages_are_of_the_chunk():
     assert all(document.text[each.char_start : each.char_end] == each.text for each in chunks)
     assert chunks[0].page_span == chunks[1].page_span == (3, 3)
     assert chunks[-1].page_span == (4, 4)
-
-
-def test_unknown_pages_stay_unknown():
-    _, chunks = cut(ParsedSection(sentences(3)))
-    assert chunks[0].page_span is None
 
 
 def test_references_have_no_chunks_but_count_in_offsets():

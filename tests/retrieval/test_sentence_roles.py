@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.retrieval.sentence_roles import says_what_was_found
+from bio_mcp.retrieval.sentence_scores import says_what_was_found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.retrieval.sentences import sentence_spans
+from bio_mcp.retrieval.chunking import sentence_spans
 
 
 def sentences(text):

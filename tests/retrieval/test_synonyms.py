@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.retrieval.analysis import query_terms
-from bio_mcp.retrieval.synonyms import EXTRA_TERMS, WEIGHT, concepts, expansion
+from bio_mcp.retrieval.question import EXTRA_TERMS, WEIGHT, concepts, expansion
 
 
 def added(query):
@@ -44,7 +44,3 @@ def test_a_query_that_names_nothing_stays_as_it_is():
 
 def test_a_list_of_everything_adds_a_bounded_number_of_terms():
     assert len(expansion([term for name in list(concepts())[:500] for term in name])) <= EXTRA_TERMS
-
-
-def test_no_name_is_its_own_synonym():
-    assert all(tuple(sorted(other)) != name for name, others in concepts().items() for other in others)

@@ -3,8 +3,7 @@
 from importlib.resources import files
 
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.thai_dictionary import dictionary, longest_name, spelled
-from bio_mcp.retrieval.thai_words import THAI
+from bio_mcp.retrieval.thai import THAI, dictionary, longest_name, spelled
 
 ROWS = [line.split("\t") for line in files("bio_mcp.retrieval").joinpath("thai_english.tsv").read_text().splitlines()]
 MEANING, FORM = set("wmp"), set("ka")  # thai_english.md says what they stand for

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from bio_mcp.retrieval.asked import asked
+from bio_mcp.retrieval.question import parse_question
 
 SET = Path(__file__).parents[1] / "data/thai/questions.jsonl"
 QUESTIONS = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
@@ -19,6 +19,6 @@ def test_there_are_sixty_questions_at_least_each_checked_in_two_ways():
 
 
 def test_the_dictionary_knows_something_of_nearly_every_question():
-    read = [asked(each["thai"]) for each in QUESTIONS]
+    read = [parse_question(each["thai"]) for each in QUESTIONS]
     assert all(each.is_thai for each in read)
     assert sum(bool(each.english) for each in read) > 0.9 * len(read)

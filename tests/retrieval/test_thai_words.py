@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from bio_mcp.retrieval import thai_words
-from bio_mcp.retrieval.thai_words import can_segment, stop_words, word_terms, words_of
+from bio_mcp.retrieval import thai as thai_words
+from bio_mcp.retrieval.thai import can_segment, stop_words, word_terms, words_of
 
 TEXT = "สมุนไพรขมิ้นชันลดน้ำตาลในเลือดของผู้ป่วยเบาหวานชนิดที่ 2 (n = 50)"
 
@@ -48,7 +48,7 @@ def test_without_pythainlp_names_are_found_and_nothing_else_is_a_word(without_py
 def test_pythainlp_writes_nothing_into_the_home_directory_and_waits_until_thai_text_comes(tmp_path):
     code = (
         "import sys\n"
-        "from bio_mcp.retrieval.thai_words import word_terms\n"
+        "from bio_mcp.retrieval.thai import word_terms\n"
         "word_terms('kidney')\n"
         "assert 'pythainlp' not in sys.modules\n"
         "assert word_terms('ไต')\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bio_mcp.errors import InvalidInput, ModelMismatch
-from bio_mcp.retrieval.unit_vectors import unit_vector
+from bio_mcp.retrieval.ranking import unit_vector
 
 
 def test_a_vector_is_scaled_to_length_one():

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from tests.emulated.build import BUILT, QUIET, ROOT, SAM, Failed
 from tests.emulated.emulator import Unusable as NoEmulator
-from tests.opensearch_node.artefacts import Unusable as NoNode
 from tests.sam_local.engine import Unusable
 from tests.sam_local.image import ARCH
 from tests.sam_local.local import FUNCTIONS, SamLocal, sam_local
-from tests.sample_graph import write_graph
+from tests.support.opensearch_node.artefacts import Unusable as NoNode
+from tests.support.sample_graph import write_graph
 
 DOORS = ("McpHttpFunction", "ConsoleFunction", "AuthorizeFunction")
 FIRST = {"query_key": "first", "term": "17727691[uid] OR obesity OR migraine"}  # what the events are about

@@ -5,11 +5,11 @@ import pytest
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.records import AbstractSection
-from bio_mcp.ports.pubmed import SearchPage
-from bio_mcp.screening import collecting
-from bio_mcp.screening.collecting import Origin, collect, record_of, search_pubmed
-from tests.memory_corpus import Corpus, article
-from tests.sample_corpus import TheseRecords
+from bio_mcp.ports.ncbi import SearchPage
+from bio_mcp.screening import reviews as collecting
+from bio_mcp.screening.reviews import Origin, collect, record_of, search_pubmed
+from tests.support.memory_corpus import Corpus, article
+from tests.support.sample_corpus import TheseRecords
 
 R = "query:x"
 IN_PUBMED = [article(str(number), f"Title {number}") for number in range(1, 9)]

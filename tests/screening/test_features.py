@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bio_mcp.screening.features import Linear, Rows, Vocabulary
+from bio_mcp.screening.ranking import Linear, Rows, Vocabulary
 
 TEXTS = ["Statins lower lipids. Statins!", "statins lower blood pressure", "", "A α-blocker lowers blood pressure"]
 

@@ -5,10 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bio_mcp.ports.screening import ReviewRecord
-from bio_mcp.screening.labelling import Decided, label
-from bio_mcp.screening.reviews import review_of
-from tests.reference_screenings import ReferenceScreenings
+from bio_mcp.ports.stores import ReviewRecord
+from bio_mcp.screening.reviews import Decided, label, review_of
+from tests.support.reference_screenings import ReferenceScreenings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 R = "project:lab"

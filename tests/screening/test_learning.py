@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.screening.features import Linear, Rows
-from bio_mcp.screening.learning import balanced, fit
+from bio_mcp.screening.ranking import Linear, Rows, balanced, fit
 
 EMPTY = np.zeros(0, dtype=np.int64)
 
@@ -28,15 +27,6 @@ def test_no_step_in_any_direction_lowers_the_loss(strength):
     for direction in np.eye(5):
         for step in (-0.02, 0.02):
             assert loss(found + step * direction, matrix, included, weighed, strength) > least
-
-
-def test_the_minimum_is_the_same_from_another_start():
-    generator = np.random.default_rng(4)
-    matrix, included = generator.standard_normal((30, 4)), (np.arange(30) % 3 == 0).astype(float)
-    weighed = np.ones(30)
-    one = fit(linear(matrix), included, weighed, 1.0)
-    other = fit(linear(matrix), included, weighed, 1.0, start=np.full(4, 5.0))
-    assert one == pytest.approx(other, abs=0.01)
 
 
 def test_included_rows_together_weigh_the_ratio_times_what_excluded_ones_do():

@@ -9,9 +9,9 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.screening.members import collect_project, collect_query
-from tests.memory_corpus import Corpus, article
-from tests.sample_corpus import TheseRecords
+from bio_mcp.screening.reviews import collect_project, collect_query
+from tests.support.memory_corpus import Corpus, article
+from tests.support.sample_corpus import TheseRecords
 
 R = "project:lab"
 PAPERS = [article("1", "One"), article("2", "Two", doi="10.1000/two"), article("3", "Three")]

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
-from bio_mcp.ports.screening import ReviewRecord, ReviewSearch, ScreeningLabel
-from bio_mcp.screening.prisma import flow
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 from bio_mcp.screening.reviews import Review
+from bio_mcp.screening.search_log import flow
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bio_mcp.ports.screening import ReviewRecord
+from bio_mcp.ports.stores import ReviewRecord
 from bio_mcp.screening.ranking import rank
 
 HEART = "Statins in heart failure lower mortality of adults in a trial"

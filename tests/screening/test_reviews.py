@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bio_mcp.ports.screening import ReviewRecord, ScreeningLabel
+from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel
 from bio_mcp.screening.reviews import Review, review_of
-from tests.reference_screenings import ReferenceScreenings
+from tests.support.reference_screenings import ReferenceScreenings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

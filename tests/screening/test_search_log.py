@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
-from bio_mcp.ports.screening import ReviewSearch
 from bio_mcp.ports.state import Checkpoint, Job
+from bio_mcp.ports.stores import ReviewSearch
 from bio_mcp.screening.search_log import search_log
-from bio_mcp.syncing.cursor import Cursor
+from bio_mcp.syncing.cursor import SyncCursor
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def test_a_search_counts_what_it_found_and_what_none_before_had():
 
 
 def test_the_newest_sync_of_each_term_is_in_the_log_with_the_day_up_to_which_all_is_there():
-    job = Job("j", "sync", "succeeded", NOON, NOON + timedelta(minutes=5), cursor=Cursor(NOON.date(), []).to_json())
+    job = Job("j", "sync", "succeeded", NOON, NOON + timedelta(minutes=5), cursor=SyncCursor(NOON.date(), []).to_json())
     checkpoints = [
         Checkpoint("heart", "2026-04-30T04:00:00Z", {"edat": "2026-04-30", "mdat": "2026-04-29"}, "heart[ti]"),
         Checkpoint("heart", None, {}, "never begun"),

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from bio_mcp.errors import IndexUnavailable
-from bio_mcp.ports.screening import ReviewRecord
-from bio_mcp.screening import vectors
-from bio_mcp.screening.vectors import vectors_of
+from bio_mcp.ports.stores import ReviewRecord
+from bio_mcp.screening import ranking as vectors
+from bio_mcp.screening.ranking import vectors_of
 
 
 def index(find):

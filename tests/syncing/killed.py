@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import SlowCorpus
+from tests.support.corpus import SlowCorpus
 
 
 class Deadly:

@@ -2,7 +2,7 @@
 
 import gzip
 
-from tests.nlm_files import md5_file_of
+from tests.support.nlm_files import md5_file_of
 
 RECORD = (
     '<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'

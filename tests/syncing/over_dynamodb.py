@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.aws_ports import AwsPorts
-from tests.corpus import Corpus
+from tests.support.aws_ports import AwsPorts
+from tests.support.corpus import Corpus
 from tests.syncing.killed import Deadly, Doomed
 
 DAY = date(2026, 1, 1)

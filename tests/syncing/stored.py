@@ -1,7 +1,7 @@
 """Documents as a sync stores them at first."""
 
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.syncing.revisions import revise
+from bio_mcp.syncing.applying import revise
 
 
 def documents_of(*articles: Article) -> list[Document]:

@@ -6,9 +6,9 @@ import pytest
 
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.records import Deletion, RetractionStatus
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus
-from tests.memory_corpus import article
+from bio_mcp.syncing.applying import apply_records
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 PAPER = article("7", title="A trial of something.")
 CHANGED = replace(PAPER, title="A trial of something else.")
@@ -23,7 +23,7 @@ def corpus(tmp_path):
 
 def announced(corpus, *records):
     before = corpus.heard.all
-    settle(records, corpus)
+    apply_records(records, corpus)
     return corpus.heard.since(before)
 
 
@@ -70,7 +70,8 @@ class Deaf:
 
 
 class DeafCorpus(Corpus):
-    def _bus(self):
+    @property
+    def bus(self):
         return Deaf()
 
 
@@ -83,7 +84,7 @@ class DeafCorpus(Corpus):
 )
 def test_what_could_not_be_announced_is_announced_by_the_next_run(tmp_path, records, news):
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
-        settle(records, corpus)
+        apply_records(records, corpus)
     with Corpus(tmp_path) as corpus:
         assert corpus.documents.heads(["7"])["7"].indexed_version == 0
         assert announced(corpus, *records) == news
@@ -94,7 +95,7 @@ def test_a_retraction_that_could_not_be_announced_is_announced_by_the_next_run(t
     with Corpus(tmp_path) as corpus:
         announced(corpus, PAPER)
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
-        settle([RETRACTED], corpus)
+        apply_records([RETRACTED], corpus)
     with Corpus(tmp_path) as corpus:
         assert announced(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
         assert announced(corpus, RETRACTED) == []
@@ -104,7 +105,7 @@ def test_a_deletion_that_could_not_be_announced_is_announced_by_the_next_run(tmp
     with Corpus(tmp_path) as corpus:
         announced(corpus, PAPER)
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
-        settle([Deletion("7")], corpus)
+        apply_records([Deletion("7")], corpus)
     with Corpus(tmp_path) as corpus:
         assert announced(corpus, Deletion("7")) == [("deleted", "7", "1")]
         assert corpus.documents.count() == 0

@@ -1,22 +1,14 @@
 from datetime import date
 
-from bio_mcp.syncing.cursor import LAST_PATIENCE, Cursor, first_few
-from bio_mcp.syncing.revisions import Change
+from bio_mcp.syncing.applying import Change
+from bio_mcp.syncing.cursor import LAST_PATIENCE, SyncCursor
 from bio_mcp.syncing.windows import windows
 
 TODAY = date(2021, 6, 8)
 
 
 def cursor(**more):
-    return Cursor(end=TODAY, queue=windows({}, 0, TODAY), **more)
-
-
-def test_a_listed_segment_becomes_the_pmids_to_fetch():
-    it = cursor()
-    it.list_segment(it.queue[0], 3, ["30", "4", "200"])
-    assert it.pmids == ["4", "30", "200"]
-    assert [each.window for each in it.queue] == ["crdt", "mdat"]
-    assert it.total == 3
+    return SyncCursor(end=TODAY, queue=windows({}, 0, TODAY), **more)
 
 
 def test_a_segment_that_cannot_be_listed_whole_is_cut_and_the_earlier_half_comes_first():
@@ -30,7 +22,7 @@ def test_a_segment_that_cannot_be_listed_whole_is_cut_and_the_earlier_half_comes
 
 def test_every_pmid_of_a_batch_is_accounted_for():
     it = cursor(pmids=["1", "2", "3", "4"])
-    it.settle(["1", "2", "3", "4"], {"1": Change.INSERTED, "2": Change.SKIPPED}, lost=["3"])
+    it.pass_batch(["1", "2", "3", "4"], {"1": Change.INSERTED, "2": Change.SKIPPED}, lost=["3"])
     assert it.counts == {"inserted": 1, "updated": 0, "skipped": 1}
     assert it.failed == ["3"]
     assert it.missing == {"4": "2021-06-08"}
@@ -41,7 +33,7 @@ def test_what_failed_is_tried_once_more():
     it = cursor(pmids=["3"], done=1, failed=["3"])
     assert it.retry_failed()
     assert (it.pmids, it.done, it.failed) == (["3"], 0, [])
-    it.settle(["3"], {}, lost=["3"])
+    it.pass_batch(["3"], {}, lost=["3"])
     assert not it.retry_failed()
     assert "could not be fetched" in it.shortfalls()[0]
 
@@ -54,23 +46,23 @@ def test_records_counted_but_not_listed_hold_the_watermark():
 
 def test_a_missing_pmid_that_comes_back_is_no_longer_missing():
     it = cursor(pmids=["4", "4"], missing={"4": "2021-06-01"})
-    it.settle(["4"], {}, lost=[])
+    it.pass_batch(["4"], {}, lost=[])
     assert "not delivered" in it.shortfalls()[0]
-    it.settle(["4"], {"4": Change.INSERTED}, lost=[])
+    it.pass_batch(["4"], {"4": Change.INSERTED}, lost=[])
     assert (it.missing, it.shortfalls(), it.given_up) == ({}, [], [])
 
 
 def test_a_missing_pmid_is_given_up_a_week_after_it_was_first_missed():
     for day, over in (("2021-06-01", ["4"]), ("2021-06-02", [])):
         it = cursor(pmids=["4", "5"], missing={"4": day})
-        it.settle(["4", "5"], {"5": Change.INSERTED}, lost=[])
+        it.pass_batch(["4", "5"], {"5": Change.INSERTED}, lost=[])
         assert it.given_up == over
         assert bool(it.shortfalls()) is not bool(over)
 
 
 def test_nothing_is_given_up_in_a_run_that_was_returned_nothing():
     it = cursor(pmids=["4"], missing={"4": "2021-01-01"})
-    it.settle(["4"], {}, lost=[])
+    it.pass_batch(["4"], {}, lost=[])
     assert it.given_up == []
     assert it.shortfalls()
 
@@ -86,7 +78,7 @@ def test_a_cursor_that_counted_runs_is_read_with_its_own_day():
     old = cursor(pmids=["4"]).to_json() | {"missing": {"4": 3}}
     for name in ("absent", "size", "failures"):
         del old[name]
-    assert Cursor.from_json(old).missing == {"4": "2021-06-08"}
+    assert SyncCursor.from_json(old).missing == {"4": "2021-06-08"}
 
 
 def test_the_last_try_is_halved_down_to_one_and_grows_again():
@@ -97,31 +89,12 @@ def test_the_last_try_is_halved_down_to_one_and_grows_again():
     while it.halve():
         sizes.append(it.size)
     assert sizes == [2, 1]
-    it.settle(["1"], {}, lost=["1"])
+    it.pass_batch(["1"], {}, lost=["1"])
     assert it.size == 2
     it.failures = LAST_PATIENCE
     assert not it.halve()
 
 
-def test_the_newest_entry_date_is_kept():
-    it = cursor()
-    it.note_edat(["2021-06-01T06:00", "2021-05-30"])
-    it.note_edat([])
-    it.note_edat(["2021-05-31"])
-    assert it.max_edat == "2021-06-01T06:00"
-
-
 def test_a_cursor_survives_json():
     it = cursor(pmids=["1", "2"], done=1, partial={"2": "inserted"}, missing={"7": "2021-06-01"}, warnings=["a"])
-    assert Cursor.from_json(it.to_json()) == it
-
-
-def test_a_warning_is_given_once():
-    it = cursor()
-    it.warn("a", "b")
-    it.warn("a")
-    assert it.warnings == ["a", "b"]
-
-
-def test_long_lists_of_pmids_are_cut_with_their_number():
-    assert first_few(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert SyncCursor.from_json(it.to_json()) == it

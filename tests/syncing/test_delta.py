@@ -10,7 +10,7 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.tools.checkpoint import set_checkpoint
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 EVERYTHING = "all[sb]"
 DAY = date(2026, 1, 1)

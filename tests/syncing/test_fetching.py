@@ -9,8 +9,8 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NcbiFailed, NcbiUnreadable
 from bio_mcp.syncing.cursor import LAST_PATIENCE, MISSING_DAYS
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
-from tests.retracting import plain_papers, term
+from tests.support.corpus import Corpus
+from tests.support.retracting import plain_papers, term
 
 DAY = date(2026, 1, 1)
 NOTHING = "<?xml version='1.0'?><PubmedArticleSet></PubmedArticleSet>"

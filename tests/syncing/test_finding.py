@@ -6,12 +6,11 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import Failure, StoreFailed
-from bio_mcp.literature.changes import ChangeKind
-from bio_mcp.literature.records import Deletion
+from bio_mcp.literature.records import ChangeKind, Deletion
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
-from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.stopping import remove
-from tests.corpus import Corpus, Over
+from bio_mcp.syncing.queries import remove
+from tests.support.corpus import Corpus, Over
 
 EVERYTHING = "all[sb]"
 FEW = 20
@@ -92,7 +91,7 @@ def test_a_paper_that_changes_is_reported_whoever_notices_it(corpus, ncbi):
 def test_a_paper_that_goes_is_reported_and_is_of_the_query_no_more(corpus, ncbi):
     run(corpus)
     gone, *rest = everything(ncbi)
-    settle([Deletion(gone)], corpus)
+    apply_records([Deletion(gone)], corpus)
     assert told(corpus, gone) == [(NEW, 1), (DELETED, 1)]
     assert list(corpus.news.pmids("k")) == rest
 

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.answers import StoredAnswer
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus
-from tests.memory_corpus import article
+from bio_mcp.literature.records import CitedSpan, RetractionStatus
+from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.syncing.applying import apply_records
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 PAPER, OTHER = article("7", title="A trial."), article("8", title="Another.")
 RETRACTED = replace(PAPER, retraction=RetractionStatus.RETRACTED)
@@ -20,7 +19,7 @@ RETRACTED = replace(PAPER, retraction=RetractionStatus.RETRACTED)
 @pytest.fixture
 def corpus(tmp_path):
     with Corpus(tmp_path) as made:
-        settle([PAPER, OTHER], made)
+        apply_records([PAPER, OTHER], made)
         for answer_id, pmids in {"a": ("7", "8"), "b": ("8",)}.items():
             spans = tuple(CitedSpan(pmid, 1, "title", 0, 8, "A trial.") for pmid in pmids)
             made.answers.put(StoredAnswer(answer_id, "Why?", "So.", spans, 0.9, datetime(2026, 5, 1, tzinfo=UTC)))
@@ -32,7 +31,7 @@ def flags(corpus):
 
 
 def test_a_retraction_flags_the_answers_that_cite_the_paper_and_no_others(corpus):
-    settle([RETRACTED], corpus)
+    apply_records([RETRACTED], corpus)
     assert flags(corpus) == {"a": ("7",)}
 
 
@@ -40,7 +39,7 @@ def test_a_retraction_flags_the_answers_that_cite_the_paper_and_no_others(corpus
     "revised", [replace(PAPER, title="A new title."), replace(PAPER, retraction=RetractionStatus.CONCERN)]
 )
 def test_no_other_change_flags_anything(corpus, revised):
-    settle([revised], corpus)
+    apply_records([revised], corpus)
     assert flags(corpus) == {}
 
 
@@ -50,8 +49,8 @@ def test_what_a_run_that_failed_did_not_flag_the_next_one_does(corpus):
 
     publish, corpus.heard.publish = corpus.heard.publish, fail
     with pytest.raises(UpstreamFailed):
-        settle([RETRACTED], corpus)
+        apply_records([RETRACTED], corpus)
     assert flags(corpus) == {}
     corpus.heard.publish = publish
-    settle([RETRACTED], corpus)
+    apply_records([RETRACTED], corpus)
     assert flags(corpus) == {"a": ("7",)}

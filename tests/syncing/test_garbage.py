@@ -2,10 +2,9 @@ import gc
 
 import pytest
 
-from bio_mcp.syncing.garbage import ALLOCATIONS, rarely_collected
-from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus
-from tests.memory_corpus import article
+from bio_mcp.syncing.importing import ALLOCATIONS, gc_paused, import_records
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 
 def test_garbage_is_looked_for_rarely_during_an_import_and_as_before_after_it(tmp_path):
@@ -19,7 +18,7 @@ def test_garbage_is_looked_for_rarely_during_an_import_and_as_before_after_it(tm
 
 
 def failing():
-    with rarely_collected():
+    with gc_paused():
         assert gc.get_threshold()[0] == ALLOCATIONS
     assert gc.get_threshold()[0] == ALLOCATIONS
     raise ZeroDivisionError
@@ -28,5 +27,5 @@ def failing():
 def test_a_block_within_another_and_one_that_fails_leave_the_setting_as_it_was():
     usual = gc.get_threshold()
     with pytest.raises(ZeroDivisionError):
-        rarely_collected()(failing)()
+        gc_paused()(failing)()
     assert (gc.get_threshold(), gc.get_freeze_count()) == (usual, 0)

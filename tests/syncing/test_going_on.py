@@ -7,16 +7,16 @@ from itertools import count
 
 import pytest
 
-from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.errors import BudgetSpent
 from bio_mcp.syncing import delta
-from bio_mcp.syncing.stopping import remove, stop
+from bio_mcp.syncing.queries import remove, stop
 from tests.adapters.clocks import Clock
-from tests.corpus import Over, SlowCorpus
+from tests.support.corpus import Over, SlowCorpus
 
 SYNC = TOOLS[delta.TOOL]
 ASKED = {"query_key": "k", "term": "cancer"}

@@ -10,12 +10,11 @@ import pytest
 from bio_mcp.errors import EmbeddingFailed, StoreFailed
 from bio_mcp.literature.medline import OddRecord, open_records
 from bio_mcp.literature.records import Document
-from bio_mcp.syncing.ahead import pieces
-from bio_mcp.syncing.importing import import_files
+from bio_mcp.syncing.importing import import_files, pieces
 from bio_mcp.syncing.indexing import entries_of
-from bio_mcp.syncing.listed_files import listed
-from tests.corpus import Corpus, Over
-from tests.hashed_words import HashedWords
+from bio_mcp.syncing.pubmed_files import listed
+from tests.support.corpus import Corpus, Over
+from tests.support.hashed_words import HashedWords
 from tests.syncing.medline_files import content, record, write
 
 

@@ -8,8 +8,8 @@ from bio_mcp.errors import NcbiUnreadable, StoreFailed
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import AbstractSection, Article, Deletion
 from bio_mcp.syncing.importing import corpus_size, import_records
-from tests.corpus import Corpus
 from tests.doors.command_line import sample
+from tests.support.corpus import Corpus
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 import pytest
 
 from bio_mcp.errors import Conflict, EmbeddingFailed
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import begin
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus, HashedWords, Over, SlowCorpus
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus, HashedWords, Over, SlowCorpus
+from tests.support.memory_corpus import article
 
 SEVENTY = [article(str(pmid), f"Title {pmid}.", "Some text.") for pmid in range(1, 71)]
 
@@ -30,7 +30,7 @@ class Counted:
 
 def settled(corpus, **refused):
     passages = Counted(corpus.passages, **refused)
-    assert len(settle(SEVENTY, Over(corpus, passages=passages)).changes) == 70
+    assert len(apply_records(SEVENTY, Over(corpus, passages=passages)).changes) == 70
     heads = corpus.documents.heads([each.pmid for each in SEVENTY])
     assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
     assert corpus.passages.count()[0] == 70
@@ -50,7 +50,7 @@ def test_papers_whose_stored_vectors_went_away_meanwhile_are_embedded_again(tmp_
 
 def test_a_corpus_with_two_indexes_is_written_slice_by_slice(tmp_path):
     with Corpus(tmp_path) as corpus:
-        settle(SEVENTY[:1], corpus)
+        apply_records(SEVENTY[:1], corpus)
         corpus.other_models = [HashedWords("-2")]
         begin(corpus.other_models[0], corpus)
         assert settled(corpus) == [32, 32, 5]
@@ -73,5 +73,5 @@ def test_what_was_embedded_before_a_failure_is_completed_by_the_next_run(tmp_pat
     with Corpus(tmp_path) as corpus:
         corpus.model = Breaking()
         with pytest.raises(EmbeddingFailed):
-            settle(SEVENTY, corpus)
+            apply_records(SEVENTY, corpus)
         assert settled(corpus) == [70]

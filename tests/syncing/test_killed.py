@@ -7,8 +7,8 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
-from tests.killing import killing
+from tests.support.corpus import Corpus
+from tests.support.killing import killing
 
 STEPS = [
     "leases.acquire",

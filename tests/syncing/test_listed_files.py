@@ -5,7 +5,7 @@ import os
 import pytest
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.syncing.listed_files import ListedFile, listed
+from bio_mcp.syncing.pubmed_files import ListedFile, listed
 
 
 def names(*paths):

@@ -5,9 +5,8 @@ import pytest
 from bio_mcp.adapters.entrez.files import NcbiFiles
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiUnreadable, StoreFailed
-from bio_mcp.syncing.listed_files import listed
-from bio_mcp.syncing.mirroring import mirror
-from tests.nlm_files import serving
+from bio_mcp.syncing.pubmed_files import listed, mirror
+from tests.support.nlm_files import serving
 from tests.syncing.medline_files import record, write
 
 FIRST, SECOND = "baseline/pubmed26n0001.xml.gz", "updatefiles/pubmed26n0002.xml.gz"

@@ -7,13 +7,12 @@ import sys
 
 import pytest
 
-from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.deadline import NEVER
 from bio_mcp.literature.records import Deletion
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import lease_name, sync_delta
-from bio_mcp.syncing.settling import settle
-from tests import moto_server
-from tests.aws_ports import NOBODY, AwsPorts, MotoPorts
-from tests.syncing import test_delta
+from tests.support import moto_server
+from tests.support.aws_ports import NOBODY, AwsPorts, MotoPorts
 from tests.syncing.over_dynamodb import DAY, ONE_DAY, OverDynamoDB
 
 
@@ -63,34 +62,9 @@ def test_a_revised_record_raises_the_version_and_a_withdrawn_one_is_forgotten(co
         2,
     )
     count = corpus.documents.count()
-    settle([Deletion(pmid)], corpus)
-    settle([Deletion(pmid)], corpus)
+    apply_records([Deletion(pmid)], corpus)
+    apply_records([Deletion(pmid)], corpus)
     assert corpus.documents.count() == count - 1
-
-
-def test_a_run_near_its_deadline_goes_on_through_the_queue(corpus, ncbi):
-    report, calls = run(corpus, Deadline(15, test_delta.Ticking())), 1
-    while report.state == "continues":
-        assert corpus.checkpoints.get("k").last_edat is None
-        receipt, event = corpus.continuations.receive(60)
-        assert event["arguments"]["term"] == ONE_DAY
-        report, calls = run(corpus, Deadline(15, test_delta.Ticking())), calls + 1
-        corpus.continuations.ack(receipt)
-    assert calls > 1
-    assert (report.state, report.inserted) == ("complete", len(heads(corpus, ncbi)))
-    assert corpus.continuations.receive(60) is None
-
-
-def test_a_second_run_at_the_same_time_starts_nothing(corpus, ncbi):
-    others = []
-
-    def meanwhile(done, _total, _message):
-        if done and not others:
-            others.append(run(corpus))
-
-    report = sync_delta("k", ONE_DAY, 5, corpus, NEVER, meanwhile)
-    assert [(other.state, other.job_id) for other in others] == [("running", report.job_id)]
-    assert report.state == "complete"
 
 
 @pytest.fixture(scope="module")

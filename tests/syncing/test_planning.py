@@ -7,8 +7,8 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.syncing import delta, retractions
-from tests.corpus import Corpus, Over
+from bio_mcp.syncing import delta, queries
+from tests.support.corpus import Corpus, Over
 
 SYNC = TOOLS[delta.TOOL]
 TERM = "all[sb]"
@@ -38,8 +38,8 @@ def ask(corpus, most, *, deadline=None, progress=None, unattended=False, **more)
 def test_a_sync_beyond_the_size_is_refused_with_its_count_and_how_to_confirm_it(corpus, matching):
     error = ask(corpus, 2)["error"]
     assert error["code"] == "VALIDATION"
-    assert error["message"].startswith(f"PubMed has {matching} records for this sync, and more than 2 take a confirm")
-    assert f"pass max_records={matching} to read them all" in error["message"]
+    assert f"PubMed has {matching} records for this sync, and more than 2 take a confirmation" in error["message"]
+    assert f"give {matching} here to read them all" in error["message"]
     assert (error["details"]["count"], error["details"]["max_records"]) == (matching, 2)
 
 
@@ -75,7 +75,7 @@ def test_what_adds_no_paper_or_nobody_could_confirm_is_never_asked_about(corpus,
 
 
 def test_the_nightly_sync_of_retractions_is_never_asked_about(corpus):
-    nightly = {"query_key": retractions.QUERY_KEY, "term": retractions.TERM, "known_only": True}
+    nightly = {"query_key": queries.RETRACTIONS_KEY, "term": queries.RETRACTIONS_TERM, "known_only": True}
     assert "error" not in call(SYNC, nightly, Over(corpus, sync_max_records=1)).body
 
 

@@ -9,19 +9,30 @@ from itertools import islice
 
 import pytest
 
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch, NotFound
 from bio_mcp.literature.records import Deletion
-from bio_mcp.one_index import one_index
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.scope import one_index
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.indexing import write_passages
 from bio_mcp.syncing.reindexing import begin, behind, fill, of_role, reindex, switch
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus, HashedWords, Over
 from tests.doors.command_line import sample
-from tests.reembedding import STEPS, Dying, Stop, begun, missing, nearness, ready, revised, searched, while_others_work
+from tests.support.corpus import Corpus, HashedWords, Over
+from tests.support.reembedding import (
+    STEPS,
+    Dying,
+    Stop,
+    begun,
+    missing,
+    nearness,
+    ready,
+    revised,
+    searched,
+    while_others_work,
+)
 
 OLD, NEW = "hashed-words", "hashed-words-2"
 ANOTHER, SAME = "another model", "same model"
@@ -70,7 +81,7 @@ def test_papers_are_searched_in_the_new_index_from_the_switch_on_and_in_the_old_
         assert searched(corpus) == index.name
         assert corpus.embeddings.fingerprint == index.fingerprint
         assert nearness(corpus, papers[0].pmid) == pytest.approx(1, abs=1e-3)
-        settle([revised(papers[1], 1), Deletion(papers[2].pmid)], corpus)
+        apply_records([revised(papers[1], 1), Deletion(papers[2].pmid)], corpus)
         assert lacking(corpus) == [set(), set()]
     assert corpus.indexes.remove()
     assert [each.name for each in corpus.indexes.all()] == [new.name]
@@ -89,40 +100,40 @@ def test_a_call_stays_with_the_index_that_it_began_with(corpus):
 
 def test_both_indexes_are_written_to_while_there_are_two(corpus, papers):
     index = ready(corpus)
-    settle([revised(papers[0], 1), Deletion(papers[1].pmid)], corpus)
+    apply_records([revised(papers[0], 1), Deletion(papers[1].pmid)], corpus)
     assert missing(corpus, index) == set() == set(behind(index, corpus))
     switch(Role.NEXT, corpus)
-    settle([revised(papers[2], 1), Deletion(papers[3].pmid)], corpus)
+    apply_records([revised(papers[2], 1), Deletion(papers[3].pmid)], corpus)
     previous = of_role(Role.PREVIOUS, corpus)
     assert missing(corpus, previous) == set() == set(behind(previous, corpus))
 
 
 class Between:
-    """Passages that do something after the first write."""
+    """The passages that are searched by then, which do something after the first write."""
 
-    def __init__(self, passages, then):
-        self._passages, self._then = passages, [then]
+    def __init__(self, corpus, then):
+        self._corpus, self._then = corpus, [then]
 
     def __getattr__(self, name):
-        return getattr(self._passages, name)
+        return getattr(self._corpus.passages, name)
 
     def upsert_chunks(self, entries, *, refresh):
-        self._passages.upsert_chunks(entries, refresh=refresh)
+        self._corpus.passages.upsert_chunks(entries, refresh=refresh)
         while self._then:
             self._then.pop()()
 
 
 def test_a_writer_that_began_before_the_next_index_writes_to_it_as_well(corpus, papers):
-    late = Over(corpus, passages=Between(corpus.passages, lambda: ready(corpus)))
-    settle([revised(papers[0], 1)], late)
+    late = Over(corpus, passages=Between(corpus, lambda: ready(corpus)))
+    apply_records([revised(papers[0], 1)], late)
     assert missing(corpus, of_role(Role.NEXT, corpus)) == set()
 
 
 def test_a_writer_that_meets_a_switch_leaves_the_paper_in_both(corpus, papers):
     ready(corpus)
     for number, role in enumerate((Role.NEXT, Role.PREVIOUS, Role.NEXT)):
-        late = Over(corpus, passages=Between(corpus.passages, lambda to=role: corpus.indexes.switch(to)))
-        settle([revised(papers[number], 1)], late)
+        late = Over(corpus, passages=Between(corpus, lambda to=role: corpus.indexes.switch(to)))
+        apply_records([revised(papers[number], 1)], late)
         assert lacking(corpus) == [set(), set()]
 
 
@@ -148,19 +159,19 @@ class Meanwhile:
 
 def test_a_paper_that_is_deleted_while_it_is_filled_in_does_not_come_back(corpus, papers):
     index = begun(corpus)
-    documents = Meanwhile(corpus.documents, "get_many", lambda: settle([Deletion(papers[0].pmid)], corpus))
+    documents = Meanwhile(corpus.documents, "get_many", lambda: apply_records([Deletion(papers[0].pmid)], corpus))
     fill(index, Over(corpus, documents=documents))
     assert missing(corpus, index) == set()
 
 
 def test_a_paper_that_is_deleted_and_stored_again_while_it_is_filled_in_is_there_as_it_is_now(corpus, papers):
     """Its versions begin anew; the higher one that was deleted does not count as newer."""
-    settle([revised(papers[0], 1)], corpus)
+    apply_records([revised(papers[0], 1)], corpus)
     index = begun(corpus)
 
     def again():
-        settle([Deletion(papers[0].pmid)], corpus)
-        settle([revised(papers[0], 2)], corpus)
+        apply_records([Deletion(papers[0].pmid)], corpus)
+        apply_records([revised(papers[0], 2)], corpus)
 
     fill(index, Over(corpus, documents=Meanwhile(corpus.documents, "get_many", again)))
     assert missing(corpus, index) == set()
@@ -170,8 +181,8 @@ def test_a_paper_that_is_deleted_and_stored_again_while_it_is_filled_in_is_there
 
 
 def test_a_paper_that_is_stored_again_before_it_is_deleted_from_the_index_stays_there(corpus, papers):
-    deleting = Meanwhile(corpus.documents, "get_many", lambda: settle([Deletion(papers[0].pmid)], corpus))
-    storing = Meanwhile(corpus.passages, "delete", lambda: settle([papers[0]], corpus), before=True)
+    deleting = Meanwhile(corpus.documents, "get_many", lambda: apply_records([Deletion(papers[0].pmid)], corpus))
+    storing = Meanwhile(corpus.passages, "delete", lambda: apply_records([papers[0]], corpus), before=True)
     reindex(Over(corpus, documents=deleting, passages=storing))
     assert lacking(corpus) == [set()]
 
@@ -194,7 +205,7 @@ def test_what_an_index_lacks_or_has_too_much_is_found(corpus, papers):
     index.passages.delete([papers[2].pmid])
     assert set(behind(index, corpus)) == {first, papers[2].pmid}
     fill(index, corpus)
-    assert dict(index.versions()).keys() == {each.pmid for each in papers} - {first}
+    assert dict(index.passages.versions()).keys() == {each.pmid for each in papers} - {first}
 
 
 @pytest.mark.parametrize("kind", [SAME])
@@ -206,7 +217,7 @@ def test_vectors_of_the_same_model_are_copied_and_what_is_written_meanwhile_is_e
     copied, vectors = new.chunk_vectors(pmids), old.chunk_vectors(pmids)
     assert {pmid: each.keys() for pmid, each in copied.items()} == {pmid: each.keys() for pmid, each in vectors.items()}
     assert all((copied[pmid][key] == vectors[pmid][key]).all() for pmid in pmids for key in vectors[pmid])
-    settle([revised(papers[0], 1)], corpus)
+    apply_records([revised(papers[0], 1)], corpus)
     assert corpus.model.embedded == before + len(old.chunk_texts([papers[0].pmid])[papers[0].pmid])
     assert lacking(corpus) == [set(), set()]
 
@@ -216,13 +227,13 @@ def test_a_process_without_the_model_fails_and_marks_nothing_as_indexed(corpus, 
     ready(corpus)
     corpus.other_models = []
     with pytest.raises(ModelMismatch, match="is not installed here"):
-        settle([revised(papers[0], 1)], corpus)
+        apply_records([revised(papers[0], 1)], corpus)
     head = corpus.documents.heads([papers[0].pmid])[papers[0].pmid]
     assert head.indexed_version < head.version
     with pytest.raises(ModelMismatch):
         switch(Role.NEXT, corpus)
     corpus.indexes.remove()
-    settle([revised(papers[0], 1)], corpus)
+    apply_records([revised(papers[0], 1)], corpus)
     assert lacking(corpus) == [set()]
 
 
@@ -233,7 +244,7 @@ def test_after_the_switch_a_process_without_the_new_model_does_not_search_at_all
     with opened() as without:
         without.other_models = []
         with pytest.raises(ModelMismatch):
-            find(Question(papers[0].title), without)
+            search_papers(Question(papers[0].title), without)
 
 
 def test_at_most_one_index_is_beside_the_one_that_is_searched(corpus):
@@ -271,7 +282,7 @@ def test_a_writer_that_meets_a_removal_goes_on_and_who_fills_hears_of_it(corpus,
         fill(index, Over(corpus, documents=documents))
     ready(corpus)
     removed = Meanwhile(corpus.models, "of", corpus.indexes.remove)
-    settle([revised(papers[0], 1)], Over(corpus, models=removed))
+    apply_records([revised(papers[0], 1)], Over(corpus, models=removed))
     assert lacking(corpus) == [set()]
 
 
@@ -281,7 +292,7 @@ def test_a_failure_of_an_index_that_is_still_there_is_not_passed_over(corpus, pa
 
     ready(corpus)
     with pytest.raises(IndexUnavailable, match="away"):
-        settle([revised(papers[0], 1)], Over(corpus, models=Meanwhile(corpus.models, "of", fails)))
+        apply_records([revised(papers[0], 1)], Over(corpus, models=Meanwhile(corpus.models, "of", fails)))
 
 
 @of_models
@@ -307,7 +318,7 @@ def test_stopped_before_any_call_of_any_step_and_repeated_nothing_is_lost(corpus
                 step(dying)
             except Stop:
                 stops[step] += 1
-                assert find(Question(papers[0].title), corpus).ranked
+                assert search_papers(Question(papers[0].title), corpus).ranked
                 step(corpus)
         assert lacking(corpus) == [set(), set()]
         switch(Role.PREVIOUS, corpus)

@@ -4,16 +4,14 @@ from itertools import islice
 
 import pytest
 
-from bio_mcp.adapters.multilingual import MultilingualIndex
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.lazy import lazily
 from bio_mcp.literature.records import Deletion
-from bio_mcp.retrieval.passages import Filters, PassageQuery
+from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import corpus_size, import_records
 from bio_mcp.syncing.reindexing import reindex
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus
 from tests.doors.command_line import sample
+from tests.support.corpus import Corpus
 
 PAPERS = 40
 
@@ -87,7 +85,7 @@ def test_a_paper_that_a_sync_deletes_meanwhile_does_not_come_back(corpus):
 
     def then_delete(pmids):
         found = get_many(pmids)
-        settle([Deletion(gone)], corpus)
+        apply_records([Deletion(gone)], corpus)
         return found
 
     corpus.documents.get_many = then_delete
@@ -102,33 +100,3 @@ def test_what_a_stopped_sync_has_not_announced_stays_for_the_next(corpus):
     reindex(corpus)
     head = corpus.documents.heads([pmid])[pmid]
     assert (head.version, head.indexed_version) == (stored.version + 1, stored.version)
-
-
-class WithSecondIndex(Corpus):
-    """A corpus with a multilingual index over passages in a file of its own."""
-
-    @lazily
-    def multilingual(self):
-        return MultilingualIndex(self._multilingual_passages(), self.model)
-
-
-def test_the_multilingual_index_follows_what_is_stored_and_deleted(tmp_path):
-    papers = list(islice(sample(), 4))
-    with WithSecondIndex(tmp_path) as corpus:
-        import_records(papers, corpus)
-        assert corpus.multilingual.count() == 4
-        settle([Deletion(papers[0].pmid)], corpus)
-        assert corpus.multilingual.count() == 3
-        found = corpus.multilingual.search(papers[1].title, Filters(), 4)
-        assert found[0].pmid == papers[1].pmid
-
-
-def test_papers_that_were_stored_without_it_are_added_and_none_is_embedded_twice(tmp_path):
-    with Corpus(tmp_path) as corpus:
-        import_records(islice(sample(), 4), corpus)
-    with WithSecondIndex(tmp_path) as corpus:
-        assert corpus.multilingual.count() == 0
-        reindex(corpus)
-        assert (corpus.multilingual.count(), corpus.model.embedded) == (4, 4)
-        reindex(corpus)
-        assert corpus.model.embedded == 4

@@ -11,13 +11,13 @@ from bio_mcp.literature.medline import parse
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
-from bio_mcp.syncing.retractions import QUERY_KEY, TERM
-from bio_mcp.syncing.settling import settle
+from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM
 from bio_mcp.tools.pubmed import fetch_details
 from bio_mcp.tools.search import rag_search
-from tests.corpus import Corpus, Heard
-from tests.retracting import doubt, is_plain, plain_papers, retract, term
+from tests.support.corpus import Corpus, Heard
+from tests.support.retracting import doubt, is_plain, plain_papers, retract, term
 
 
 class Durable(Heard):
@@ -76,7 +76,7 @@ def test_a_retraction_flips_the_status_is_reported_once_and_sinks_the_paper(corp
 
 
 def sweep(corpus):
-    return sync_delta(QUERY_KEY, TERM, 5, corpus, NEVER, lambda *_: None, known_only=True)
+    return sync_delta(RETRACTIONS_KEY, RETRACTIONS_TERM, 5, corpus, NEVER, lambda *_: None, known_only=True)
 
 
 def standings(corpus, pmids):
@@ -139,7 +139,7 @@ def test_a_paper_that_came_after_the_last_look_is_flagged_by_the_next(corpus, nc
     old = list(parse(io.BytesIO(f"<PubmedArticleSet>{ncbi.control.record(int(pmid))}</PubmedArticleSet>".encode())))
     retract(ncbi, pmid, "2025/10/01")
     sweep(corpus)
-    settle(old, corpus)
+    apply_records(old, corpus)
     assert standings(corpus, [pmid]) == ["clear"]
     assert sweep(corpus).updated == 1
     assert standings(corpus, [pmid]) == ["retracted"]
@@ -152,7 +152,7 @@ def test_a_look_that_failed_says_so_and_the_next_one_sees_what_it_did_not(corpus
     ncbi.control.fault(endpoint="efetch", status=500, times=50)
     failed = sweep(corpus)
     assert (failed.state, failed.failed, failed.updated) == ("incomplete", 1, 0)
-    assert corpus.checkpoints.get(QUERY_KEY).windows == {}
+    assert corpus.checkpoints.get(RETRACTIONS_KEY).windows == {}
     ncbi.control.clear_faults()
     assert (sweep(corpus).state, standings(corpus, pmids[:1])) == ("complete", ["retracted"])
 

@@ -3,9 +3,9 @@ from datetime import date
 
 import pytest
 
-from bio_mcp.literature.fingerprint import content_hash
 from bio_mcp.literature.records import Article, Head
-from bio_mcp.syncing.revisions import Change, revise
+from bio_mcp.literature.serial import content_hash
+from bio_mcp.syncing.applying import Change, revise
 
 ARTICLE = Article(pmid="1", title="Aspirin", date_revised=date(2021, 6, 1))
 HEAD = Head(content_hash(ARTICLE), version=3, indexed_version=3, pmid_version=1, date_revised=date(2021, 6, 1))

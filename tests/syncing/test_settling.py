@@ -2,10 +2,10 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.literature.records import Deletion
-from bio_mcp.syncing.settling import settle
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.search import rag_search
-from tests.corpus import Corpus, Over
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus, Over
+from tests.support.memory_corpus import article
 
 
 class Killed(Exception):
@@ -44,7 +44,9 @@ class Fragile(Corpus):
 @pytest.fixture
 def corpus(tmp_path):
     with Fragile(tmp_path) as made:
-        settle([article(str(pmid), f"Statins {'statins ' * (9 - pmid)}", "On statins.") for pmid in range(1, 6)], made)
+        apply_records(
+            [article(str(pmid), f"Statins {'statins ' * (9 - pmid)}", "On statins.") for pmid in range(1, 6)], made
+        )
         yield made
 
 
@@ -60,10 +62,10 @@ def test_a_deletion_that_is_killed_takes_no_place_among_hits_and_is_done_by_its_
     pmid = first.removeprefix("pmid:")
     corpus.at, corpus.dies = at, dies
     with pytest.raises(Killed):
-        settle([Deletion(pmid)], corpus)
+        apply_records([Deletion(pmid)], corpus)
     corpus.at = ""
     assert len(best(corpus)) == 1
-    settle([Deletion(pmid)], corpus)
+    apply_records([Deletion(pmid)], corpus)
     assert best(corpus) not in ([], [first])
     assert corpus.documents.count() == corpus.passages.count()[0] == 4
 
@@ -71,14 +73,13 @@ def test_a_deletion_that_is_killed_takes_no_place_among_hits_and_is_done_by_its_
 class Slow:
     """Passages that are costly to refresh, and at the `dies`-th refresh the process ends."""
 
+    refresh_after = 1_000
+
     def __init__(self, port, dies=None):
         self.port, self.dies, self.refreshed = port, dies, 0
 
     def __getattr__(self, name):
         return getattr(self.port, name)
-
-    def refresh_after(self):
-        return 1_000
 
     def refresh(self, *model):
         self.refreshed += 1
@@ -99,11 +100,11 @@ def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_repor
     with Corpus(tmp_path) as corpus:
         passages = Slow(corpus.passages, dies=1)
         with pytest.raises(Killed):
-            settle(SEVENTY, Over(corpus, passages=passages))
+            apply_records(SEVENTY, Over(corpus, passages=passages))
         assert (marked(corpus), corpus.heard.all) == (0, [])
         assert corpus.passages.count()[0] == 70
         embedded = corpus.model.embedded
-        settle(SEVENTY, Over(corpus, passages=passages))
+        apply_records(SEVENTY, Over(corpus, passages=passages))
         assert (marked(corpus), len(corpus.heard.all), passages.refreshed) == (70, 70, 2)
         assert corpus.model.embedded == embedded
 
@@ -111,6 +112,6 @@ def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_repor
 def test_what_was_written_when_the_time_ended_is_found_announced_and_marked(tmp_path):
     with Corpus(tmp_path) as corpus:
         passages, turns = Slow(corpus.passages), iter([True, False])
-        settled = settle(SEVENTY, Over(corpus, passages=passages), before_slice=lambda _: next(turns))
+        settled = apply_records(SEVENTY, Over(corpus, passages=passages), before_slice=lambda _: next(turns))
         assert (len(settled.changes), marked(corpus), len(corpus.heard.all)) == (32, 32, 32)
         assert passages.refreshed == 1

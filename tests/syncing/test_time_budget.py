@@ -1,5 +1,5 @@
 from bio_mcp.deadline import Deadline
-from bio_mcp.syncing.time_budget import FIRST_S, RESERVE_S, TimeBudget
+from bio_mcp.jobs.runner import FIRST_STEP_S, RESERVE_S, TimeBudget
 
 
 class Clock:
@@ -16,8 +16,8 @@ def test_without_a_deadline_there_is_always_time():
 
 def test_before_anything_was_timed_a_slice_is_given_a_fixed_allowance():
     clock = Clock()
-    assert TimeBudget(clock).allows(Deadline(FIRST_S + RESERVE_S + 0.1, clock))
-    assert not TimeBudget(clock).allows(Deadline(FIRST_S + RESERVE_S - 0.1, clock))
+    assert TimeBudget(clock).allows(Deadline(FIRST_STEP_S + RESERVE_S + 0.1, clock))
+    assert not TimeBudget(clock).allows(Deadline(FIRST_STEP_S + RESERVE_S - 0.1, clock))
 
 
 def test_the_longest_stretch_decides_from_then_on():

@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.windows import FIELDS
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 DAY = date(2026, 1, 10)
 EVERYTHING = "all[sb]"

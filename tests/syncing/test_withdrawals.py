@@ -7,14 +7,14 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Conflict, Failure, NcbiUnreadable
-from bio_mcp.syncing import retractions, withdrawals
+from bio_mcp.syncing import queries, withdrawals
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
-from bio_mcp.syncing.settling import settle
 from bio_mcp.syncing.withdrawals import MOST_GONE, SHARES, check_withdrawals
 from bio_mcp.tools.sync_delta import sync_delta as sync_tool
-from tests.corpus import Corpus
-from tests.memory_corpus import article
-from tests.retracting import plain_papers, term
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
+from tests.support.retracting import plain_papers, term
 
 DAY = date(2026, 1, 1)
 EMPTY_SET = "<?xml version='1.0'?><PubmedArticleSet></PubmedArticleSet>"
@@ -50,7 +50,7 @@ def stored(corpus):
 
 def test_withdrawn_papers_go_on_the_second_day_are_reported_and_found_no_more(corpus, ncbi, pmids):
     imported = article("999000001", "Imported and withdrawn.")
-    settle([imported], corpus)
+    apply_records([imported], corpus)
     gone = {pmids[0], pmids[7], imported.pmid}
     ncbi.control.withdraw([int(pmids[0]), int(pmids[7])])
     before = corpus.heard.all
@@ -165,7 +165,7 @@ def test_two_looks_at_once_are_one(corpus):
 
 @pytest.mark.parametrize("unattended", [True, False])
 def test_the_nightly_look_for_retractions_queues_one_for_withdrawals(corpus, unattended):
-    arguments = {"query_key": retractions.QUERY_KEY, "term": retractions.TERM, "known_only": True}
+    arguments = {"query_key": queries.RETRACTIONS_KEY, "term": queries.RETRACTIONS_TERM, "known_only": True}
     assert call(sync_tool, arguments, corpus, unattended=unattended).body["state"] == "complete"
     queued = corpus.continuations.receive(60)
     assert (queued is not None) == unattended

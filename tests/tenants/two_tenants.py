@@ -6,22 +6,19 @@ from typing import Any
 
 from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.graph.nodes import Edge, EdgeType, Evidence
-from bio_mcp.graph.provenance import document_source
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, document_source
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.ports.answers import StoredAnswer
-from bio_mcp.ports.calls import CallRecord
+from bio_mcp.literature.records import CitedSpan
 from bio_mcp.ports.projects import ProjectDocument
-from bio_mcp.ports.state import Job
+from bio_mcp.ports.state import CallRecord, Job
+from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.tenants import view
-from bio_mcp.tenants.names import Names
-from tests.corpus import HashedWords
-from tests.examples import EXAMPLES
-from tests.sample_corpus import Corpus
-from tests.sample_graph import HERB, ILLNESS
-from tests.sample_project import put
+from bio_mcp.tenants import Names, for_call
+from tests.support.corpus import HashedWords
+from tests.support.examples import EXAMPLES
+from tests.support.sample_corpus import Corpus
+from tests.support.sample_graph import HERB, ILLNESS
+from tests.support.sample_project import put
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 DOCUMENT, CHUNK, ANSWER, CALL = "pmid:17727691", "chunk-1", "a" * 20, "c" * 32
@@ -43,7 +40,7 @@ class Words(Corpus):
 
 def furnish(backends: Any, owner: Caller) -> str:
     """Give the owner projects, documents, a job, an answer, a call and a file; returns the key of the file."""
-    own, secret = view(backends, owner), SECRET[owner.tenant]
+    own, secret = for_call(backends, owner), SECRET[owner.tenant]
     work = Work(DOCUMENT, title=f"A {secret}", citekey=f"{secret}2020", pmid="17727691", tags=(secret,))
     for name in ("lab", "vault", f"{secret}-den"):
         project = create_project(name, Options(), own).project
@@ -60,7 +57,7 @@ def furnish(backends: Any, owner: Caller) -> str:
 
 def state_of(backends: Any, owner: Caller) -> list[Any]:
     """All that the owner has."""
-    own = view(backends, owner)
+    own = for_call(backends, owner)
     projects = own.projects.all()
     return [
         projects,

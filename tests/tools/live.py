@@ -2,9 +2,7 @@
 
 from datetime import UTC, datetime
 
-from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.converter import ConverterTransport
-from bio_mcp.adapters.entrez.lookup import EntrezLookup
+from bio_mcp.adapters.entrez.client import ConverterTransport, EntrezLookup, Eutils
 from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff

@@ -7,8 +7,8 @@ from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tools.answer import MOST_PAPERS, rag_answer
 from tests.answering.ginger import GINGER, QUESTION, corpus_of
-from tests.memory_corpus import article
-from tests.validation import validate
+from tests.support.memory_corpus import article
+from tests.support.validation import validate
 
 
 def ask(corpus, question=QUESTION, **more):

@@ -6,7 +6,7 @@ from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.citing import cite
 from bio_mcp.tools.bibliography import MOST, check_bibliography
-from tests.retracting import plain_papers, retract
+from tests.support.retracting import plain_papers, retract
 from tests.tools.live import LiveDesk
 
 INVENTED = "Nobody N. A paper that nobody ever wrote about anything. Lancet. 2019;1:{}-9."
@@ -22,7 +22,7 @@ def papers(ncbi):
 
 @pytest.fixture
 def backends(ncbi, tmp_path):
-    from tests.corpus import Corpus as Stored
+    from tests.support.corpus import Corpus as Stored
 
     made = Stored(tmp_path, ncbi.base_url)
     yield made

@@ -7,8 +7,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.schemas import MAX_ITEMS, MAX_KEYS, MAX_NUMBER, MAX_TEXT
-from bio_mcp.tool import Request
+from bio_mcp.tool import MAX_ITEMS, MAX_KEYS, MAX_NUMBER, MAX_TEXT, Request
 
 TOO_LONG = {str: "1" * (MAX_TEXT + 1), int: MAX_NUMBER + 1, list: ["1"] * (MAX_ITEMS + 1)}
 

@@ -10,28 +10,23 @@ import pytest
 from bio_mcp.call import call, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.graph.nodes import EdgeType, Evidence, Node, NodeType
-from bio_mcp.literature.changes import ChangeKind
-from bio_mcp.literature.jats import TextSection
+from bio_mcp.literature.documents import TextSection
 from bio_mcp.literature.notices import Notice
-from bio_mcp.literature.records import AbstractSection, Author
-from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord
-from bio_mcp.ports.metrics import Metrics
-from bio_mcp.ports.ncbi import MeshPage, MeshRecord
-from bio_mcp.ports.news import NewsEntry
-from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.literature.records import AbstractSection, Author, ChangeKind
+from bio_mcp.ports.ncbi import DocSummary, MeshPage, MeshRecord, Summaries
 from bio_mcp.ports.projects import Project, ProjectDocument
-from bio_mcp.ports.pubmed import DocSummary, Summaries
-from bio_mcp.ports.screening import ReviewSearch
-from bio_mcp.ports.state import Checkpoint
+from bio_mcp.ports.scholarly import EuropePmcPage, EuropePmcRecord, Metrics, RegisteredWork
+from bio_mcp.ports.state import Checkpoint, NewsEntry
+from bio_mcp.ports.stores import ReviewSearch
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
-from bio_mcp.screening.collecting import record_of
-from bio_mcp.tools import budget
+from bio_mcp.screening.reviews import record_of
+from bio_mcp.tools import answer_size
 from bio_mcp.tools.payloads import chunk_from
-from tests.memory_corpus import Corpus as Searched
-from tests.memory_corpus import article
-from tests.reference_graph import ReferenceGraph
-from tests.sample_corpus import BOOK, TheseRecords, ThisLookup
-from tests.sample_graph import HERB, edge
+from tests.support.memory_corpus import Corpus as Searched
+from tests.support.memory_corpus import article
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.sample_corpus import BOOK, TheseRecords, ThisLookup
+from tests.support.sample_graph import HERB, edge
 
 LONG = "A very long sentence about statins. " * 100
 CROWD = tuple(Author(f"Author{n}", "Ada", "A") for n in range(5_000))
@@ -212,10 +207,10 @@ def test_an_answer_is_within_the_length_that_is_stated_and_says_what_it_left_out
 
 
 def test_the_first_records_fill_the_room_and_one_is_always_given():
-    assert budget.fitting([5, 5, 5], 15) == 3
-    assert budget.fitting([5, 5, 5], 14) == 2
-    assert budget.fitting([50, 5], 14) == 1
-    assert budget.fitting([], 14) == 0
+    assert answer_size.fitting([5, 5, 5], 15) == 3
+    assert answer_size.fitting([5, 5, 5], 14) == 2
+    assert answer_size.fitting([50, 5], 14) == 1
+    assert answer_size.fitting([], 14) == 0
 
 
 RAISED = {  # what is left out within the default length, and is there when more characters are asked for
@@ -271,7 +266,7 @@ def test_a_resource_is_within_the_length_of_an_answer_and_says_what_it_left_out(
     asked = "H1" if uri.startswith("kg") else "9"
     outcome = read(resource, {name: asked for name in resource.parameters}, backends)
     assert not outcome.failed, outcome.body
-    assert 10_000 < len(outcome.text) <= budget.DEFAULT
+    assert 10_000 < len(outcome.text) <= answer_size.DEFAULT
     assert outcome.body["left_out"]
 
 
@@ -281,7 +276,7 @@ def test_a_paper_that_is_cut_keeps_the_first_authors_and_most_of_the_abstract(ba
     assert len(body["abstract"]) > 7_000
     assert "characters of the abstract" in body["left_out"]
     assert call(TOOLS["fetch"], {"id": "pmid:9"}, backends).body["metadata"]["authors"].endswith("et al.")
-    assert len(call(TOOLS["fetch"], {"id": "pmid:9"}, backends).text) <= budget.DEFAULT
+    assert len(call(TOOLS["fetch"], {"id": "pmid:9"}, backends).text) <= answer_size.DEFAULT
 
 
 def test_samples_of_a_project_are_as_many_as_fit(backends):
@@ -292,16 +287,16 @@ def test_samples_of_a_project_are_as_many_as_fit(backends):
     body = call(TOOLS["inspect_collection"], {"project": "lab", "sample": 5}, backends).body
     assert 1 <= len(body["sample"]) == len(body["sample_payloads"]) < 5
     assert body["warnings"] == [f"{5 - len(body['sample'])} passages did not fit in the answer"]
-    assert len(json.dumps(body)) <= budget.DEFAULT + 45_000
+    assert len(json.dumps(body)) <= answer_size.DEFAULT + 45_000
 
 
 def test_warnings_are_as_many_as_a_reader_reads():
-    assert budget.some(["a", "b"]) == ["a", "b"]
-    assert budget.some([]) == []
-    many = budget.some([f"paper {n} was not delivered" for n in range(5_000)])
-    assert len("".join(many)) < budget.WARNINGS + 100
+    assert answer_size.some(["a", "b"]) == ["a", "b"]
+    assert answer_size.some([]) == []
+    many = answer_size.some([f"paper {n} was not delivered" for n in range(5_000)])
+    assert len("".join(many)) < answer_size.WARNINGS + 100
     assert many[-1].endswith("more of these are left out.")
-    assert [len(each) for each in budget.some(["x" * 50_000, "y"], 1_000)] == [
+    assert [len(each) for each in answer_size.some(["x" * 50_000, "y"], 1_000)] == [
         1_000,
         len("1 more of these are left out."),
     ]

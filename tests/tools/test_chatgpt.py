@@ -11,7 +11,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.listing import Listing
 from bio_mcp.literature.records import RetractionStatus
-from tests.memory_corpus import Corpus, article
+from tests.support.memory_corpus import Corpus, article
 
 STATIN = article("11", "Statins and survival.", "Statins lowered mortality. Nausea was rare.", 2020, doi="10.1/x")
 WITHDRAWN = article("15", "Statins cure all.", "Statins lowered mortality.", retraction=RetractionStatus.RETRACTED)

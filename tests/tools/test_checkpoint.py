@@ -6,7 +6,7 @@ from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 
 @pytest.fixture

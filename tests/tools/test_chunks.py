@@ -10,8 +10,8 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.project_chunks import ChunkQuery
-from tests.corpus import DIM, Corpus, HashedWords, Over
-from tests.sample_project import add_project, passages
+from tests.support.corpus import DIM, Corpus, HashedWords, Over
+from tests.support.sample_project import add_project, passages
 
 STORE = TOOLS["store_chunks"]
 HELD = len(passages())

@@ -5,13 +5,12 @@ import json
 import pytest
 
 from bio_mcp.call import call
-from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
-from bio_mcp.graph.provenance import document_source
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, document_source
 from bio_mcp.literature.records import Document
 from bio_mcp.tools.kg import find_contraindications
-from tests.memory_corpus import Corpus, article
-from tests.reference_graph import ReferenceGraph
-from tests.sample_graph import DRUG, EDGES, HERB, MIXTURE, NODES, OTHER_HERB, REVIEW, STATE, edge
+from tests.support.memory_corpus import Corpus, article
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.sample_graph import DRUG, EDGES, HERB, MIXTURE, NODES, OTHER_HERB, REVIEW, STATE, edge
 
 SYSTEMATIC = ("D000078182", "Systematic Review")
 

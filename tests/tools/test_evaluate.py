@@ -9,8 +9,8 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tools.evaluate import eval_run
-from tests.corpus import Corpus, Over
 from tests.evaluating.asked import ARTICLES, WORDS
+from tests.support.corpus import Corpus, Over
 
 LINES = [{"id": str(n), "question": f"all about the {word}", "pmids": [str(n)]} for n, word in enumerate(WORDS, 1)]
 

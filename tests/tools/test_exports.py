@@ -15,17 +15,17 @@ from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import StoreFailed
 from bio_mcp.exporting.formats import FORMATS, NAMES
-from bio_mcp.exporting.records import Record
+from bio_mcp.exporting.selecting import Record
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.ports.news import Found
+from bio_mcp.jobs.runner import JobRun
 from bio_mcp.ports.projects import ProjectDocument
-from bio_mcp.ports.screening import ScreeningLabel, review_of_project, review_of_query
+from bio_mcp.ports.state import Found
+from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.syncing.jobs import JobRun
 from bio_mcp.tools.exports import export_papers, exported_file, exported_part
-from tests.corpus import Corpus, Over
 from tests.doors.command_line import sample
+from tests.support.corpus import Corpus, Over
 from tests.syncing.stored import documents_of
 
 MANY = 210  # papers of two parts

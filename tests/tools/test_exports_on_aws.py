@@ -10,14 +10,14 @@ import pytest
 from bio_mcp.call import call, read
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
-from bio_mcp.ports.news import Found
-from bio_mcp.syncing.settling import settle
+from bio_mcp.ports.state import Found
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_part
 from bio_mcp.tools.news import whats_new
-from tests.aws_corpus import AwsCorpus
-from tests.aws_ports import NOBODY, MotoPorts
-from tests.corpus import Corpus, Over
 from tests.doors.command_line import sample
+from tests.support.aws_corpus import AwsCorpus
+from tests.support.aws_ports import NOBODY, MotoPorts
+from tests.support.corpus import Corpus, Over
 
 DAY = date(2026, 1, 1)
 CAME = datetime(2025, 12, 20, tzinfo=UTC)
@@ -33,11 +33,11 @@ def records():
 def fill(corpus):
     """A followed query with news of each kind."""
     articles = records()
-    settle(articles, corpus)
+    apply_records(articles, corpus)
     corpus.checkpoints.advance("k", "t", None, {"edat": "2025-12-31"})
     corpus.news.find("k", [Found(each.pmid, 1, CAME) for each in articles])
     corpus.news.set_whole("k")
-    settle([replace(articles[0], title=CHANGED, pmid_version=9)], corpus)
+    apply_records([replace(articles[0], title=CHANGED, pmid_version=9)], corpus)
     return corpus
 
 

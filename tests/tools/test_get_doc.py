@@ -15,8 +15,8 @@ from bio_mcp.literature.records import (
     RetractionStatus,
 )
 from bio_mcp.tools.get_doc import pubmed_paper, rag_get, study
-from tests.memory_corpus import Corpus, article
-from tests.validation import validate
+from tests.support.memory_corpus import Corpus, article
+from tests.support.validation import validate
 
 PAPER = article(
     "384001",

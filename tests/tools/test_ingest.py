@@ -8,8 +8,8 @@ from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.tool import Context
 from bio_mcp.tools.ingest import ingest_from_source
-from tests.corpus import HashedWords
 from tests.ingesting.library import PROJECT, opened
+from tests.support.corpus import HashedWords
 
 TOOLS = {ingest_from_source.name: ingest_from_source}
 

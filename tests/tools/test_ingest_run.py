@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bio_mcp.adapters.sources.folders import Folders
+from bio_mcp.adapters.sources import Folders
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp.server import in_process
@@ -14,8 +14,8 @@ from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.tool import Context
 from bio_mcp.tools.ingest import ingest_run
 from bio_mcp.tools.kg import find_contraindications
-from tests.corpus import Over
 from tests.extracting.herbarium import opened
+from tests.support.corpus import Over
 
 STATES = "# Results\nPlainleaf is contraindicated in pregnancy. Mockroot may interact with placebin."
 
@@ -103,7 +103,7 @@ def test_a_batch_of_which_nothing_can_be_read_is_an_error_with_its_reasons(herba
         ({"ner": {"provider": "spacy"}}, "there is gazetteer"),
         ({"ocr": {"params": {"dpi": 300}}}, "it takes languages"),
         ({"project": "none"}, "none"),
-        ({"job_id": "ingest_run_none"}, "there is no job"),
+        ({"job_id": "ingest_run_none"}, "no job"),
         ({"batch": [{"uri": "a", "doc_type": "exe"}]}, "doc_type"),
     ],
 )

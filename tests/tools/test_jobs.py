@@ -10,7 +10,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.ports.state import Job
 from bio_mcp.tools.jobs import job, jobs_cancel
-from tests.corpus import Corpus
+from tests.support.corpus import Corpus
 
 WHEN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 REQUESTS = {
@@ -78,22 +78,12 @@ def test_a_job_that_has_ended_stays_as_it_is(corpus, state):
 def test_an_evaluation_that_is_cancelled_asks_no_further_question(corpus):
     asked = []
 
-    class Cancelling:
-        """A corpus whose third question finds that the job was cancelled."""
-
-        def __getattr__(self, name):
-            return getattr(corpus, name)
-
-        @property
-        def jobs(self):
-            if len(asked) == 3:
-                [running] = corpus.jobs.newest("evaluation", 1)
-                call(jobs_cancel, {"job_id": running.job_id}, corpus)
-            return corpus.jobs
-
     def progress(done, _total, message):
         asked.extend([done] if message == "questions" else [])
+        if len(asked) == 3:
+            [running] = corpus.jobs.newest("evaluation", 1)
+            call(jobs_cancel, {"job_id": running.job_id}, corpus)
 
-    body = call(TOOLS["eval.run"], {"set": "smoke"}, Cancelling(), deadline=Deadline(60), progress=progress).body
+    body = call(TOOLS["eval.run"], {"set": "smoke"}, corpus, deadline=Deadline(60), progress=progress).body
     assert body["state"] == "cancelled"
     assert len(asked) == 3

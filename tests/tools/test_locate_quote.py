@@ -11,16 +11,14 @@ from lxml import etree
 
 from bio_mcp.call import call
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection
-from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
+from bio_mcp.retrieval.chunking import abstract_text, chunks_of_sections, sentence_spans
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.retrieval.section_chunks import chunks_of_sections
-from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tools.projects import locate_quote
-from tests.corpus import Corpus, HashedWords
 from tests.doors.command_line import sample
-from tests.sample_project import add_project, put
+from tests.support.corpus import Corpus, HashedWords
+from tests.support.sample_project import add_project, put
 
 PAPER = Path(__file__).parents[1] / "data/pdf/demarchis2016.tei.xml.xz"
 TEI = "{http://www.tei-c.org/ns/1.0}"

@@ -7,13 +7,13 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
-from bio_mcp.ports.news import Found
+from bio_mcp.ports.state import Found
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.news import latest_news
-from bio_mcp.syncing.settling import settle
 from bio_mcp.tools.exports import export_papers
 from bio_mcp.tools.news import whats_new
-from tests.corpus import Corpus
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 DAY = date(2026, 1, 1)
 LONG_AGO, LATELY = datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 12, 20, tzinfo=UTC)
@@ -27,7 +27,7 @@ RETRACTED = replace(REVISED, retraction=RetractionStatus.RETRACTED, corrections=
 def corpus(tmp_path):
     """The papers 1 and 2 of the query "topic", of which 2 came lately."""
     with Corpus(tmp_path, day=DAY) as made:
-        settle([TRIAL, article("2", title="A review.")], made)
+        apply_records([TRIAL, article("2", title="A review.")], made)
         made.checkpoints.advance("topic", "t", None, {"edat": "2025-12-31"})
         made.news.find("topic", [Found("1", 1, LONG_AGO), Found("2", 1, LATELY)])
         made.news.set_whole("topic")
@@ -55,14 +55,14 @@ def test_a_new_paper_is_described(corpus):
 
 
 def test_a_changed_paper_says_what_differs_and_in_which_version(corpus):
-    settle([REVISED], corpus)
+    apply_records([REVISED], corpus)
     [*_, paper] = asked(corpus)["news"]
     assert (paper["kind"], paper["version"]) == ("changed", 2)
     assert paper["changed"] == [{"field": "abstract", "removed": "ten", "added": "two"}]
 
 
 def test_a_retraction_is_reported_with_its_notice_beside_the_change(corpus):
-    settle([RETRACTED], corpus)
+    apply_records([RETRACTED], corpus)
     [*_, changed, retracted] = asked(corpus)["news"]
     assert (changed["kind"], retracted["kind"]) == ("changed", "retracted")
     assert retracted["retraction"] == "retracted"
@@ -70,13 +70,13 @@ def test_a_retraction_is_reported_with_its_notice_beside_the_change(corpus):
 
 
 def test_a_paper_that_pubmed_withdrew_is_reported_without_what_it_was(corpus):
-    settle([Deletion("1")], corpus)
+    apply_records([Deletion("1")], corpus)
     [*_, gone] = asked(corpus)["news"]
     assert (gone["kind"], gone["pmid"], gone.get("title")) == ("deleted", "1", None)
 
 
 def test_what_only_indexers_see_is_no_news(corpus):
-    settle([replace(TRIAL, status="MEDLINE", date_revised=date(2026, 1, 1))], corpus)
+    apply_records([replace(TRIAL, status="MEDLINE", date_revised=date(2026, 1, 1))], corpus)
     body = asked(corpus)
     assert told(body) == [("new", "2")]
     assert told(asked(corpus, since=body["next"])) == []
@@ -84,14 +84,14 @@ def test_what_only_indexers_see_is_no_news(corpus):
 
 def test_a_change_whose_version_is_no_longer_stored_says_that_by_null(corpus):
     for number in range(8):
-        settle([replace(TRIAL, title=f"A trial of {number}.")], corpus)
+        apply_records([replace(TRIAL, title=f"A trial of {number}.")], corpus)
     changes = [each["changed"] for each in asked(corpus)["news"] if each["kind"] == "changed"]
     assert len(changes) == 8
     assert (changes[0], changes[-1][0]["field"]) == (None, "title")
 
 
 def test_what_comes_next_is_asked_for_by_the_position_that_an_answer_gave(corpus):
-    settle([RETRACTED], corpus)
+    apply_records([RETRACTED], corpus)
     seen, body = [], asked(corpus, since="2020-01-01", limit=1)
     while body["news"]:
         seen += told(body)
@@ -102,8 +102,8 @@ def test_what_comes_next_is_asked_for_by_the_position_that_an_answer_gave(corpus
 
 
 def test_an_answer_has_the_length_that_is_asked_for_and_says_where_to_go_on(corpus):
-    settle([replace(TRIAL, title="word " * 400)], corpus)
-    settle([replace(TRIAL, title="other " * 400)], corpus)
+    apply_records([replace(TRIAL, title="word " * 400)], corpus)
+    apply_records([replace(TRIAL, title="other " * 400)], corpus)
     short = asked(corpus, since="2020-01-01", max_characters=1_000)
     assert (len(short["news"]) < 4, short["more"]) == (True, True)
     whole = asked(corpus, since="2020-01-01")
@@ -139,7 +139,7 @@ def test_a_query_is_exported_by_its_key_and_one_that_is_not_known_is_no_empty_fi
 
 
 def test_the_latest_news_come_first(corpus):
-    settle([REVISED], corpus)
+    apply_records([REVISED], corpus)
     page = latest_news("topic", 2, corpus)
     assert [each.entry.pmid for each in page.items] == ["1", "2"]
     assert page.items[0].entry.at - page.items[1].entry.at > timedelta(days=1)

@@ -8,7 +8,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NcbiFailed, NotFound
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 TAKING = {
     (tool.name, name): field

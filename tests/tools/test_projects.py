@@ -11,10 +11,10 @@ from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from tests.corpus import Corpus, ModelsHere, Over
-from tests.memory_corpus import article
-from tests.reference_collections import ReferenceCollections
-from tests.sample_project import NEWBORNS, TEXTS, add_project, put
+from tests.support.corpus import Corpus, ModelsHere, Over
+from tests.support.memory_corpus import article
+from tests.support.reference_indexes import ReferenceCollections
+from tests.support.sample_project import NEWBORNS, TEXTS, add_project, put
 
 SEARCHES = {"find_chunks": "query", "query": "text", "query_hybrid": "text"}
 QUESTION = "perfusion index of newborns"
@@ -174,8 +174,8 @@ def test_filters_are_joined_by_and_and_a_clients_own_project_is_ignored(backends
         ({"journal": "x"}, "tags, section_prefix, year, year_from, year_to, citekey, authors, doc_id"),
         ({"tags": "newborn"}, "filters.tags"),
         ({"year": "2007"}, "filters.year"),
-        ({"year": 2007, "year_to": 2008}, "one year, or year_from and year_to"),
-        ({"year_from": 2009, "year_to": 2008}, "2009 is after year_to, 2008"),
+        ({"year": 2007, "year_to": 2008}, "one year, or a first and a last"),
+        ({"year_from": 2009, "year_to": 2008}, "2009 is after the last year, 2008"),
         ({"tags": ["x"] * 501}, "filters"),
         ({"citekey": "x" * 501}, "filters.citekey"),
     ],

@@ -5,10 +5,10 @@ import json
 import pytest
 from lxml import etree
 
-from bio_mcp.tools import budget
+from bio_mcp.tools import answer_size
 from bio_mcp.tools.pubmed import fetch_details
+from tests.support.validation import validate
 from tests.tools.test_pubmed_search import OUTAGES
-from tests.validation import validate
 
 
 def known(ncbi, many):
@@ -122,7 +122,7 @@ AT_TWO = "<Author><LastName>Roe</LastName><AffiliationInfo><Affiliation>Two.</Af
 
 def test_articles_come_in_the_order_asked_for_each_once_and_the_missing_are_named(live, ncbi):
     pmids = known(ncbi, 30)
-    body = live.fetch("999999999", *reversed(pmids), f"000{pmids[3]}", pmids[0], maxCharacters=budget.MOST)
+    body = live.fetch("999999999", *reversed(pmids), f"000{pmids[3]}", pmids[0], maxCharacters=answer_size.MOST)
     assert body["requestedPmids"] == ["999999999", *reversed(pmids)]
     assert [each["pmid"] for each in body["articles"]] == list(reversed(pmids))
     assert body["notFoundPmids"] == ["999999999"]
@@ -153,7 +153,7 @@ def test_a_chapter_names_its_book(live, ncbi, level):
 
 
 def test_two_hundred_articles_are_one_request(live, ncbi):
-    body = live.fetch(*known(ncbi, 200), maxCharacters=budget.MOST)
+    body = live.fetch(*known(ncbi, 200), maxCharacters=answer_size.MOST)
     assert len(body["articles"]) == 200
     assert len(ncbi.control.requests()) == 1
 
@@ -164,12 +164,12 @@ def test_two_hundred_articles_are_one_request(live, ncbi):
 @pytest.mark.parametrize(("level", "mime"), [("full_xml", "application/xml"), ("medline_text", "text/plain")])
 def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
     pmids = known(ncbi, 25)
-    body = live.fetch(*pmids, "999999999", detailLevel=level, maxCharacters=budget.MOST)
+    body = live.fetch(*pmids, "999999999", detailLevel=level, maxCharacters=answer_size.MOST)
     validate(body, fetch_details.output_schema)
     sent = live.pubmed.efetch_text([*pmids, "999999999"], style="xml" if mime.endswith("xml") else "medline")
     assert (body["content"], body["contentType"]) == (sent, mime)
     assert (body["notFoundPmids"], body["status"]) == (["999999999"], "complete")
-    read = {each["pmid"]: each for each in live.fetch(*pmids, maxCharacters=budget.MOST)["articles"]}
+    read = {each["pmid"]: each for each in live.fetch(*pmids, maxCharacters=answer_size.MOST)["articles"]}
     assert {each["pmid"] for each in body["articles"]} == set(read)
     assert all(set(each) == {"pmid", "title", "retraction"} for each in body["articles"])
     if level == "full_xml":
@@ -226,7 +226,7 @@ def test_an_answer_is_short_unless_more_is_asked_for_and_asking_on_gives_every_r
 @pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "medline_text"])
 def test_one_record_is_given_however_long_it_is(live, ncbi, level):
     ncbi.control.put(RECORD.replace("To see.", "To see. " * 2_000))
-    body = live.fetch("77", detailLevel=level, maxCharacters=budget.LEAST)
+    body = live.fetch("77", detailLevel=level, maxCharacters=answer_size.LEAST)
     assert [each["pmid"] for each in body["articles"]] == ["77"]
     assert body["status"] == "complete"
 
@@ -247,7 +247,7 @@ def many(ncbi):
 @pytest.mark.parametrize("level", ["abstract_plus", "full_xml"])
 def test_as_much_as_can_be_asked_for_fits_lambda_and_the_rest_is_named(live, ncbi, level):
     pmids = many(ncbi)
-    body = live.fetch(*pmids, detailLevel=level, maxCharacters=budget.MOST)
+    body = live.fetch(*pmids, detailLevel=level, maxCharacters=answer_size.MOST)
     validate(body, fetch_details.output_schema)
     given = [each["pmid"] for each in body["articles"]]
     assert lambda_bytes(body) < 6 * 2**20 - 10_000
@@ -257,6 +257,6 @@ def test_as_much_as_can_be_asked_for_fits_lambda_and_the_rest_is_named(live, ncb
     assert "leftOutPmids" in body["reasons"][0]
     assert live.fetch(*body["leftOutPmids"], detailLevel=level)["articles"]
     if level == "full_xml":
-        assert len(body["content"]) <= budget.MOST
+        assert len(body["content"]) <= answer_size.MOST
         root = etree.fromstring(body["content"].encode())
         assert [each.findtext(".//PMID") for each in root] == given

@@ -4,10 +4,10 @@ import pytest
 
 from bio_mcp.literature.citing import STYLES
 from bio_mcp.tools.pubmed import relate
+from tests.support.validation import validate
 from tests.tools.live import KEY
 from tests.tools.test_pubmed_fetch import RECORD
 from tests.tools.test_pubmed_search import OUTAGES
-from tests.validation import validate
 
 SOURCE = "25760099"  # its links were recorded
 KINDS = ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]

@@ -14,8 +14,8 @@ from lxml import etree
 from bio_mcp.call import read
 from bio_mcp.tools.pubmed import fetch_details, pubmed_stats, relate, search_pubmed
 from tests.adapters.entrez.recordings import entries
+from tests.support.validation import validate
 from tests.tools.live import Live
-from tests.validation import validate
 
 CONTRACT = json.loads((Path(__file__).parents[1] / "contracts/tools.json").read_text())
 LEVELS = ("abstract_plus", "full_xml", "medline_text", "citation_data")

@@ -8,12 +8,11 @@ import pytest
 from mcp.types import LATEST_PROTOCOL_VERSION
 
 from bio_mcp.call import read
-from bio_mcp.doors.mcp.reading import contents
+from bio_mcp.doors.mcp.server import contents
 from bio_mcp.literature.clock import utc
-from bio_mcp.tools.pubmed import pubmed_info, pubmed_stats
-from bio_mcp.tools.pubmed.server_status import MCP_VERSION
+from bio_mcp.tools.pubmed import MCP_VERSION, pubmed_info, pubmed_stats
+from tests.support.validation import validate
 from tests.tools.live import IDENTITY, KEY, Live
-from tests.validation import validate
 
 
 @pytest.fixture

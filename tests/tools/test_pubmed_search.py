@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.tools.pubmed import search_pubmed
-from tests.validation import validate
+from tests.support.validation import validate
 
 
 def sent(ncbi, endpoint):

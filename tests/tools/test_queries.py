@@ -9,12 +9,12 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
+from bio_mcp.jobs.runner import state_of
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.cursor import Cursor
+from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import TOOL
-from bio_mcp.syncing.queries import state_of
 from bio_mcp.tools.checkpoint import MOST_QUERIES
-from tests.corpus import Corpus, Over
+from tests.support.corpus import Corpus, Over
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -85,7 +85,7 @@ def test_where_the_papers_may_not_be_counted_the_queries_are_listed_all_the_same
 
 
 def test_a_job_that_has_been_silent_for_longer_than_its_lease_is_interrupted():
-    cursor = Cursor(end=NOW.date(), queue=[]).to_json()
+    cursor = SyncCursor(end=NOW.date(), queue=[]).to_json()
     job = Job("sync_1", "sync", "running", NOW, NOW, {}, cursor)
     assert state_of(job, NOW + timedelta(minutes=1)) == "running"
     assert state_of(job, NOW + timedelta(minutes=6)) == "interrupted"

@@ -5,9 +5,9 @@ import pytest
 from bio_mcp.call import call, read
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.tools.kg import herb, query_kg
-from tests.memory_corpus import Corpus, article
-from tests.reference_graph import ReferenceGraph
-from tests.small_graph import EDGES, NODES
+from tests.support.memory_corpus import Corpus, article
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.small_graph import EDGES, NODES
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_the_depth_is_limited_by_the_call_and_a_pattern_may_be_longer_than_the_d
     long = "herb>constituent>herb>constituent>indication"
     assert ids(asked(backends, "herb", "H1", pattern=long)) == ["H1 C9 H2 C10 I06"]
     refused = asked(backends, "herb", "H1", pattern=long, max_depth=3)
-    assert refused["error"]["message"] == "pattern: it has 4 steps, and max_depth allows 3"
+    assert refused["error"]["message"] == "pattern: it has 4 steps, and at most 3 are asked for"
 
 
 def test_an_empty_pattern_is_none(backends):

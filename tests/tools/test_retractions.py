@@ -13,20 +13,18 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import NEVER
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.literature.jats import FullText, Licence, TextSection
+from bio_mcp.literature.documents import FullText, Licence, TextSection
 from bio_mcp.literature.notices import Notice
-from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
-from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import CitationMatch
-from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.scholarly import EuropePmcPage, EuropePmcRecord, Metrics, RegisteredWork, Version
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.tools.answer import GivenAnswer
-from bio_mcp.tools.lookup.shapes import ConvertedId
-from tests.corpus import Corpus
-from tests.retracting import plain_papers, retract, term
-from tests.sample_project import put
+from bio_mcp.tools.lookup import ConvertedId
+from tests.support.corpus import Corpus
+from tests.support.retracting import plain_papers, retract, term
+from tests.support.sample_project import put
 
 PAPER = {"pmid", "doc_id", "sourcePmid"}
 STANDING = {"retraction", "sourceRetraction"}

@@ -7,15 +7,15 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.ncbi import DocSummary, Summaries
 from bio_mcp.ports.projects import Project, ProjectDocument
-from bio_mcp.ports.pubmed import DocSummary, Summaries
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.tools import lookup
 from bio_mcp.tools import scholarly as scholarly_tools
 from bio_mcp.wiring.embedded import Embedded
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, jats, link, update
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, jats, link, update
 
 
 class Pubmed:

@@ -10,11 +10,10 @@ from bio_mcp.errors import IndexUnavailable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Checkpoint
-from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.retrieval.project_names import unknown_project
+from bio_mcp.retrieval.project_chunks import Work, unknown_project
 from bio_mcp.tools.screening import label_papers, screen_papers
-from tests.memory_corpus import Corpus, article
-from tests.sample_corpus import TheseRecords
+from tests.support.memory_corpus import Corpus, article
+from tests.support.sample_corpus import TheseRecords
 
 HEART = [
     article(str(number), f"Statins in heart failure, trial {number}", "Adults with heart failure.")

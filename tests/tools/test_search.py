@@ -7,8 +7,8 @@ from bio_mcp.errors import EmbeddingFailed, IndexUnavailable
 from bio_mcp.literature.records import AbstractSection, Document, Journal, RetractionStatus
 from bio_mcp.retrieval.passages import chunk_uuid
 from bio_mcp.tools.search import rag_search
-from tests.memory_corpus import Corpus, WordVectors, article
-from tests.validation import validate
+from tests.support.memory_corpus import Corpus, WordVectors, article
+from tests.support.validation import validate
 
 STATIN = article(
     "11", "Statins and survival.", "Statins lowered mortality. Placebo did not. Nausea was rare. Cost was low.",

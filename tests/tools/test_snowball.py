@@ -5,8 +5,8 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.tools.snowball import snowball_papers
-from tests.sample_corpus import corpus
-from tests.sample_review import QUERY_KEY
+from tests.support.sample_corpus import corpus
+from tests.support.sample_review import QUERY_KEY
 
 
 @pytest.fixture(scope="module")

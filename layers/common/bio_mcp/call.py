@@ -8,27 +8,25 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, get_args
 from uuid import uuid4
 
 import rfc8785
 from pydantic import BaseModel, ValidationError
 
-from bio_mcp import tenants
-from bio_mcp.cache_use import CacheUse, counting
-from bio_mcp.callers import Caller, forbidden, may, on_behalf_of, who
-from bio_mcp.deadline import Deadline, bounded_by
-from bio_mcp.dialects import UNKNOWN, Dialect, code_for
-from bio_mcp.errors import Failure, InvalidInput
-from bio_mcp.metering import Meter, metered, spend
-from bio_mcp.one_index import one_index
+from bio_mcp.callers import Caller, forbidden, may, who
+from bio_mcp.deadline import Deadline, Progress, silent
+from bio_mcp.errors import UNKNOWN, Dialect, Failure, InvalidInput, code_for
 from bio_mcp.ports import Backends
-from bio_mcp.ports.calls import Recorder
-from bio_mcp.progress import Progress, silent
+from bio_mcp.ports.state import CallRecord, Recorder
+from bio_mcp.recording import Reads
+from bio_mcp.scope import CacheUse, Meter, entered, spend
+from bio_mcp.tenants import CallBackends, for_call
 from bio_mcp.tool import Context, Resource, Tool
-from bio_mcp.untrusted import neutral
+from bio_mcp.untrusted import deceives, neutral
 
 log = logging.getLogger("bio_mcp.call")
 
@@ -37,7 +35,7 @@ ECHOED = 200  # characters of what a client sent, at most, in an error
 LONGEST = 3_000  # characters of an error's message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """The result of a call: the body that goes on the wire, its audit record, and the failure, if the body is one.
 
@@ -55,7 +53,7 @@ class Outcome:
         """Whether the body is an error envelope."""
         return "error" in self.body
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The body as JSON: the text content of an MCP result, equal to its structured content."""
         return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"))
@@ -82,31 +80,7 @@ def call(
     """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
-    recorder = _recorder_of(backends) if tool.read_only else None
-    seen = tenants.view(backends, caller, local=local)
-    watch = recorder.watch(seen) if recorder else None
-    read_from = watch.backends if watch else seen
-
-    def run() -> BaseModel:
-        if not unattended:
-            spend("calls")
-        request = _parse(tool, arguments)
-        with one_index():
-            return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
-
-    outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, None if local else caller))
-    if watch:
-        watch.record(tool.name, arguments, outcome.audit)
-    return outcome
-
-
-def _recorder_of(backends: Backends) -> Recorder | None:
-    """Who records calls; nobody where none is, or where it cannot be had: that fails no call."""
-    try:
-        return getattr(backends, "recorder", None)
-    except Failure as failure:
-        log.info("no call is recorded: %s", failure)
-        return None
+    return perform(tool, arguments, context, backends=backends)
 
 
 def read(
@@ -120,21 +94,61 @@ def read(
 ) -> Outcome:
     """Read `resource`; never raises. `caller` and `local` are as of `call`."""
     context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller, local=local)
-    wanted = {**parameters, "context": context} if resource.wants_context else parameters
-    seen = tenants.view(backends, caller)
-
-    def run() -> BaseModel:
-        spend("calls")
-        if any(re.search("[\ud800-\udfff]", each) for each in parameters.values()):
-            raise InvalidInput("the address of the resource is no text; it has half a character")
-        return resource.run(seen, **wanted)
-
-    return _account(resource, run, dict(parameters), context, meter=_meter(backends, caller))
+    return perform(resource, parameters, context, backends=backends)
 
 
-def _meter(backends: Backends, caller: Caller | None) -> Meter | None:
-    """Charges what the call uses; nothing does without a caller."""
-    return Meter(caller, lambda: getattr(backends, "limits", None)) if caller else None
+def perform(
+    what: Tool | Resource, arguments: Mapping[str, Any], context: Context, *, backends: Backends, local: bool = False
+) -> Outcome:
+    """Call a tool or read a resource in `context`; never raises. `local`: whatever the context says, the user of this
+    machine calls.
+
+    A call of a tool that only reads is recorded, where the backends have a recorder.
+    """
+    started, given = time.perf_counter(), dict(arguments)
+    context = replace(context, local=context.local or local)
+    recorder: Recorder | None = None
+    if isinstance(what, Tool) and what.read_only:
+        try:
+            recorder = getattr(backends, "recorder", None)
+        except Failure as problem:  # which fails no call
+            log.info("no call is recorded: %s", problem)
+    trace = Reads() if recorder else None
+    caller = context.caller
+    meter = Meter(caller, lambda: getattr(backends, "limits", None)) if caller and not context.local else None
+    own = for_call(backends, caller, local=context.local, trace=trace)
+    running = replace(context, meter=meter, cache_use=CacheUse(), found={})
+    failure: Exception | None = None
+    body: dict[str, Any] = {}
+    with entered(running):
+        try:
+            if not may(caller, what.scope):
+                raise forbidden(what.name, what.scope)
+            if not context.unattended:
+                spend("calls")
+            body = _answer(what, given, own, running).model_dump(mode="json", exclude_unset=True)
+        except Exception as problem:  # noqa: BLE001  everything is answered, and logged below
+            failure = problem
+        outcome = _outcome(what, given, body, failure, running, started)
+        if recorder and not outcome.failed:
+            recorder.record(partial(_record, what, given, outcome, own), trace, backends)
+    return outcome
+
+
+def _record(what: Tool | Resource, given: dict[str, Any], outcome: Outcome, own: CallBackends) -> CallRecord:
+    """The call for the log, by its name among those of all tenants."""
+    audit = outcome.audit
+    taken = {name: audit[name] for name in ("in_hash", "out_hash", "status", "latency_ms")}
+    return CallRecord(own.names.stored(audit["correlation_id"]), what.name, given, at=own.now(), **taken)
+
+
+def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, context: Context) -> BaseModel:
+    if isinstance(what, Tool):
+        request = _parse(what, given)
+        return what.run(request, backends, context) if what.wants_context else what.run(request, backends)
+    if any(re.search("[\ud800-\udfff]", each) for each in given.values()):
+        raise InvalidInput("the address of the resource is no text; it has half a character")
+    return what.run(backends, **given, **({"context": context} if what.wants_context else {}))
 
 
 def failed_outcome(
@@ -150,42 +164,38 @@ def failed_outcome(
 
     `started` is when it began, by `time.perf_counter`.
     """
-
-    def run() -> BaseModel:
-        raise problem
-
     context = Context(correlation_id, Deadline(what.timeout), caller=caller)
-    return _account(what, run, dict(given), context, started)
+    with entered(context):
+        return _outcome(what, dict(given), {}, problem, context, time.perf_counter() if started is None else started)
 
 
-def _account(
+def _outcome(
     what: Tool | Resource,
-    run: Callable[[], BaseModel],
-    given: Any,
+    given: dict[str, Any],
+    body: dict[str, Any],
+    problem: Exception | None,
     context: Context,
-    started: float | None = None,
-    meter: Meter | None = None,
+    started: float,
 ) -> Outcome:
-    """Run, audit and log a call. A bug is logged with its traceback and answered with `bug`."""
-    started = time.perf_counter() if started is None else started
-    failed: Failure | None = None
-    with counting() as cache_use, bounded_by(context.deadline), on_behalf_of(context.caller), metered(meter):
-        try:
-            if not may(context.caller, what.scope):
-                raise forbidden(what.name, what.scope)
-            body = run().model_dump(mode="json", exclude_unset=True)
-        except Failure as failure:
-            failed, body = failure, envelope(failure, what.family.dialect)
-        except Exception:
-            log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
-            body = bug(context.correlation_id)
-    body = neutral(body)
-    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
+    """Audit and log a call. A bug is logged with its traceback and answered with `bug`."""
+    failure = problem if isinstance(problem, Failure) else None
+    if failure:
+        body = envelope(failure, what.family.dialect)
+    elif problem:
+        log.error("%s failed", what.name, exc_info=problem, extra={"correlation_id": context.correlation_id})
+        body = bug(context.correlation_id)
+    outcome = Outcome(body, {}, failure, context.meter.summary if context.meter else {})
+    if deceives(outcome.text):
+        outcome = replace(outcome, body=(body := neutral(body)))
+    code = body["error"].get("code") if "error" in body else None
+    audit = outcome.audit
+    audit |= _audit(given, body, context, round((time.perf_counter() - started) * 1000))
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
-        body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
-    why = {"failure": type(failed).__name__} if "error" in body else {}  # NoneType for a bug
-    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **why, **audit})
-    return Outcome(body, audit, failed, meter.summary if meter else {})
+        more = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
+        outcome = replace(outcome, body={**body, "audit": more})
+    why = {"failure": type(failure).__name__} if "error" in body else {}  # NoneType for a bug
+    log.info("call", extra={"tool": what.name, "code": code, **why, **audit})
+    return outcome
 
 
 def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
@@ -242,16 +252,13 @@ def _inside(annotation: Any) -> tuple[type, ...]:
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:
     """The error envelope of `failure`, in the codes of a family."""
-    details = {"retryable": failure.retryable, **{name: _brief(each) for name, each in failure.details.items()}}
+    brief = {name: excerpt(each) if isinstance(each, str) else each for name, each in failure.details.items()}
+    details = {"retryable": failure.retryable, **brief}
     if failure.retry_after_s is not None:
         details["retry_after_s"] = failure.retry_after_s
     return {
         "error": {"code": code_for(failure, dialect), "message": excerpt(str(failure), LONGEST), "details": details}
     }
-
-
-def _brief(value: Any) -> Any:
-    return excerpt(value) if isinstance(value, str) else value
 
 
 def bug(correlation_id: str) -> dict[str, Any]:
@@ -277,12 +284,8 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
         "latency_ms": latency_ms,
         "status": "error" if "error" in body else "ok",
         **who(context.caller),
+        **(context.cache_use.summary if context.cache_use else {}),
     }
-
-
-def _cached(cache_use: CacheUse) -> dict[str, Any]:
-    """How much of the answer came from a cache, and as of when the index is; empty where none was asked."""
-    return ({"cache": summary} if (summary := cache_use.summary) else {}) | cache_use.index
 
 
 def _sha256(value: Any) -> str:
@@ -292,9 +295,39 @@ def _sha256(value: Any) -> str:
     deeper than the interpreter can follow have the same hash.
     """
     try:
-        canonical = rfc8785.dumps(value)
+        plain = _as_python_writes_it(value)
+        if plain is not _OTHERWISE:
+            canonical = json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+        else:
+            canonical = rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeError):
         canonical = json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
     except RecursionError:
         canonical = b"nested too deep"
     return hashlib.sha256(canonical).hexdigest()
+
+
+_OTHERWISE = object()
+
+
+def _as_python_writes_it(value: Any) -> Any:
+    """The value, where Python's own encoder writes it in canonical form, several times as fast; else `_OTHERWISE`.
+
+    It writes 1.0 for 1, small and large floats with another exponent, and sorts keys beyond ASCII in another order.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is int:
+        return value if -(2**53) < value < 2**53 else _OTHERWISE
+    if kind is float:
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return value if 1e-4 <= abs(value) < 1e15 else _OTHERWISE
+    if kind is list:
+        items = [_as_python_writes_it(each) for each in value]
+        return _OTHERWISE if _OTHERWISE in items else items
+    if kind is dict and "".join(value).isascii():
+        fields = {key: _as_python_writes_it(each) for key, each in value.items()}
+        return _OTHERWISE if _OTHERWISE in fields.values() else fields
+    return _OTHERWISE

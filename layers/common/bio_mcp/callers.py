@@ -1,8 +1,6 @@
 """Who calls, and what they may do."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -66,21 +64,3 @@ def who(caller: Caller | None) -> dict[str, str]:
     """What a log line or an audit record says of the caller: subject and tenant, each where there is one."""
     named = {"subject": caller.subject, "tenant": caller.tenant} if caller else {}
     return {name: value for name, value in named.items() if value}
-
-
-_current: ContextVar[Caller | None] = ContextVar("caller", default=None)
-
-
-def current_caller() -> Caller | None:
-    """The caller of the call that this thread runs; None outside of calls and where no token is needed."""
-    return _current.get()
-
-
-@contextmanager
-def on_behalf_of(caller: Caller | None) -> Iterator[None]:
-    """Run a block for `caller`."""
-    token = _current.set(caller)
-    try:
-        yield
-    finally:
-        _current.reset(token)

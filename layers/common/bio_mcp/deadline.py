@@ -1,11 +1,17 @@
 """Deadlines: limited time, passed down with a call."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 
 from bio_mcp.errors import DeadlineExceeded
+
+Progress = Callable[[int, int | None, str], None]
+"""(done, total, note): `done` of `total` pieces, None where nobody knows the total; `note` is for people."""
+
+
+def silent(_done: int, _total: int | None, _note: str) -> None:
+    """Report to nobody."""
+
 
 Clock = Callable[[], float]
 
@@ -42,24 +48,3 @@ class Deadline:
 
 
 NEVER = Deadline()
-
-_OF_THIS_CALL: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
-
-
-def call_deadline() -> Deadline:
-    """The deadline of the call that runs in this thread; `NEVER` where none does, as in an import.
-
-    It reaches what no deadline is handed to: the adapters of stores, whose ports have none. A thread that a call
-    starts has it only if it runs in a copy of the call's context.
-    """
-    return _OF_THIS_CALL.get()
-
-
-@contextmanager
-def bounded_by(deadline: Deadline) -> Iterator[None]:
-    """Make `deadline` the `call_deadline` of the block."""
-    token = _OF_THIS_CALL.set(deadline)
-    try:
-        yield
-    finally:
-        _OF_THIS_CALL.reset(token)

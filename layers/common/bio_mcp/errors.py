@@ -6,6 +6,7 @@
     - UnreadableDocument    ...or another file: this one is damaged, encrypted, too large or of no known kind
   + Misconfigured           whoever runs this must change a setting, a secret or what is installed
   + NotFound                no such document, job, project or node
+    - JobNotFound           ...no job of this kind has this id
   + ModelMismatch           the index was built by another embedding model
   + HybridUnavailable       this project has no lexical leg
   + BudgetSpent             the caller, or its tenant, has used up what it may use until `retry_after_s` from now
@@ -20,10 +21,11 @@
   + IndexUnavailable        the passage index is missing or down
   + DeadlineExceeded        the tool ran out of its time
 
-An exception carries no wire code: `bio_mcp.dialects` has one table per contract family. Its message is
+An exception carries no wire code: each contract family has a table of codes below. Its message is
 shown to the caller, so it says what to do next and never holds a key, a path, an address or a URL.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -31,6 +33,8 @@ class Failure(Exception):
     """A failure that is reported to the caller, not raised as a bug.
 
     `retryable`: the same call may succeed later. `retry_after_s`: seconds to wait, where known.
+    `field`: the path of the argument that it is about, such as filters.year_from, with which the message then begins.
+    `tools`: portable names of the tools that the message names. Doors may call both otherwise.
     `details`: JSON values that help a program act; the same secrecy as for the message.
     """
 
@@ -42,13 +46,16 @@ class Failure(Exception):
         *,
         retryable: bool | None = None,
         retry_after_s: float | None = None,
+        field: str = "",
+        tools: tuple[str, ...] = (),
         **details: Any,
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"{field}: {message}" if field else message)
         if retryable is not None:
             self.retryable = retryable
         self.retry_after_s = retry_after_s
-        self.details = details
+        named = {"field": field} if field else {}
+        self.details = {**named, **({"tools": list(tools)} if tools else {}), **details}
 
 
 class InvalidInput(Failure):
@@ -72,6 +79,10 @@ class Misconfigured(Failure):
 
 class NotFound(Failure):
     """The named document, job, project or node does not exist."""
+
+
+class JobNotFound(NotFound):
+    """There is no job of this id and kind."""
 
 
 class ModelMismatch(Failure):
@@ -147,3 +158,80 @@ class FunctionBroke(Exception):
 
     The message is the kind of end that Lambda reports, never the output of the function.
     """
+
+
+Dialect = Mapping[type[Failure], str]
+
+UNKNOWN = "UNKNOWN"
+
+BIO_MCP: Dialect = {
+    InvalidInput: "VALIDATION",
+    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
+    NotFound: "NOT_FOUND",
+    ModelMismatch: "INVARIANT_FAILURE",
+    HybridUnavailable: "VALIDATION",
+    BudgetSpent: "RATE_LIMIT",
+    Conflict: "STORE",
+    NcbiRateLimited: "RATE_LIMIT",
+    NcbiFailed: "ENTREZ",
+    UpstreamFailed: "UPSTREAM",
+    IndexUnavailable: "WEAVIATE",  # the contract's word for the vector index
+    StoreFailed: "STORE",
+    EmbeddingFailed: "EMBEDDINGS",
+    DeadlineExceeded: "UPSTREAM",
+    Failure: UNKNOWN,
+}
+
+PUBMED: Dialect = {
+    InvalidInput: "VALIDATION",
+    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
+    NotFound: "NOT_FOUND",
+    BudgetSpent: "NCBI_RATE_LIMIT_WARNING",  # the contract's only word for too many calls
+    Conflict: "STORE",
+    NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
+    NcbiUnreadable: "NCBI_PARSING_ERROR",
+    NcbiQueryRejected: "NCBI_QUERY_ERROR",
+    NcbiFailed: "NCBI_API_ERROR",
+    UpstreamFailed: "UPSTREAM",
+    StoreFailed: "STORE",
+    DeadlineExceeded: "TIMEOUT",
+    Failure: UNKNOWN,
+}
+
+CITELOOM: Dialect = {
+    InvalidInput: "INVALID_ARG",
+    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
+    NotFound: "INVALID_PROJECT",
+    JobNotFound: "NOT_FOUND",  # the contract knows no jobs
+    ModelMismatch: "EMBEDDING_MISMATCH",
+    HybridUnavailable: "HYBRID_NOT_SUPPORTED",
+    BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
+    Conflict: "INDEX_UNAVAILABLE",
+    UpstreamFailed: "UPSTREAM",
+    IndexUnavailable: "INDEX_UNAVAILABLE",
+    StoreFailed: "INDEX_UNAVAILABLE",
+    EmbeddingFailed: "INDEX_UNAVAILABLE",
+    DeadlineExceeded: "TIMEOUT",
+    Failure: UNKNOWN,
+}
+
+TTM: Dialect = {
+    InvalidInput: "INVALID_ARG",
+    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
+    NotFound: "NOT_FOUND",
+    ModelMismatch: "INVARIANT_FAILURE",
+    HybridUnavailable: "INVALID_ARG",
+    BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
+    Conflict: "STORE",
+    UpstreamFailed: "UPSTREAM",
+    IndexUnavailable: "INDEX_UNAVAILABLE",
+    StoreFailed: "STORE",
+    EmbeddingFailed: "EMBEDDINGS",
+    DeadlineExceeded: "TIMEOUT",
+    Failure: UNKNOWN,
+}
+
+
+def code_for(failure: Failure, dialect: Dialect) -> str:
+    """The code that `dialect` gives to `failure`."""
+    return next(dialect[kind] for kind in type(failure).__mro__ if kind in dialect)

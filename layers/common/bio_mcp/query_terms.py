@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from bio_mcp.ports.pubmed import SearchPage
+from bio_mcp.ports.ncbi import SearchPage
 
 
 def unbalanced(term: str) -> str | None:

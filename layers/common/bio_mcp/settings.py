@@ -1,56 +1,178 @@
 """Settings: configuration, read from the environment once. No other module reads the environment."""
 
 import os
+import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
-from bio_mcp import directories
 from bio_mcp.errors import Misconfigured
-from bio_mcp.limit_settings import LimitSettings
-from bio_mcp.literature.eutils import EUTILS_URL
+from bio_mcp.literature.identifiers import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
-from bio_mcp.setting_fields import setting, text_of, value_of
 
 CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
-
-
 PROGRAMS_NEED = (
     "PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR",
 )  # fmt: skip
+NOT_FILLED_IN = re.compile(r"\$\{user_config\.\w+\}")  # what hosts of MCP bundles pass for a field that was left empty
+HOME = Path("~/.bio-mcp")
+
+
+def models_folder(environment: str = sys.prefix) -> Path:
+    """The directory of embedding models: inside the Python environment where a former `make setup` built them there,
+    else one of the user's, which is still there when an environment is thrown away, as uvx does."""
+    inside = Path(environment, "share", "bio-mcp", "models")
+    return inside if inside.is_dir() else HOME / "models"
+
+
+def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
+    """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md.
+
+    A `secret` is in no `repr`. A setting of one `mode` has no effect in the other. A field of a `Literal` type takes
+    its values and no others.
+    """
+    metadata = {"env": env, "meaning": meaning, "secret": secret, "mode": mode}
+    return field(default=default, metadata=metadata, repr=not secret)
+
+
+def text_of(of: Field[Any], env: Mapping[str, str]) -> str:
+    """The variable's text, "" where it is unset."""
+    text = env.get(of.metadata["env"], "")
+    return "" if NOT_FILLED_IN.fullmatch(text) else text
+
+
+def value_of(of: Field[Any], text: str) -> Any:
+    """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
+    name = of.metadata["env"]
+    kind: Any = Path if isinstance(of.default, Path) else type(of.default)
+    _check_choice(of, text)
+    if kind is not Path and not _is_text(text):
+        raise Misconfigured(f"{name} is not UTF-8")
+    if kind is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind is int and not text.isdecimal():
+        raise Misconfigured(f"{name} must be a whole number, 0 or more")
+    try:
+        return kind(text)
+    except ValueError:
+        raise Misconfigured(f"{name} is not a valid {kind.__name__}") from None
+
+
+def _check_choice(of: Field[Any], text: str) -> None:
+    """Raise `Misconfigured` where the field takes some values alone, and this is none of them."""
+    if get_origin(of.type) is Literal and text not in get_args(of.type):
+        raise Misconfigured(f"{of.metadata['env']} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
+
+
+def _is_text(value: str) -> bool:
+    """Whether the variable was UTF-8; Python reads other bytes as unpaired surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(LimitSettings):
+class Settings:
     """Every setting. Lists are comma-separated."""
 
+    # Where everything is
     mode: Literal["embedded", "aws"] = setting(
         "BIO_MCP_MODE", "embedded", "embedded: everything in one data directory; aws: in services of AWS"
     )
-    home: Path = setting("BIO_MCP_HOME", directories.HOME, "data directory of the embedded mode")
+    home: Path = setting("BIO_MCP_HOME", HOME, "data directory of the embedded mode")
     models: Path = setting(
         "BIO_MCP_MODELS",
-        directories.models(),
-        "directory that holds the embedding models; ~/.bio-mcp/models where the Python environment has none",
+        models_folder(),
+        "directory of models of one's own; `share/bio-mcp/models` of the Python environment where there is one",
+    )
+    index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
+    chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
+
+    # Models that make vectors, and that read hits again
+    embeddings: Literal["onnx", "hf", "openai"] = setting(
+        "BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai"
+    )
+    embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "bge-small-en-v1.5", "model that the provider loads")
+    other_models: tuple[str, ...] = setting(
+        "BIO_MCP_OTHER_MODELS",
+        (),
+        "models that this process may use besides, for an index that has their vectors: openai:NAME of that endpoint; "
+        "those in BIO_MCP_MODELS are found without",
     )
     openai_base_url: str = setting(
         "OPENAI_BASE_URL", "https://api.openai.com/v1", "any endpoint that speaks OpenAI's embeddings API"
     )
     openai_api_key: str = setting("OPENAI_API_KEY", "", "key for that endpoint", secret=True)
-    index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
-    chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
+    embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
+    passage_prefix: str = setting(
+        "BIO_MCP_PASSAGE_PREFIX", "", "what the model of the openai provider wants before each passage"
+    )
+    question_prefix: str = setting(
+        "BIO_MCP_QUESTION_PREFIX", "", "what that model wants before each question; other models know theirs"
+    )
+    reranker: Literal["none", "onnx", "cohere", "tei", "bedrock"] = setting(
+        "BIO_MCP_RERANKER",
+        "none",
+        "who reads the best 30 hits of a search again and orders them: none; onnx, a model that `bio-mcp admin models "
+        "add --reranker` installed; cohere or tei, an endpoint in the form of Cohere's and Jina's or of "
+        "text-embeddings-inference; bedrock; question and passages are sent there",
+    )
+    reranker_model: str = setting(
+        "BIO_MCP_RERANKER_MODEL", "", "its name: where it is installed, at the endpoint, or its ARN in Bedrock"
+    )
+    reranker_url: str = setting(
+        "BIO_MCP_RERANKER_URL", "", "whole address of that endpoint, such as http://host/rerank"
+    )
+    reranker_api_key: str = setting(
+        "BIO_MCP_RERANKER_API_KEY",
+        "",
+        "key for that endpoint, or its place on AWS: secretsmanager:NAME or ssm:NAME",
+        secret=True,
+    )
+    reranker_seconds: int = setting(
+        "BIO_MCP_RERANKER_SECONDS", 2, "seconds that it may take before the hits stay in the order of the search"
+    )
+    threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")
 
+    # The language model that may write answers
+    llm: Literal["none", "bedrock", "openai"] = setting(
+        "BIO_MCP_LLM",
+        "none",
+        "who writes answers: none (they are sentences of papers, word for word), bedrock (Amazon Bedrock) or openai "
+        "(an endpoint with OpenAI's chat completions); question and quoted sentences are sent there, and each sentence "
+        "that comes back is checked",
+    )
+    llm_model: str = setting("BIO_MCP_LLM_MODEL", "", "model or inference profile that writes answers")
+    llm_base_url: str = setting(
+        "BIO_MCP_LLM_BASE_URL", "", "address of the chat completions, for openai; empty: OPENAI_BASE_URL"
+    )
+    llm_api_key: str = setting(
+        "BIO_MCP_LLM_API_KEY",
+        "",
+        "key for that address, or its place on AWS: secretsmanager:NAME or ssm:NAME; empty: OPENAI_API_KEY, where "
+        "BIO_MCP_LLM_BASE_URL is empty too",
+        secret=True,
+    )
+    llm_region: str = setting("BIO_MCP_LLM_REGION", "", "AWS region of the model, for bedrock; empty: AWS_REGION")
+    llm_guardrail: str = setting(
+        "BIO_MCP_LLM_GUARDRAIL", "", "guardrail of Bedrock that texts pass, as ID:VERSION; empty: none"
+    )
+    llm_seconds: int = setting("BIO_MCP_LLM_SECONDS", 15, "seconds that the model may take before the extract is given")
     answer_tau: float = setting(
         "BIO_MCP_ANSWER_TAU",
         0.57,
         "least confidence, 0 to 1, of an answer of rag_answer that is given: below it the answer is withheld",
     )
 
+    # NCBI
     ncbi_base_url: str = setting("NCBI_BASE_URL", EUTILS_URL, "base URL of the E-utilities")
     ncbi_files_url: str = setting(
         "NCBI_FILES_URL", "https://ftp.ncbi.nlm.nih.gov/pubmed/", "address of the folders baseline and updatefiles"
@@ -74,6 +196,29 @@ class Settings(LimitSettings):
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 
+    # Services about papers beside NCBI
+    literature_sources: tuple[str, ...] = setting(
+        "BIO_MCP_SOURCES",
+        ("icite", "crossref", "europepmc", "unpaywall"),
+        "services beside NCBI that tools may ask, each by tools alone that name it: icite, crossref, europepmc, "
+        "unpaywall; none: no service",
+    )
+    sources_email: str = setting(
+        "BIO_MCP_SOURCES_EMAIL",
+        "",
+        "e-mail that goes with each request to Crossref, which is then faster, and to Unpaywall, which is not asked "
+        "without one",
+    )
+    icite_url: str = setting("BIO_MCP_ICITE_URL", "https://icite.od.nih.gov/api", "address of NIH iCite's API")
+    crossref_url: str = setting("BIO_MCP_CROSSREF_URL", "https://api.crossref.org", "address of Crossref's REST API")
+    europe_pmc_url: str = setting(
+        "BIO_MCP_EUROPE_PMC_URL",
+        "https://www.ebi.ac.uk/europepmc/webservices/rest",
+        "address of Europe PMC's REST API",
+    )
+    unpaywall_url: str = setting("BIO_MCP_UNPAYWALL_URL", "https://api.unpaywall.org/v2", "address of Unpaywall's API")
+
+    # Zotero
     zotero_api_url: str = setting(
         "ZOTERO_API_URL",
         "",
@@ -94,13 +239,13 @@ class Settings(LimitSettings):
     zotero_data_dir: str = setting(
         "ZOTERO_DATA_DIR",
         "",
-        "Zotero's data directory: its database is read where no address or key is given, its files also by a Zotero "
-        "that runs here",
+        "data directory of the Zotero that runs here, whose files are read there; empty: ~/Zotero",
     )
     zotero_linked_dir: str = setting(
         "ZOTERO_LINKED_DIR", "", "folder below which files that are linked in Zotero are read; empty: no such file is"
     )
 
+    # The cache of NCBI's answers, and the log of calls
     cache: Literal["on", "off"] = setting(
         "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are cached; off: NCBI is always asked"
     )
@@ -127,12 +272,13 @@ class Settings(LimitSettings):
     calls_days: int = setting(
         "BIO_MCP_CALLS_DAYS",
         30,
-        "days that calls are stored with their arguments, for `bio-mcp replay` to repeat them; 0: no call is stored",
+        "days that calls are stored with their arguments, for `bio-mcp admin replay` to repeat; 0: no call is stored",
     )
     calls_mb: int = setting(
         "BIO_MCP_CALLS_MB", 128, "megabytes of the embedded mode's calls.sqlite3, which may be deleted at any time"
     )
 
+    # Reading documents
     parse_seconds: int = setting(
         "BIO_MCP_PARSE_SECONDS",
         1_800,
@@ -157,12 +303,38 @@ class Settings(LimitSettings):
         "BIO_MCP_INGEST_BUCKETS", (), "S3 buckets that documents may be read from"
     )
 
+    # Evaluation
     eval_baseline: str = setting(
         "BIO_MCP_EVAL_BASELINE",
         "",
         "file of figures that `bio-mcp eval run` compares its own with, to fail where one is worse; empty: none",
     )
 
+    # What callers may use
+    caller_budgets: tuple[str, ...] = setting(
+        "BIO_MCP_CALLER_BUDGETS",
+        ("calls=100", "ncbi=20000", "sources=10000", "embeddings=1000000", "model_tokens=1000000"),
+        "what a token's subject may use: calls a second; requests to NCBI (ncbi) and to the services of "
+        "BIO_MCP_SOURCES (sources), embedded texts (embeddings) and tokens of the language model (model_tokens) a day; "
+        "NAME:ncbi=5000 for one subject; a unit that is not named is not limited, and with none nothing is",
+    )
+    tenant_budgets: tuple[str, ...] = setting(
+        "BIO_MCP_TENANT_BUDGETS",
+        ("public:calls=20", "public:embeddings=100000"),
+        "the same of all callers of a tenant together; public is the tenant of those who read without a token",
+    )
+    address_budgets: tuple[str, ...] = setting(
+        "BIO_MCP_ADDRESS_BUDGETS",
+        ("calls=5", "embeddings=2000", "model_tokens=0"),
+        "the same of each address that reads without a token",
+    )
+    sync_max_records: int = setting(
+        "BIO_MCP_SYNC_MAX_RECORDS",
+        50_000,
+        "records that PubMed may have for a new sync before it asks for confirmation, by max_records; 0: never asks",
+    )
+
+    # The HTTP server, and who may call it
     http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
     http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")
     allowed_hosts: tuple[str, ...] = setting(
@@ -231,6 +403,8 @@ class Settings(LimitSettings):
     max_request_kb: int = setting(
         "MCP_MAX_REQUEST_KB", 5_000, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
     )
+
+    # What clients are shown, and logs
     tool_names: Literal["portable", "contract"] = setting(
         "BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract"
     )
@@ -248,6 +422,119 @@ class Settings(LimitSettings):
         "",
         "address of an OpenTelemetry collector (OTLP over HTTP, such as http://localhost:4318) for spans and durations "
         "of MCP requests, if the extra otel is installed",
+    )
+
+    # Services of AWS: names of tables, queues and what else a stack has
+    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
+    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
+    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "DynamoDB table of the jobs and their cursors", mode="aws")
+    table_news: str = setting("BIO_MCP_TABLE_NEWS", "", "DynamoDB table of what queries found", mode="aws")
+    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
+    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
+    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
+    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's cached answers", mode="aws")
+    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
+    table_project_documents: str = setting(
+        "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
+    )
+    table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
+    table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
+    table_screenings: str = setting(
+        "BIO_MCP_TABLE_SCREENINGS", "", "DynamoDB table of the records and decisions of reviews", mode="aws"
+    )
+    table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
+    table_authorizations: str = setting(
+        "BIO_MCP_TABLE_AUTHORIZATIONS", "", "DynamoDB table of who signed in and which clients may call", mode="aws"
+    )
+    table_budgets: str = setting(
+        "BIO_MCP_TABLE_BUDGETS", "", "DynamoDB table of what callers and tenants have used", mode="aws"
+    )
+    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
+    ingest_queue_url: str = setting(
+        "BIO_MCP_INGEST_QUEUE_URL",
+        "",
+        "URL of the SQS queue of files in the inbox and of the rest of long ingests; empty: there is one queue for all",
+        mode="aws",
+    )
+    evaluate_queue_url: str = setting(
+        "BIO_MCP_EVALUATE_QUEUE_URL",
+        "",
+        "URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all",
+        mode="aws",
+    )
+    export_queue_url: str = setting(
+        "BIO_MCP_EXPORT_QUEUE_URL",
+        "",
+        "URL of the SQS queue of the rest of long exports; empty: there is one queue for all",
+        mode="aws",
+    )
+    load_machine: str = setting(
+        "BIO_MCP_LOAD_MACHINE",
+        "",
+        "ARN of the state machine that takes the steps of bulk loads, which a stack with LoadsAtOnce has",
+        mode="aws",
+    )
+    bucket: str = setting(
+        "BIO_MCP_BUCKET",
+        "",
+        "S3 bucket of what is too large for a table, and of the inbox",
+        mode="aws",
+    )
+    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
+    index_tier: Literal["opensearch", "s3"] = setting(
+        "BIO_MCP_INDEX_TIER",
+        "opensearch",
+        "where passages are searched: in an OpenSearch, or by each process itself, in a copy of the index that "
+        "BIO_MCP_BUCKET has",
+        mode="aws",
+    )
+    index_refresh_s: int = setting(
+        "BIO_MCP_INDEX_REFRESH_S", 10, "seconds after which a copy of the index looks for what is new", mode="aws"
+    )
+    index_limit_mb: int = setting(
+        "BIO_MCP_INDEX_LIMIT_MB", 300, "megabytes that an index in S3 may have, some 25,000 papers", mode="aws"
+    )
+    opensearch_url: str = setting(
+        "BIO_MCP_OPENSEARCH_URL",
+        "",
+        "https address of the OpenSearch endpoint; in the embedded mode of a node that has the index, "
+        "in place of this machine's memory",
+    )
+    opensearch_service: Literal["es", "aoss", "none"] = setting(
+        "BIO_MCP_OPENSEARCH_SERVICE",
+        "es",
+        "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
+    )
+    opensearch_shards: int = setting(
+        "BIO_MCP_OPENSEARCH_SHARDS",
+        1,
+        "shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
+    )
+    opensearch_vectors: Literal["float", "byte", "paper"] = setting(
+        "BIO_MCP_OPENSEARCH_VECTORS",
+        "float",
+        "vectors that a new index in OpenSearch holds in memory: float, byte (a quarter) or paper (one a paper); "
+        "found papers are scored by all vectors, whichever it is",
+    )
+    functions: tuple[str, ...] = setting(
+        "BIO_MCP_FUNCTIONS",
+        (),
+        "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
+        "module of tools; empty: it runs the tools in its own process",
+    )
+    metrics: str = setting(
+        "BIO_MCP_METRICS", "", "CloudWatch namespace of the metrics of calls; empty: none are recorded", mode="aws"
+    )
+    heartbeat_url: str = setting(
+        "BIO_MCP_HEARTBEAT_URL",
+        "",
+        "URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL",
+        mode="aws",
+    )
+    initialization: str = setting(
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "",
+        "set by Lambda; snap-start: a snapshot is made of the function at its start",
     )
 
     @classmethod

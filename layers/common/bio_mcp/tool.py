@@ -7,21 +7,163 @@ the module it lives in (`bio_mcp.tools.search` -> functions/search). Every door,
 follow from the declaration.
 """
 
+import functools
 import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar, Literal, Self
 
-from bio_mcp.callers import Caller, Scope
-from bio_mcp.deadline import Deadline
-from bio_mcp.dialects import Dialect
-from bio_mcp.progress import Progress, silent
-from bio_mcp.schemas import Request as Request
-from bio_mcp.schemas import Response as Response
-from bio_mcp.schemas import schema_of, without_defaults
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from bio_mcp.callers import Scope
+from bio_mcp.errors import Dialect
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.scope import Context as Context
+
+MAX_TEXT = 10_000  # characters of a string, unless its field says another number
+MAX_ITEMS = 500  # of a list, unless its field says less or its model another number
+MAX_KEYS = 64  # of an object
+MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
+MEANINGS = {
+    RetractionStatus.__name__: "notice: retracts another; concern: expression of concern; clear: none; "
+    "unknown: not stated"
+}  # of types whose values need words
+
+
+class Request(BaseModel):
+    """Base of every input model: unknown keys are refused, values are not coerced, and all of them are bounded.
+
+    An optional field is absent, never null: its default may be None, but its type is the contract's. No list has more
+    than `most_items`.
+    """
+
+    most_items: ClassVar[int] = MAX_ITEMS
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, given: Any) -> Any:
+        """Bound the number of keys, the length of lists and the size of numbers, before pydantic looks at any value."""
+        if not isinstance(given, dict):
+            return given
+        if len(given) > MAX_KEYS:
+            raise ValueError(f"{len(given)} of them are more than any call takes")
+        for name, value in given.items():
+            if isinstance(value, list) and len(value) > cls.most_items:
+                raise ValueError(f"{name} holds {len(value)} values; {cls.most_items} are the most")
+            if isinstance(value, int) and abs(value) > MAX_NUMBER:
+                raise ValueError(f"{name} is beyond {MAX_NUMBER}")
+        return given
+
+
+def unpublished(schema: dict[str, Any]) -> None:
+    """Hide a field's maximum, or that of its length, in its schema, for `Field(json_schema_extra=unpublished)`.
+
+    The limit still holds; the contract's schema does not name it.
+    """
+    schema.pop("maxLength", None)
+    schema.pop("maximum", None)
+
+
+ABSENT: Any = None
+"""The default of a field that is absent rather than null, so that its type is the contract's plain one."""
+
+
+class Response(BaseModel):
+    """Base of every output model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def of(cls, *sources: Any, **named: Any) -> Self:
+        """An answer with what `sources` have under the names of its fields (camelCase as snake_case), and `named`."""
+        found = {
+            field: getattr(source, attribute)
+            for source in sources
+            for field, attribute in _attributes(cls).items()
+            if field not in named and hasattr(source, attribute)
+        }
+        return cls(**found, **named)
+
+
+@functools.cache
+def _attributes(model: type[BaseModel]) -> dict[str, str]:
+    return {name: re.sub("(?<=[a-z])[A-Z]", lambda each: f"_{each[0].lower()}", name) for name in model.model_fields}
+
+
+def stated(**fields: Any) -> dict[str, Any]:
+    """Those of the fields that say anything; the others are left out of an answer."""
+    return {name: value for name, value in fields.items() if value}
+
+
+class LinkedFile(Response):
+    """A file that is a resource. Where an answer has one as `file`, clients are sent a link to it."""
+
+    uri: str
+    name: str
+    mime_type: str
+    bytes: int
+
+
+class FileText(Response):
+    """A file or a part of it, as a resource: MCP carries the text alone."""
+
+    text: str
+    mime_type: str
+
+
+class _ContractSchema(GenerateJsonSchema):
+    """JSON Schema in the contracts' form: no titles, types in a list with null, no default of None, no `MAX_TEXT`."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
+        """Leave titles out."""
+        return False
+
+    def str_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave out `MAX_TEXT`, which bounds every string."""
+        shown = super().str_schema(schema)
+        if shown.get("maxLength") == MAX_TEXT:
+            del shown["maxLength"]
+        return shown
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave out a default of None, which stands for an absent field."""
+        shown = super().default_schema(schema)
+        if shown.get("default", ...) is None:
+            del shown["default"]
+        return shown
+
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+        """Write `type: [X, "null"]` instead of `anyOf`."""
+        shown = super().nullable_schema(schema)
+        value = shown.get("anyOf", [{}])[0]
+        return {**value, "type": [value["type"], "null"]} if isinstance(value.get("type"), str) else shown
+
+
+@functools.cache
+def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> dict[str, Any]:
+    """The JSON Schema of `model`, in the contracts' form; docstrings of models are left out, `MEANINGS` are in it."""
+    schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
+    for name, part in (("", schema), *schema.get("$defs", {}).items()):
+        part.pop("title", None)
+        part.pop("description", None)
+        if name in MEANINGS:
+            part["description"] = MEANINGS[name]
+    return schema
+
+
+def without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an answer, without defaults: a field that is absent has no value."""
+    plain = {name: part for name, part in schema.items() if name != "default"}
+    for name in ("properties", "$defs"):
+        if name in plain:
+            plain[name] = {key: without_defaults(part) for key, part in plain[name].items()}
+    return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +181,6 @@ class Family:
     by_name_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The circumstances of a running call.
-
-    `progress(done, total, message)` reports to the waiting caller. `unattended`: nobody reads the answer, as for a
-    queued call. `caller` is whom the access token names, None without one. `local`: the user of this machine calls,
-    by standard input or the command line, and may name its files.
-    """
-
-    correlation_id: str
-    deadline: Deadline
-    progress: Progress = silent
-    unattended: bool = False
-    caller: Caller | None = None
-    local: bool = False
-
-    @property
-    def subject(self) -> str | None:
-        """The subject of the access token, for logs and the audit."""
-        return self.caller.subject if self.caller else None
-
-
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 AUDIT_SCHEMA = {
     "type": "object",
@@ -75,35 +195,27 @@ AUDIT_SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One public operation. `timeout` is in seconds; `lambda_module` is its module and Lambda function.
-
-    `scope`: what an access token must allow.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """What the declaration of a tool says. `timeout` is in seconds. `scope`: what an access token must allow.
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
-    `in_default_list`: clients are sent it unless they ask for other tools; the list is 12 kB at most.
+    `output_listed`: tools/list has the schema of the answer. `in_default_list`: clients are sent it unless they ask for
+    other tools; the list is 12 kB at most.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
-    `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp call` alone.
+    `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp admin call` alone.
     `beyond`: why there is a tool that no contract document has; None for a contract's tool.
     `also_uses`: methods of ports, as "documents.delete", that its examples do not reach; `does_without`: those that it
     tries and answers without. On AWS its function is given what its examples and `also_uses` take, and no more.
     """
 
-    name: str
     family: Family
     scope: Scope
-    description: str
-    lambda_module: str
     timeout: float
-    read_only: bool
-    idempotent: bool
-    destructive: bool
-    open_world: bool
-    input: type[Request]
-    output: type[Response]
-    run: Callable[..., Response] = field(repr=False)
-    wants_context: bool = False
+    read_only: bool = True
+    idempotent: bool = True
+    destructive: bool = False
+    open_world: bool = False
     output_listed: bool = True
     in_default_list: bool = False
     longest: int | None = None
@@ -111,6 +223,19 @@ class Tool:
     beyond: str | None = None
     also_uses: tuple[str, ...] = ()
     does_without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ToolOptions):
+    """One public operation. `lambda_module` is its module and Lambda function."""
+
+    name: str
+    description: str
+    lambda_module: str
+    input: type[Request]
+    output: type[Response]
+    run: Callable[..., Response] = field(repr=False)
+    wants_context: bool = False
 
     @property
     def portable_name(self) -> str:
@@ -138,25 +263,29 @@ class Tool:
         return {**schema, "properties": {**schema["properties"], "audit": AUDIT_SCHEMA}, "required": required}
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceOptions:
+    """What the declaration of a resource says. `scope`, `open_world`: as of a tool. `blob`: MCP carries it as base64 of
+    its JSON instead of as text."""
 
-    `scope`, `open_world`: as of a tool. `blob`: MCP carries it as base64 of its JSON instead of as text.
-    """
-
-    uri: str
     name: str
     family: Family
-    description: str
-    lambda_module: str
-    timeout: float
     scope: Scope
-    mime_type: str
-    output: type[Response]
-    run: Callable[..., Response] = field(repr=False)
+    timeout: float
+    mime_type: str = "application/json"
     open_world: bool = False
     blob: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource(ResourceOptions):
+    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1)."""
+
+    uri: str
+    description: str
+    lambda_module: str
+    output: type[Response]
+    run: Callable[..., Response] = field(repr=False)
     wants_context: bool = False
 
     @property
@@ -174,93 +303,48 @@ class Resource:
         return matched.groupdict() if matched else None
 
 
-def tool(
-    name: str,
-    *,
-    family: Family,
-    scope: Scope,
-    timeout: float,
-    read_only: bool = True,
-    idempotent: bool = True,
-    destructive: bool = False,
-    open_world: bool = False,
-    output_listed: bool = True,
-    in_default_list: bool = False,
-    longest: int | None = None,
-    command: str | None = None,
-    beyond: str | None = None,
-    also_uses: tuple[str, ...] = (),
-    does_without: tuple[str, ...] = (),
-) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare the decorated function as the tool `name`; `Tool` describes the options.
+P = typing.ParamSpec("P")
+Declared = typing.TypeVar("Declared", Tool, Resource)
+Declare = Callable[[Callable[..., Any]], Declared]
 
-    Clients see the docstring as the tool's description. `output_listed`: tools/list has the schema of the answer.
+
+def _declaring(
+    options: Callable[P, ToolOptions | ResourceOptions], kind: type[Declared], named: str
+) -> Callable[typing.Concatenate[str, P], Declare[Declared]]:
+    """A decorator that takes a name and the options, and makes the function that it decorates one of `kind`.
+
+    Clients see the docstring as its description.
     """
 
-    def declare(run: Callable[..., Any]) -> Tool:
-        types = typing.get_type_hints(run)
-        return Tool(
-            name=name,
-            family=family,
-            scope=scope,
-            description=inspect.getdoc(run) or "",
-            lambda_module=run.__module__.rpartition(".")[2],
-            timeout=timeout,
-            read_only=read_only,
-            idempotent=idempotent,
-            destructive=destructive,
-            open_world=open_world,
-            input=types["request"],
-            output=types["return"],
-            run=run,
-            wants_context="context" in types,
-            output_listed=output_listed,
-            in_default_list=in_default_list,
-            longest=longest,
-            command=command,
-            beyond=beyond,
-            also_uses=also_uses,
-            does_without=does_without,
-        )
+    def decorator(title: str, /, *given: P.args, **by_name: P.kwargs) -> Declare[Declared]:
+        chosen = options(*given, **by_name)
+        said: dict[str, Any] = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
 
-    return declare
+        def declare(run: Callable[..., Any]) -> Declared:
+            types = typing.get_type_hints(run)
+            own: dict[str, Any] = {named: title}
+            if "request" in types:
+                own["input"] = types["request"]
+            module = run.__module__.rpartition(".")[2]
+            return kind(
+                **said,
+                **own,
+                description=inspect.getdoc(run) or "",
+                lambda_module=module,
+                output=types["return"],
+                run=run,
+                wants_context="context" in types,
+            )
+
+        return declare
+
+    return decorator
 
 
-def resource(
-    uri: str,
-    *,
-    name: str,
-    family: Family,
-    scope: Scope,
-    timeout: float,
-    mime_type: str = "application/json",
-    open_world: bool = False,
-    blob: bool = False,
-) -> Callable[[Callable[..., Any]], Resource]:
-    """Declare the decorated function as the resource at the template `uri`."""
-
-    def declare(run: Callable[..., Any]) -> Resource:
-        types = typing.get_type_hints(run)
-        return Resource(
-            uri=uri,
-            name=name,
-            family=family,
-            description=inspect.getdoc(run) or "",
-            lambda_module=run.__module__.rpartition(".")[2],
-            timeout=timeout,
-            scope=scope,
-            mime_type=mime_type,
-            output=types["return"],
-            run=run,
-            open_world=open_world,
-            blob=blob,
-            wants_context="context" in types,
-        )
-
-    return declare
-
-
-Declared = typing.TypeVar("Declared", Tool, Resource)
+tool = _declaring(ToolOptions, Tool, "name")
+"""Declares the decorated function as the tool of that name; `ToolOptions` describes the options."""
+resource = _declaring(ResourceOptions, Resource, "uri")
+"""Declares the decorated function as the resource at that template."""
 
 
 def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator[Declared]:

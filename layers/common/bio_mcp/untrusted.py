@@ -4,6 +4,7 @@ Papers, documents and NCBI's messages reach people by terminals and pages, and l
 reader cannot see is replaced; what addresses a model stays as it was written, as a quote must, and is pointed at.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -50,15 +51,30 @@ OURS = frozenset(
 
 def neutral(value: Any) -> Any:
     """The JSON `value` with each character that no reader sees replaced, in keys and texts."""
+    return _neutral(value) if deceives(json.dumps(value, ensure_ascii=False)) else value
+
+
+def deceives(written: str) -> bool:
+    """Whether a character that no reader sees stands in JSON, as itself or escaped."""
+    return (not written.isprintable() and _UNSEEN.search(written) is not None) or "\\u00" in written
+
+
+def _neutral(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isprintable() else _UNSEEN.sub(REPLACED, value)
     if isinstance(value, dict):
-        return {neutral(key): neutral(each) for key, each in value.items()}
-    return [neutral(each) for each in value] if isinstance(value, list) else value
+        return {_neutral(key): _neutral(each) for key, each in value.items()}
+    return [_neutral(each) for each in value] if isinstance(value, list) else value
 
 
-def addressing_a_model(value: Any) -> list[str]:
-    """Where texts of the JSON `value` speak to a language model: JSON Pointers (RFC 6901), in order, the first few."""
+def addressing_a_model(value: Any, written: str = "") -> list[str]:
+    """Where texts of the JSON `value` speak to a language model: JSON Pointers (RFC 6901), in order, the first few.
+
+    `written` is the value as JSON, where that was made already.
+    """
+    lowered = (written or json.dumps(value, ensure_ascii=False)).lower()
+    if not any(hint in lowered for hint in _HINTS):
+        return []
     found = (place for place, text in _texts(value, "") if _addresses(text))
     return [place for place, _ in zip(found, range(MOST_POINTERS), strict=False)]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from tests import moto_server
-from tests.aws_ports import NOBODY, MotoPorts
+from tests.support import moto_server
+from tests.support.aws_ports import NOBODY, MotoPorts
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded
-from tests.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY
 
 
 class Watched:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from bio_mcp.adapters.aws.announcements import AT_ONCE, BACKOFF, EventBridgeAnnouncements
+from bio_mcp.adapters.aws.messages import AT_ONCE, BACKOFF, EventBridgeAnnouncements
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.literature.changes import ChangeKind, CorpusChange
+from bio_mcp.literature.records import ChangeKind, CorpusChange
 
 
 class Bus:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bio_mcp.adapters.aws.answers import DynamoAnswers
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.ports.answers import StoredAnswer
+from bio_mcp.literature.records import CitedSpan
+from bio_mcp.ports.stores import StoredAnswer
 from tests.adapters.aws.dying import Dying, Killed
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -20,7 +20,7 @@ def answer(answer_id, *pmids):
 
 def dying(ports, after):
     client = Dying(ports.dynamodb, after, "batch_write_item", "put_item", "update_item")
-    return DynamoAnswers(client, ports.answers._table)
+    return DynamoAnswers(client, ports.answers._table.name)
 
 
 MANY = [str(pmid) for pmid in range(1, 31)]  # in two batches
@@ -55,7 +55,7 @@ def test_an_answer_that_comes_with_its_flags_is_among_the_flagged(ports):
 def test_each_item_expires_two_years_after_the_answer_was_given(ports):
     ports.answers.put(answer("a", "9", "10"))
     ports.answers.flag(["a"], "9")
-    items = ports.dynamodb.scan(TableName=ports.answers._table)["Items"]
+    items = ports.dynamodb.scan(TableName=ports.answers._table.name)["Items"]
     assert {each["name"]["S"] for each in items} == {"answer a", "paper 9", "paper 10", "flagged"}
     two_years = (NOON + timedelta(days=730)).timestamp()
     assert {int(each["expires_at"]["N"]) for each in items} == {two_years}

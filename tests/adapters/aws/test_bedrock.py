@@ -1,11 +1,11 @@
-"""Converse of Amazon Bedrock, by the service's own description of its requests and answers."""
+"""Converse and Rerank of Amazon Bedrock, by the service's own description of their requests and answers."""
 
 import json
 
 import pytest
 from botocore.stub import Stubber
 
-from bio_mcp.adapters.aws.bedrock import BedrockLanguageModel
+from bio_mcp.adapters.aws.bedrock import BedrockLanguageModel, BedrockReranker
 from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER, Deadline
@@ -13,6 +13,7 @@ from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("nobody")
 CLIENTS = Clients()
+RERANKER = "arn:aws:bedrock:eu-west-1::foundation-model/cohere.rerank-v3-5:0"
 
 
 def answered(*texts, stop="end_turn"):
@@ -36,17 +37,23 @@ class Bedrock:
         client.meta.events.register("provide-client-params", lambda params, **_: self.sent.append(params))
         stubber = Stubber(client)
         for each in self.answers:
+            operation = "converse" if service == "bedrock-runtime" else "rerank"
             if isinstance(each, str):
-                stubber.add_client_error("converse", each, "arn:aws:bedrock:us-east-1:123456789012:secret")
+                stubber.add_client_error(operation, each, "arn:aws:bedrock:us-east-1:123456789012:secret")
             else:
-                stubber.add_response("converse", each)
+                stubber.add_response(operation, each)
         stubber.activate()
         return client
 
     def model(self, *answers, **options):
         self.answers = answers
         backoff = Backoff(tries=3, rng=lambda: 0.5, sleep=self.pauses.append)
-        return BedrockLanguageModel(self.make, "a-model", backoff=backoff, **options)
+        return BedrockLanguageModel("a-model", backoff=backoff, make=self.make, **options)
+
+    def scores(self, answer, deadline=NEVER, **options):
+        self.answers = [answer if isinstance(answer, str) else {"results": answer}]
+        reranker = BedrockReranker(RERANKER, make=self.make, **options)
+        return reranker.scores("Does it help?", ["Pain fell.", ""], deadline)
 
 
 def ask(model, deadline=NEVER):
@@ -108,9 +115,9 @@ def test_a_refusal_says_what_to_check_and_repeats_nothing_of_it(code, says):
 def test_a_service_that_cannot_be_reached_is_an_upstream_failure():
     pauses = []
     model = BedrockLanguageModel(
-        lambda service, config: CLIENTS.make(service, "http://127.0.0.1:9", config),
         "a-model",
         backoff=Backoff(tries=2, sleep=pauses.append),
+        make=lambda service, config: CLIENTS.make(service, config, "http://127.0.0.1:9"),
     )
     with pytest.raises(UpstreamFailed, match="could not be reached") as failed:
         ask(model)
@@ -127,9 +134,40 @@ def test_a_call_without_time_asks_nobody():
     bedrock = Bedrock()
     with pytest.raises(DeadlineExceeded):
         ask(bedrock.model(), Deadline(0))
+    with pytest.raises(DeadlineExceeded):
+        bedrock.scores([], Deadline(0))
     assert bedrock.configs == []
 
 
 def test_the_fingerprint_changes_with_model_region_and_guardrail():
     models = [Bedrock().model(**options) for options in ({}, {"region": "eu-west-1"}, {"guardrail": "a:1"})]
     assert len({each.fingerprint for each in models}) == 3
+    assert BedrockReranker(RERANKER).fingerprint == "bedrock/cohere.rerank-v3-5:0"  # without the account
+
+
+def test_scores_are_in_the_order_of_the_passages():
+    bedrock = Bedrock()
+    answer = [{"index": 1, "relevanceScore": 0.25}, {"index": 0, "relevanceScore": 0.5}]
+    assert bedrock.scores(answer, patience_s=3.5) == [0.5, 0.25]
+    [sent] = bedrock.sent
+    assert sent["queries"] == [{"type": "TEXT", "textQuery": {"text": "Does it help?"}}]
+    assert [each["inlineDocumentSource"]["textDocument"]["text"] for each in sent["sources"]] == ["Pain fell.", " "]
+    of_model = sent["rerankingConfiguration"]["bedrockRerankingConfiguration"]
+    assert of_model == {"modelConfiguration": {"modelArn": RERANKER}, "numberOfResults": 2}
+    assert bedrock.configs[0].read_timeout == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "retryable", "says"),
+    [
+        ("ThrottlingException", True, "busy"),
+        ("AccessDeniedException", False, "may not use the reranker"),
+        ("Other", False, "refused"),
+        ([{"index": 0, "relevanceScore": 0.5}], True, "no score for every passage"),
+    ],
+)
+def test_passages_without_scores_are_a_failure_that_names_nothing_of_the_account(answer, retryable, says):
+    with pytest.raises(UpstreamFailed, match=says) as failed:
+        Bedrock().scores(answer)
+    assert failed.value.retryable is retryable
+    assert "123456789012" not in str(failed.value)

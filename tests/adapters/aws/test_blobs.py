@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 from bio_mcp.ports.stores import EXPIRING_DAYS
-from tests.aws_template import RESOURCES
+from tests.support.aws_template import RESOURCES
 
 
 def test_an_address_downloads_one_file_under_a_name_for_a_time(ports):

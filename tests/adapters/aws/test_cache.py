@@ -3,10 +3,10 @@
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from bio_mcp.adapters.aws.cache import LARGEST, DynamoCache
+from bio_mcp.adapters.aws.answers import LARGEST, DynamoCache
 from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
-from tests.aws_ports import NOBODY, MotoPorts
+from tests.support.aws_ports import NOBODY, MotoPorts
 
 
 @pytest.fixture

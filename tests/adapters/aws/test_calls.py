@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bio_mcp.adapters.aws.calls import DynamoCalls
+from bio_mcp.adapters.aws.accounts import DynamoCalls
 from bio_mcp.errors import NotFound
-from bio_mcp.ports.calls import CallRecord
+from bio_mcp.ports.state import CallRecord
 from tests.adapters.aws.dying import Dying, Killed
 from tests.adapters.aws.test_large_values import LONG, stored
-from tests.aws_ports import MotoPorts
-from tests.aws_tables import BUCKET, properties
+from tests.support.aws_ports import MotoPorts
+from tests.support.aws_tables import BUCKET, properties
 
 NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def test_the_newest_are_found_over_all_the_days_that_calls_are_stored(ports):
 
 def test_what_is_stored_expires_after_the_days_that_the_failure_names_and_its_files_a_day_later(ports):
     ports.calls.record(call(1))
-    items = ports.dynamodb.scan(TableName=ports.calls._table)["Items"]
+    items = ports.dynamodb.scan(TableName=ports.calls._table.name)["Items"]
     ends = (NOON + timedelta(days=30)).timestamp()
     assert [int(each["expires_at"]["N"]) for each in items] == [ends, ends]
     ports.calls._clock = lambda: ends - 1
@@ -69,7 +69,7 @@ def test_a_call_that_was_killed_while_it_was_recorded_can_be_replayed_or_is_reco
     for after in range(2):
         client = Dying(ports.dynamodb, after, "put_item")
         with pytest.raises(Killed):
-            DynamoCalls(client, ports.calls._table, lambda: ports.blobs, 30, ports.clock).record(call(after))
+            DynamoCalls(client, ports.calls._table.name, lambda: ports.blobs, 30, clock=ports.clock).record(call(after))
     with pytest.raises(NotFound):
         ports.calls.get("id 0")
     assert ports.calls.get("id 1") == call(1)

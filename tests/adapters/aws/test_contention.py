@@ -5,21 +5,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from bio_mcp.adapters.aws import announcements, dynamodb, rate_limit
-from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
-from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+from bio_mcp.adapters.aws import messages, rate_limit, table
 from bio_mcp.adapters.aws.clients import client
-from bio_mcp.adapters.aws.documents import DynamoDocuments
-from bio_mcp.adapters.aws.dynamodb import batch_get
-from bio_mcp.adapters.aws.exact_count import CountedItems
+from bio_mcp.adapters.aws.documents import CountedItems, DynamoDocuments
+from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
+from bio_mcp.adapters.aws.state import DynamoCheckpoints
 from bio_mcp.adapters.opensearch import bulk
 from bio_mcp.adapters.opensearch.bulk import Bulk
-from bio_mcp.adapters.opensearch.errors import Busy
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.adapters.opensearch.client import Busy, OpenSearchTransport
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
-from bio_mcp.literature.changes import ChangeKind, CorpusChange
+from bio_mcp.literature.records import ChangeKind, CorpusChange
+from bio_mcp.scope import bounded_by
 from tests.adapters.clocks import Clock
 
 pytestmark = pytest.mark.usefixtures("nobody")
@@ -62,25 +60,26 @@ class Contention:
 
 def marking():
     aws = Contention()
-    documents = DynamoDocuments(aws.dynamodb, "t", None, None, aws.backoff(dynamodb.BACKOFF))
+    documents = DynamoDocuments(aws.dynamodb, "t", None, None, backoff=aws.backoff(table.BACKOFF))
     return aws, lambda: documents.mark_indexed({"1": 2})
 
 
 def counting():
     aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {}})
-    counted = CountedItems(aws.dynamodb, "t", "pmid", aws.backoff(dynamodb.BACKOFF))
-    return aws, lambda: counted.add({"1": {"pmid": {"S": "1"}}})
+    counted = CountedItems(table.Table(aws.dynamodb, "t", "papers", aws.backoff(table.BACKOFF)))
+    return aws, lambda: counted.add({"1": {"pmid": "1"}})
 
 
 def reading():
     key = {"pmid": {"S": "1"}}
     aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {"t": {"Keys": [key]}}})
-    return aws, lambda: list(batch_get(aws.dynamodb, "t", [key], ["pmid"], aws.backoff(dynamodb.BACKOFF)))
+    of_keys = table.Table(aws.dynamodb, "t", "papers", aws.backoff(table.BACKOFF))
+    return aws, lambda: of_keys.batch_get_items([{"pmid": "1"}], ["pmid"])
 
 
 def advancing():
     aws = Contention()
-    checkpoints = DynamoCheckpoints(aws.dynamodb, "t", aws.backoff(dynamodb.BACKOFF))
+    checkpoints = DynamoCheckpoints(aws.dynamodb, "t", backoff=aws.backoff(table.BACKOFF))
     return aws, lambda: checkpoints.advance("q", "term", "2024-05-01")
 
 
@@ -92,7 +91,7 @@ def cooling():
 
 def announcing():
     aws = Contention()
-    bus = EventBridgeAnnouncements(aws, "bus", aws.backoff(announcements.BACKOFF))
+    bus = EventBridgeAnnouncements(aws, "bus", aws.backoff(messages.BACKOFF))
     return aws, lambda: bus.publish([CorpusChange(ChangeKind.NEW, "1", 1)])
 
 
@@ -103,12 +102,12 @@ def indexing():
 
 
 LOOPS = {
-    marking: dynamodb.BACKOFF,
-    counting: dynamodb.BACKOFF,
-    reading: dynamodb.BACKOFF,
-    advancing: dynamodb.BACKOFF,
+    marking: table.BACKOFF,
+    counting: table.BACKOFF,
+    reading: table.BACKOFF,
+    advancing: table.BACKOFF,
     cooling: rate_limit.BACKOFF,
-    announcing: announcements.BACKOFF,
+    announcing: messages.BACKOFF,
     indexing: bulk.BACKOFF,
 }
 

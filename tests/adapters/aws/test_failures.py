@@ -8,14 +8,14 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError, ParamValidationError
 
 from bio_mcp.adapters.aws.blobs import S3Blobs
-from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, batch_get
-from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.adapters.aws.leases import DynamoLeases
-from bio_mcp.adapters.aws.queue import SqsContinuations
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.adapters.aws.clients import reaching
+from bio_mcp.adapters.aws.messages import SqsContinuations
+from bio_mcp.adapters.aws.state import DynamoCheckpoints, DynamoLeases
+from bio_mcp.adapters.aws.table import BACKOFF, Table
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import StoreFailed
-from tests.aws_ports import client
+from bio_mcp.scope import bounded_by
+from tests.support.aws_ports import client
 
 
 def error(code, message="arn:aws:dynamodb:eu-central-1:123456789012:table/secret-name"):
@@ -111,12 +111,16 @@ class Sparing:
 
 
 def keys(count):
-    return [{"pmid": {"S": str(n)}} for n in range(count)]
+    return [{"pmid": str(n)} for n in range(count)]
+
+
+def read(dynamodb, keys, backoff):
+    return Table(dynamodb, "t", "papers", backoff).batch_get_items(keys, ["pmid"])
 
 
 def test_keys_that_were_left_undone_are_asked_for_until_all_are_there():
     sparing, slept = Sparing(30), []
-    assert list(batch_get(sparing, "t", keys(250), ["pmid"], replace(STEADY, sleep=slept.append))) == keys(250)
+    assert read(sparing, keys(250), replace(STEADY, sleep=slept.append)) == keys(250)
     assert sparing.asked == [100, 70, 40, 10, 100, 70, 40, 10, 50, 20]
     first_s, second_s, third_s = 0.05, 0.1, 0.2
     assert slept == [first_s, second_s, third_s, first_s, second_s, third_s, first_s]
@@ -124,20 +128,20 @@ def test_keys_that_were_left_undone_are_asked_for_until_all_are_there():
 
 def test_a_whole_answer_makes_no_pause():
     sparing, slept = Sparing(100), []
-    assert list(batch_get(sparing, "t", keys(250), ["pmid"], replace(BACKOFF, sleep=slept.append))) == keys(250)
+    assert read(sparing, keys(250), replace(BACKOFF, sleep=slept.append)) == keys(250)
     assert slept == []
 
 
 def test_no_pause_for_the_rest_outlasts_the_call():
     slept = []
     with bounded_by(Deadline(0.04)), pytest.raises(StoreFailed, match="busy at the moment"):
-        list(batch_get(Sparing(30), "t", keys(50), ["pmid"], replace(STEADY, sleep=slept.append)))
+        read(Sparing(30), keys(50), replace(STEADY, sleep=slept.append))
     assert slept == []
 
 
 def test_keys_that_stay_undone_are_a_failure_and_never_a_shorter_answer():
     sparing, slept = Sparing(0), []
     with pytest.raises(StoreFailed, match="busy at the moment"):
-        list(batch_get(sparing, "t", keys(3), ["pmid"], replace(BACKOFF, sleep=slept.append)))
+        read(sparing, keys(3), replace(BACKOFF, sleep=slept.append))
     assert len(slept) == BACKOFF.tries - 1
     assert slept[0] <= 0.1 < slept[4] <= 30

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF
 from bio_mcp.adapters.aws.graph import DynamoGraph
+from bio_mcp.adapters.aws.table import BACKOFF
 from bio_mcp.errors import StoreFailed
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, Step
 from tests.adapters.aws.dying import Dying, Killed
@@ -82,7 +82,7 @@ def test_a_write_that_was_killed_anywhere_is_whole_after_the_next_and_counted_on
     nodes = constituents(40)
     client = Dying(ports.dynamodb, after, "batch_write_item", "transact_write_items")
     with pytest.raises(Killed):
-        DynamoGraph(client, ports.graph._table).put([HERB, *nodes], edges_to(nodes))
+        DynamoGraph(client, ports.graph._table.name).put([HERB, *nodes], edges_to(nodes))
     for node_id, found in ports.graph.neighbours(["C000", "H1"], [HAS, HAS_BACK], 99).items():
         assert {each.from_id for each in found.edges} == {"H1"}, node_id  # no edge without its nodes
     for _ in range(2):
@@ -96,7 +96,7 @@ def test_a_write_that_was_killed_anywhere_is_whole_after_the_next_and_counted_on
 def test_a_name_whose_node_was_never_written_finds_nothing(ports):
     client = Dying(ports.dynamodb, 0, "transact_write_items")
     with pytest.raises(Killed):
-        DynamoGraph(client, ports.graph._table).put([replace(HERB, synonyms=("Haldi",))], [])
+        DynamoGraph(client, ports.graph._table.name).put([replace(HERB, synonyms=("Haldi",))], [])
     assert ports.graph.named(["haldi"]) == {}
     ports.graph.put([HERB], [])
     assert ports.graph.named(["haldi", "turmeric"]) == {"turmeric": [HERB]}
@@ -126,7 +126,7 @@ def test_what_another_writes_at_the_same_time_is_merged_and_counted_once(ports):
 
     client = Overtaking(ports.dynamodb, other)
     backoff = replace(BACKOFF, sleep=lambda _: None)
-    DynamoGraph(client, ports.graph._table, backoff).put([], edges_to(nodes))
+    DynamoGraph(client, ports.graph._table.name, backoff=backoff).put([], edges_to(nodes))
     [edge] = ports.graph.neighbours(["H1"], [HAS], 5)["H1"].edges
     assert edge.sources == ("Another", "A database")
     assert ports.graph.count() == {"herb": 1, "constituent": 1, "has_constituent": 1}

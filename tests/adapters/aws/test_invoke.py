@@ -10,10 +10,10 @@ import pytest
 from botocore.config import Config
 
 from bio_mcp.adapters.aws.clients import client
-from bio_mcp.adapters.aws.invoke import LARGEST, LambdaFunctions
+from bio_mcp.adapters.aws.messages import LARGEST, LambdaFunctions
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, UpstreamFailed
-from tests.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY
 
 pytestmark = pytest.mark.usefixtures("nobody")
 EVENT = {"tool": "sample.echo", "arguments": {"text": "β"}, "correlation_id": "c"}

@@ -8,7 +8,7 @@ import pytest
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.ports.state import Job
-from tests.aws_ports import client
+from tests.support.aws_ports import client
 
 LONG = np.random.default_rng(1).bytes(600_000).hex()  # 1,200,000 letters that no compression brings below 400 KB
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

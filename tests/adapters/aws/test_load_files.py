@@ -2,9 +2,9 @@
 
 import pytest
 
-from bio_mcp.adapters.aws.load_files import S3LoadFiles
+from bio_mcp.adapters.aws.loading import S3LoadFiles
 from bio_mcp.errors import NotFound, StoreFailed
-from tests.aws_ports import client
+from tests.support.aws_ports import client
 
 
 @pytest.fixture

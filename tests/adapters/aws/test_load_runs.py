@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bio_mcp.adapters.aws.load_runs import StepFunctionsRuns
+from bio_mcp.adapters.aws.loading import StepFunctionsRuns
 from bio_mcp.errors import Conflict, NotFound, StoreFailed
-from tests.aws_ports import client
+from tests.support.aws_ports import client
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 ANY = json.dumps({"StartAt": "End", "States": {"End": {"Type": "Succeed"}}})

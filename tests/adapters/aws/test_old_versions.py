@@ -12,7 +12,7 @@ from tests.adapters.aws.test_large_values import LONG, document, stored
 
 
 def over(ports, client):
-    return DynamoDocuments(client, ports.documents._table, lambda: ports.blobs, serial)
+    return DynamoDocuments(client, ports.documents._table.name, lambda: ports.blobs, serial)
 
 
 class Overtaking:
@@ -64,7 +64,7 @@ def test_a_deletion_that_was_killed_leaves_no_version_of_a_paper_that_is_gone(po
     assert not is_stored(ports, 1)
     ports.documents.delete(["1"])
     assert ports.documents.count() == 0
-    names = {item["pmid"]["S"] for item in ports.dynamodb.scan(TableName=ports.documents._table)["Items"]}
+    names = {item["pmid"]["S"] for item in ports.dynamodb.scan(TableName=ports.documents._table.name)["Items"]}
     assert [each for each in names if not re.fullmatch(r"#(\d+|day .+)", each)] == []  # counters
 
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.adapters.aws.batch_writes import batch_write
-from bio_mcp.adapters.aws.dynamodb import BACKOFF
-from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
+from bio_mcp.adapters.aws.projects import DynamoProjectDocuments
+from bio_mcp.adapters.aws.table import BACKOFF, Table, plain
 from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
@@ -25,7 +24,7 @@ MANY = tuple(f"citekey:{n}" for n in range(30))  # in two batches
 
 
 def dying(ports, after):
-    table = ports.project_documents._table
+    table = ports.project_documents._table.name
     return DynamoProjectDocuments(Dying(ports.dynamodb, after, *WRITES), table, lambda: ports.blobs)
 
 
@@ -53,7 +52,7 @@ def test_a_deletion_that_was_killed_anywhere_is_whole_after_the_next(ports, afte
         dying(ports, after).delete(P, ["a"])
     documents.delete(P, ["a"])
     assert documents.all(P) == [document("b", "pmid:2")]
-    items = ports.dynamodb.scan(TableName=documents._table)["Items"]
+    items = ports.dynamodb.scan(TableName=documents._table.name)["Items"]
     assert [each["item"]["S"] for each in items] == ["document b", "identifier pmid:2"]
 
 
@@ -89,16 +88,17 @@ class Sparing:
         return {"UnprocessedItems": {table: undone} if undone else {}}
 
 
-REQUESTS = [{"DeleteRequest": {"Key": {"item": {"S": str(n)}}}} for n in range(60)]
+KEYS = [{"item": str(n)} for n in range(60)]
 
 
 def test_requests_that_were_left_undone_are_made_until_none_is_left():
     sparing, slept = Sparing(10), []
-    batch_write(sparing, "t", REQUESTS, replace(BACKOFF, sleep=slept.append, rng=lambda: 0.5))
-    assert sparing.made == REQUESTS
+    backoff = replace(BACKOFF, sleep=slept.append, rng=lambda: 0.5)
+    Table(sparing, "t", "documents", backoff).batch_write_items(deletes=KEYS)
+    assert [plain(each["DeleteRequest"]["Key"]) for each in sparing.made] == KEYS
     assert slept == [0.05, 0.1, 0.05, 0.1]
 
 
 def test_requests_that_stay_undone_are_a_failure():
     with pytest.raises(StoreFailed, match="busy at the moment"):
-        batch_write(Sparing(0), "t", REQUESTS, replace(BACKOFF, sleep=lambda _: None))
+        Table(Sparing(0), "t", "documents", replace(BACKOFF, sleep=lambda _: None)).batch_write_items(deletes=KEYS)

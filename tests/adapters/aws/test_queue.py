@@ -2,10 +2,10 @@
 
 import json
 
-from bio_mcp.adapters.aws.queue import SqsContinuations
-from bio_mcp.doors.aws.sqs import QueuedCalls
-from tests.aws_ports import client
-from tests.corpus import Over
+from bio_mcp.adapters.aws.messages import SqsContinuations
+from bio_mcp.doors.aws.queues import QueuedCalls
+from tests.support.aws_ports import client
+from tests.support.corpus import Over
 
 
 def test_a_tool_that_has_a_queue_of_its_own_finds_its_calls_there(ports):

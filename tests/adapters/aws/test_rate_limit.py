@@ -9,7 +9,7 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
 from tests.adapters.clocks import Clock
-from tests.aws_ports import AwsPorts
+from tests.support.aws_ports import AwsPorts
 
 THEN = 1_800_000_000.0
 

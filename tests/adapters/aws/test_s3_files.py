@@ -3,10 +3,10 @@
 import pytest
 from moto import mock_aws
 
+from bio_mcp.adapters.aws.blobs import S3Files
 from bio_mcp.adapters.aws.clients import client
-from bio_mcp.adapters.aws.s3_files import S3Files
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument
-from tests.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY
 
 ODD = [
     "inbox/lab/heart failure/a b.pdf",

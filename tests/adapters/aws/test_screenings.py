@@ -7,9 +7,9 @@ from hashlib import sha256
 
 import pytest
 
-from bio_mcp.adapters.aws.screenings import DynamoScreenings
+from bio_mcp.adapters.aws.projects import DynamoScreenings
 from bio_mcp.errors import StoreFailed
-from bio_mcp.ports.screening import ReviewRecord, ReviewSearch, ScreeningLabel
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 from tests.adapters.aws.dying import Dying, Killed
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -21,11 +21,11 @@ LARGE = replace(SEARCH, record_ids=tuple(f"doi:10.1000/{sha256(str(at).encode())
 
 def dying(ports, after):
     client = Dying(ports.dynamodb, after, "batch_write_item")
-    return DynamoScreenings(client, ports.screenings._table, lambda: ports.blobs)
+    return DynamoScreenings(client, ports.screenings._table.name, lambda: ports.blobs)
 
 
 def items(ports):
-    return ports.dynamodb.scan(TableName=ports.screenings._table)["Items"]
+    return ports.dynamodb.scan(TableName=ports.screenings._table.name)["Items"]
 
 
 def label(record_id, stage="abstract"):
@@ -77,7 +77,7 @@ def test_a_search_with_more_records_than_an_item_holds_is_a_file(ports):
 
 def test_a_search_whose_file_is_gone_is_a_failure_and_no_empty_list(ports):
     ports.screenings.put_search(R, LARGE)
-    lost = DynamoScreenings(ports.dynamodb, ports.screenings._table, lambda: MotoWithout(ports.blobs))
+    lost = DynamoScreenings(ports.dynamodb, ports.screenings._table.name, lambda: MotoWithout(ports.blobs))
     with pytest.raises(StoreFailed):
         lost.searches(R)
 

@@ -4,9 +4,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from bio_mcp.adapters.aws.secrets import reader
+from bio_mcp.adapters.aws.clients import reader
 from bio_mcp.errors import Misconfigured, StoreFailed
-from bio_mcp.wiring.secrets import stored_secret
+from bio_mcp.wiring.mode import stored_secret
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,8 @@
 from contextlib import contextmanager
 from datetime import date
 
-from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
-from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.adapters.caching import CachedPubmed, Lifetimes
+from bio_mcp.adapters.embedded.side_files import SqliteCache
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
@@ -25,7 +25,7 @@ class CachedNcbi:
 
     def again(self, lifetimes=LIFETIMES, source="http://ncbi/"):
         """The same as another process has it."""
-        return CachedPubmed(self.live.pubmed, self.cache, lifetimes, source=source, today=lambda: self.day)
+        return CachedPubmed(self.live.pubmed, self.cache, lifetimes, source, today=lambda: self.day)
 
     @property
     def deadline(self):

@@ -6,13 +6,25 @@ from contextlib import suppress
 
 import pytest
 
-from bio_mcp.adapters.caching import codecs
-from bio_mcp.adapters.caching.answers import key_of
-from bio_mcp.adapters.caching.codecs import Unreadable
-from bio_mcp.literature.jats import FullText, Licence, Table, TextSection
+from bio_mcp.adapters import caching
+from bio_mcp.adapters.caching import Unreadable, key_of
+from bio_mcp.literature.documents import FullText, Licence, Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, MeshPage, MeshRecord
-from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, Link, LinkName, LinkSet, SearchField, SearchPage, Spelling
+from bio_mcp.ports.ncbi import (
+    ArticleIds,
+    Citation,
+    CitationMatch,
+    DocSummary,
+    EntrezDatabase,
+    Link,
+    LinkName,
+    LinkSet,
+    MeshPage,
+    MeshRecord,
+    SearchField,
+    SearchPage,
+    Spelling,
+)
 
 DATABASE = EntrezDatabase(
     "pubmed", "PubMed", "about", 1, "2025/06/25 07:12",
@@ -24,20 +36,20 @@ ARTICLE = FullText(
     "PMC7", "7", None, "A β", "J", Licence("CC BY 4.0"), (TextSection("Methods", 1, "We did.", (TABLE,)),), False, 3
 )
 ANSWERS = [
-    (codecs.RECORD, Article("7", title="A β", retraction=RetractionStatus.RETRACTED)),
-    (codecs.SUMMARY, DocSummary("7")),
-    (codecs.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), volume="0", retraction=RetractionStatus.CONCERN)),
-    (codecs.LINKS, LinkSet("7", (Link("8", 3), Link("9")))),
-    (codecs.PAGE, SearchPage(0, (), "")),
-    (codecs.PAGE, SearchPage(12, ("1", "2"), "β [All]", ("warned",), "MCID_1", "1", ("dropped",))),
-    (codecs.SPELLING, Spelling("canser", "cancer")),
-    (codecs.SPELLING, Spelling("cancer", None)),
-    (codecs.DATABASE, DATABASE),
-    (codecs.MESH, MeshPage(1, (MeshRecord("D1", ("Fever", "Pyrexia"), trees=("C23",)),), "fever")),
-    (codecs.MATCH, CitationMatch(Citation("Lancet", "2020"), "7")),
-    (codecs.IDS, ArticleIds("7", None, "10.1/x")),
-    (codecs.FULL_TEXT, ARTICLE),
-    (codecs.TEXT, "PMID- 7\n\r\n\u2028é"),
+    (caching.RECORD, Article("7", title="A β", retraction=RetractionStatus.RETRACTED)),
+    (caching.SUMMARY, DocSummary("7")),
+    (caching.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), volume="0", retraction=RetractionStatus.CONCERN)),
+    (caching.LINKS, LinkSet("7", (Link("8", 3), Link("9")))),
+    (caching.PAGE, SearchPage(0, (), "")),
+    (caching.PAGE, SearchPage(12, ("1", "2"), "β [All]", ("warned",), "MCID_1", "1", ("dropped",))),
+    (caching.SPELLING, Spelling("canser", "cancer")),
+    (caching.SPELLING, Spelling("cancer", None)),
+    (caching.DATABASE, DATABASE),
+    (caching.MESH, MeshPage(1, (MeshRecord("D1", ("Fever", "Pyrexia"), trees=("C23",)),), "fever")),
+    (caching.MATCH, CitationMatch(Citation("Lancet", "2020"), "7")),
+    (caching.IDS, ArticleIds("7", None, "10.1/x")),
+    (caching.FULL_TEXT, ARTICLE),
+    (caching.TEXT, "PMID- 7\n\r\n\u2028é"),
 ]
 
 
@@ -64,13 +76,13 @@ def test_what_is_about_another_article_is_unreadable(codec, answer):
             codec.read(codec.dumps(answer), "70")
 
 
-TYPED = {codec.name: codec for codec, _ in ANSWERS if codec not in (codecs.RECORD, codecs.TEXT)}.values()
+TYPED = {codec.name: codec for codec, _ in ANSWERS if codec not in (caching.RECORD, caching.TEXT)}.values()
 
 
 @pytest.mark.parametrize("row", [[], {}, None, 7, "text", [[]], ["7"], ["7", []] * 20, [[], 1]])
 @pytest.mark.parametrize("codec", TYPED, ids=lambda each: each.name)
 def test_another_shape_is_unreadable(codec, row):
-    if (codec, row) != (codecs.IDS, {}):  # an article may have none of the ids
+    if (codec, row) != (caching.IDS, {}):  # an article may have none of the ids
         with pytest.raises(Unreadable):
             codec.read(zlib.compress(json.dumps(row).encode()), "7")
 
@@ -79,7 +91,7 @@ def test_another_scheme_another_source_and_another_kind_have_other_keys():
     key = key_of("http://ncbi/", "record", "7")
     assert key == key_of("http://ncbi/", "record", "7")
     others = [
-        key_of("http://ncbi/", "record", "7", scheme=codecs.SCHEME + 1),
+        key_of("http://ncbi/", "record", "7", scheme=caching.SCHEME + 1),
         key_of("http://mirror/", "record", "7"),
         key_of("http://ncbi/", "summary", "7"),
         key_of("http://ncbi/", "record", "8"),

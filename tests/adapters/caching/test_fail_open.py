@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.caching.fail_open import COOL_DOWN_S, FailOpenCache
+from bio_mcp.adapters.caching import COOL_DOWN_S, FailOpenCache
 from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
 

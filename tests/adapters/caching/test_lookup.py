@@ -2,18 +2,16 @@
 
 import pytest
 
-from bio_mcp.adapters.caching.lookup import CachedLookup
-from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.adapters.caching import CachedLookup
+from bio_mcp.adapters.embedded.side_files import SqliteCache
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import NcbiFailed, NotFound
+from bio_mcp.errors import NotFound
 from bio_mcp.ports.ncbi import Citation
 from bio_mcp.tools import lookup as tools
-from tests.adapters.caching.cached_ncbi import Broken
+from tests.adapters.caching.cached_ncbi import LIFETIMES
 from tests.adapters.clocks import Clock
 from tests.tools.live import LiveDesk
-
-LIFETIME_S, TEXT_S = 1_200, 600
 
 
 class CachedLookupSetup:
@@ -23,7 +21,7 @@ class CachedLookupSetup:
         self.ncbi, self.live, self.clock = ncbi, LiveDesk(ncbi), Clock(1_000_000.0)
         self.pubmed = self.live.pubmed
         self.cache = SqliteCache(directory, 8 << 20, self.clock)
-        self.lookup = self.over(self.cache)
+        self.lookup = CachedLookup(self.live.lookup, self.cache, LIFETIMES, "http://ncbi/")
         articles = self.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
         known = [each for each in articles if each.pmcid and each.abstract and each.journal.volume and each.pages]
         self.shown, self.withheld = (next(a for a in known if int(a.pmid) % 2 == odd) for odd in (0, 1))
@@ -34,9 +32,6 @@ class CachedLookupSetup:
             for a in known[:2]
         ]
         ncbi.control.clear_requests()
-
-    def over(self, cache):
-        return CachedLookup(self.live.lookup, cache, lifetime_s=LIFETIME_S, text_s=TEXT_S, source="http://ncbi/")
 
     def ask(self, name, lookup=None):
         """One question of each kind, as something that can be compared."""
@@ -64,7 +59,7 @@ def cached(ncbi, tmp_path):
     made.cache.close()
 
 
-LIVES = {"mesh": LIFETIME_S, "ecitmatch": LIFETIME_S, "convert": LIFETIME_S, "full_text": TEXT_S}
+LIVES = {name: LIFETIMES.link_s for name in ("mesh", "ecitmatch", "convert")} | {"full_text": LIFETIMES.record_s}
 
 
 @pytest.mark.parametrize("name", LIVES)
@@ -76,20 +71,6 @@ def test_the_same_is_asked_once_until_its_lifetime_is_over(cached, name):
     assert (cached.ask(name), cached.asked) == (first, 0)
     cached.clock.now += 1
     assert (cached.ask(name), cached.asked) == (first, asked)
-
-
-@pytest.mark.parametrize("name", LIVES)
-def test_a_failure_is_never_cached(cached, name):
-    cached.ncbi.control.fault(status=500, times=50)
-    with pytest.raises(NcbiFailed):
-        cached.ask(name)
-    cached.ncbi.control.clear_faults()
-    assert cached.ask(name) == cached.ask(name, cached.live.lookup)
-
-
-@pytest.mark.parametrize("name", LIVES)
-def test_a_cache_that_fails_is_an_empty_one(cached, name):
-    assert cached.ask(name, cached.over(Broken())) == cached.ask(name, cached.live.lookup)
 
 
 def twice(cached, ask):

@@ -8,13 +8,11 @@ from threading import Barrier, Thread
 
 import pytest
 
-from bio_mcp.adapters.caching.codecs import SCHEME
-from bio_mcp.adapters.caching.invalidation import InvalidatingAnnouncements
-from bio_mcp.cache_use import counting
+from bio_mcp.adapters.caching import SCHEME, InvalidatingAnnouncements
 from bio_mcp.errors import InvalidInput, NcbiFailed
-from bio_mcp.literature.changes import ChangeKind, CorpusChange
-from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.literature.records import ChangeKind, CorpusChange, RetractionStatus
 from tests.adapters.caching.cached_ncbi import LIFETIMES, Broken, cached_at
+from tests.support.scopes import counting
 
 ABSENT = "99999999"
 
@@ -112,30 +110,30 @@ def test_only_what_is_not_cached_is_asked_for(cached, ncbi, pmids, name):
         whole = ask(cached, name, pmids)
     assert whole == ask(cached, name, pmids, cached.live.pubmed)
     assert ncbi.control.requests()[0]["params"]["id"] == ",".join([pmids[0], *pmids[3:]])
-    assert lookups.summary == {"status": "mixed", "hits": 2, "misses": 3, "age_s": 7}
+    assert lookups.summary["cache"] == {"status": "mixed", "hits": 2, "misses": 3, "age_s": 7}
 
 
 def test_a_call_is_announced_hits_and_misses(cached, pmids):
     with counting() as lookups:
         ask(cached, "esummary", pmids)
-    assert lookups.summary == {"status": "miss", "hits": 0, "misses": 5}
+    assert lookups.summary["cache"] == {"status": "miss", "hits": 0, "misses": 5}
     cached.clock.now += 42.9
     with counting() as lookups:
         ask(cached, "esummary", pmids)
         ask(cached, "einfo", pmids)
         ask(cached, "einfo", pmids)
-    assert lookups.summary == {"status": "mixed", "hits": 6, "misses": 1, "age_s": 42}
+    assert lookups.summary["cache"] == {"status": "mixed", "hits": 6, "misses": 1, "age_s": 42}
     with counting() as lookups:
         cached.pubmed.contact()
         cached.pubmed.check(deadline=cached.deadline)
-    assert lookups.summary is None
+    assert lookups.summary == {}
 
 
 def test_a_call_that_failed_is_announced_its_misses(cached, ncbi, pmids):
     ncbi.control.fault(status=500, times=50)
     with counting() as lookups, pytest.raises(NcbiFailed):
         ask(cached, "esummary", pmids)
-    assert lookups.summary == {"status": "miss", "hits": 0, "misses": 5}
+    assert lookups.summary["cache"] == {"status": "miss", "hits": 0, "misses": 5}
 
 
 def test_what_a_search_depends_on_is_in_its_key(cached, ncbi):
@@ -197,7 +195,7 @@ def test_summaries_of_a_cached_search_take_no_request_where_all_are_cached(cache
     with counting() as lookups:
         more = cached.pubmed.summaries_of(page, 5, deadline=cached.deadline)
     assert [each.pmid for each in more.found] == list(page.ids)
-    assert lookups.summary["misses"] == 5
+    assert lookups.summary["cache"]["misses"] == 5
     assert len(ncbi.control.requests()) == asked + 1
 
 
@@ -309,7 +307,7 @@ def test_what_was_cached_damaged_is_asked_for_again(cached, ncbi, pmids):
         zlib.compress(b"[[], 1]"),
         b"\1" + zlib.compress(b"[]"),
     ):
-        with cached.cache._file.transaction("BEGIN IMMEDIATE") as connection:
+        with cached.cache.transaction("BEGIN IMMEDIATE") as connection:
             connection.execute("UPDATE answers SET value = ? WHERE key NOT LIKE '%.text.%'", (damage,))
             connection.execute("UPDATE answers SET value = substr(value, 1, 40) WHERE key LIKE '%.text.%'")
         assert {name: ask(cached, name, pmids) for name in LIVES} == whole
@@ -318,7 +316,7 @@ def test_what_was_cached_damaged_is_asked_for_again(cached, ncbi, pmids):
 def test_one_record_in_the_place_of_another_is_not_taken_for_it(cached, ncbi, pmids):
     whole = {name: ask(cached, name, pmids[:1]) for name in ("efetch", "esummary", "elink")}
     ask(cached, "efetch", pmids[1:2]), ask(cached, "esummary", pmids[1:2]), ask(cached, "elink", pmids[1:2])
-    with cached.cache._file.transaction("BEGIN IMMEDIATE") as connection:
+    with cached.cache.transaction("BEGIN IMMEDIATE") as connection:
         for kind in ("record", "summary", "links"):
             rows = connection.execute("SELECT key, value FROM answers WHERE key LIKE ?", (f"%.{kind}.%",)).fetchall()
             (one, first), (other, second) = rows
@@ -329,7 +327,7 @@ def test_one_record_in_the_place_of_another_is_not_taken_for_it(cached, ncbi, pm
 def test_a_key_tells_nobody_what_was_asked(cached, pmids):
     cached.pubmed.esearch("a private question about cancer", deadline=cached.deadline, retmax=5)
     ask(cached, "efetch", pmids)
-    with cached.cache._file.transaction("BEGIN") as connection:
+    with cached.cache.transaction("BEGIN") as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
     assert keys
     assert all(re.fullmatch(rf"{SCHEME}\.[a-z]+\.[0-9a-f]{{64}}", key) for key in keys)

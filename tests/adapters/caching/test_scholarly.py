@@ -2,19 +2,17 @@
 
 import pytest
 
-from bio_mcp.adapters.caching.scholarly import CachedEuropePmc, CachedMetrics, CachedNotices, CachedOpenAccess
-from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.adapters.caching import CachedEuropePmc, CachedMetrics, CachedNotices, CachedOpenAccess, Lifetimes
+from bio_mcp.adapters.embedded.side_files import SqliteCache
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.literature.jats import FullText, Licence, TextSection
+from bio_mcp.literature.documents import FullText, Licence, TextSection
 from bio_mcp.literature.notices import Notice
-from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
-from bio_mcp.ports.metrics import Metrics
-from bio_mcp.ports.notices import RegisteredWork
-from bio_mcp.ports.open_access import Copies, Copy
+from bio_mcp.ports.scholarly import Copies, Copy, EuropePmcPage, EuropePmcRecord, Metrics, RegisteredWork, Version
 from tests.adapters.clocks import Clock
 
 LIFETIME_S = 600
+ALIKE = Lifetimes(LIFETIME_S, LIFETIME_S, LIFETIME_S, LIFETIME_S)
 
 
 class Asked:
@@ -61,7 +59,7 @@ def service(known):
 @pytest.fixture
 def cached(kind, service, clock, tmp_path, closed):
     cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
-    return kind[0](service, cache, lifetime_s=LIFETIME_S, source="http://a/")
+    return kind[0](service, cache, ALIKE, "http://a/")
 
 
 def test_what_is_stored_is_not_asked_for_again_and_is_the_same(cached, service, known):
@@ -124,8 +122,7 @@ def asked():
 @pytest.fixture
 def europe_pmc(asked, clock, tmp_path, closed):
     cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
-    lives = {"lifetime_s": LIFETIME_S, "search_s": 60, "text_s": 2 * LIFETIME_S}
-    return CachedEuropePmc(asked, cache, **lives, source="http://a/")
+    return CachedEuropePmc(asked, cache, Lifetimes(2 * LIFETIME_S, 60, LIFETIME_S, 0), "http://a/")
 
 
 def test_records_searches_and_texts_are_stored_each_for_as_long_as_it_may_be(europe_pmc, asked, clock):
@@ -153,7 +150,7 @@ def test_another_page_or_order_is_another_search_and_an_empty_one_is_asked_again
 
 def test_copies_are_stored_and_that_there_is_none_is_not(asked, clock, tmp_path, closed):
     cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
-    unpaywall = CachedOpenAccess(asked, cache, lifetime_s=LIFETIME_S, source="http://u/")
+    unpaywall = CachedOpenAccess(asked, cache, ALIKE, "http://u/")
     for _ in range(2):
         assert unpaywall.copies("10.1000/known", deadline=NEVER).copies[0].version == "acceptedVersion"
         assert unpaywall.copies("10.1000/none", deadline=NEVER).copies == ()

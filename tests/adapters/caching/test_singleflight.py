@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 import pytest
 
-from bio_mcp.adapters.caching.singleflight import SingleFlight
+from bio_mcp.adapters.caching import SingleFlight
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiFailed
 

@@ -3,7 +3,7 @@
 from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SIZES, SqlitePassages
-from bio_mcp.adapters.embedded.window_columns import Sizes
+from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.leases import SqliteLeases
+from bio_mcp.adapters.embedded.sync_state import SqliteLeases
 
 
 def main(directory, name):

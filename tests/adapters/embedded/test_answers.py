@@ -2,11 +2,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bio_mcp.adapters.embedded.answers import LIFETIME, SqliteAnswers
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.projects import LIFETIME, SqliteAnswers
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.ports.answers import StoredAnswer
+from bio_mcp.literature.records import CitedSpan
+from bio_mcp.ports.stores import StoredAnswer
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

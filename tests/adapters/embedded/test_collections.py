@@ -1,6 +1,5 @@
 """The indexes of projects in a corpus file that several programs use, that is put back, read-only, or gone."""
 
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,17 +10,18 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.embedded.chunk_rows import head
-from bio_mcp.adapters.embedded.collection_index import FEW_DEAD, LOADED, LoadedCollections
-from bio_mcp.adapters.embedded.database import FILE, Database
+from bio_mcp.adapters.embedded.collections import LOADED, LoadedCollections
+from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch, NotFound, StoreFailed
+from bio_mcp.adapters.embedded.live_index import FEW_DEAD
+from bio_mcp.errors import Conflict, ModelMismatch, NotFound
 from bio_mcp.literature import serial
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.embedded.chunk_writer import SIZE
 from tests.adapters.embedded.engine import collections_in
 from tests.adapters.entries import DIM, unit
-from tests.reference_collections import ReferenceCollections
+from tests.support.reference_indexes import ReferenceCollections
 
 ROOT = Path(__file__).parents[3]
 ONE = "proj-one"
@@ -89,7 +89,7 @@ def test_the_memory_of_deleted_chunks_is_given_back(collections, database):
 
     def rows():
         with database.reading() as connection:
-            return len(loaded.current(connection, head(connection, ONE)).ids)
+            return len(loaded.current(connection, head(connection, ONE)).keys)
 
     store(collections, ONE, document("d1", *["all"] * FEW_DEAD), document("d2", "all two", "all"))
     assert rows() == FEW_DEAD + 2
@@ -106,7 +106,7 @@ def test_only_some_collections_stay_in_memory(collections, database):
         collections.create(f"proj-{n}", "m", DIM)
         store(collections, f"proj-{n}", document("d1", f"all {n}"))
         with database.reading() as connection:
-            assert len(loaded.current(connection, head(connection, f"proj-{n}")).ids) == 1
+            assert len(loaded.current(connection, head(connection, f"proj-{n}")).keys) == 1
     assert len(loaded) == LOADED
     assert all(set(found(collections, collection=f"proj-{n}")) == {"d1-0"} for n in range(LOADED + 3))
 
@@ -118,8 +118,8 @@ def test_an_older_look_at_a_collection_is_not_given_a_newer_one(collections, dat
         old = head(before, ONE)
         store(collections, ONE, document("d2", "all"))
         with database.reading() as after:
-            assert len(loaded.current(after, head(after, ONE)).ids) == 2
-        assert loaded.current(before, old) is None
+            assert len(loaded.current(after, head(after, ONE)).keys) == 2
+        assert loaded.current(before, old).change > old.change  # the search then looks again
 
 
 def test_a_killed_writer_leaves_each_document_old_or_new_and_nothing_acknowledged_is_lost(collections, tmp_path):
@@ -227,33 +227,3 @@ def test_a_stopped_rebuild_is_continued_where_it_stopped(collections):
     rest = []
     collections.rebuild(ONE, "n", DIM, lambda texts: [rest.extend(texts), np.ones((len(texts), DIM), np.float32)][1])
     assert (len(embedded), len(rest), set(embedded) & set(rest)) == (256, 44, set())
-
-
-def test_a_corpus_file_that_is_gone_is_a_failure_and_never_an_empty_answer(collections, tmp_path):
-    store(collections, ONE, document("d1", "all"))
-    assert found(collections)
-    (tmp_path / FILE).unlink()
-    for ask in (lambda: found(collections), lambda: collections.count(ONE), lambda: collections.drop(ONE)):
-        with pytest.raises(StoreFailed, match="no longer where it was"):
-            ask()
-
-
-def test_a_corpus_file_that_was_put_back_is_what_is_searched(collections, database, tmp_path):
-    store(collections, ONE, document("d1", "all"))
-    database.close()
-    earlier = shutil.copy(tmp_path / FILE, tmp_path / "earlier")
-    store(collections, ONE, document("d2", "all later"))
-    assert set(found(collections)) == {"d1-0", "d2-0"}
-    shutil.move(earlier, tmp_path / FILE)
-    assert set(found(collections)) == {"d1-0"}
-    store(collections, ONE, document("d3", "all other"))  # another write of the number that the later one had
-    assert set(found(collections)) == {"d1-0", "d3-0"}
-
-
-def test_a_full_disk_stores_nothing_of_a_document_and_the_rest_is_searched(collections, tmp_path):
-    store(collections, ONE, document("d1", "all"))
-    pages = (tmp_path / FILE).stat().st_size // 16_384
-    small = collections_in(Database(tmp_path, max_pages=pages + 20))
-    with pytest.raises(IndexUnavailable, match="No space is left"):
-        store(small, ONE, document("d2", *(f"all {'word ' * 500}{n}" for n in range(400))))
-    assert set(found(small)) == set(found(collections)) == {"d1-0"}

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.adapters.embedded.continuations import BACKOFF, MAX_UNANSWERED, SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.sync_state import BACKOFF, MAX_UNANSWERED, SqliteContinuations
 from tests.adapters.clocks import Clock
 
 EVENT = {"tool": "pubmed.sync_delta", "arguments": {"query": "β-cells", "resume": True}}
@@ -95,7 +95,7 @@ def test_a_call_that_cannot_work_later_is_buried_at_once_and_comes_back_when_it_
 def test_what_a_process_that_has_ended_received_is_due_at_once(tmp_path, continuations):
     received = "from pathlib import Path; import sys; "
     received += "from bio_mcp.adapters.embedded.database import Database; "
-    received += "from bio_mcp.adapters.embedded.continuations import SqliteContinuations; "
+    received += "from bio_mcp.adapters.embedded.sync_state import SqliteContinuations; "
     received += "print(SqliteContinuations(Database(Path(sys.argv[1]))).receive(600))"
     SqliteContinuations(Database(tmp_path)).send(EVENT)
     command = [sys.executable, "-c", received, str(tmp_path)]

@@ -12,7 +12,6 @@ import pytest
 
 from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import Conflict, Failure, IndexUnavailable
 from bio_mcp.literature import serial
 from bio_mcp.ports.projects import ProjectDocument
@@ -24,8 +23,8 @@ from bio_mcp.syncing.reindexing import reindex
 from tests.adapters.chunks import document, store
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.adapters.entries import DIM
-from tests.corpus import Corpus
 from tests.doors.command_line import sample
+from tests.support.corpus import Corpus
 
 PMID = "27602157"
 QUERY = PassageQuery((("cell", 1.0),), None)
@@ -122,7 +121,7 @@ def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_ag
     before = rows(corpus.database.directory / FILE)
     change(corpus, sql, int(PMID))
     assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
-    with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp reindex"):
+    with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp admin reindex"):
         passages_in(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
     reindex(corpus)
     assert problems(corpus.database.directory / FILE) == ()
@@ -210,16 +209,3 @@ def test_a_table_that_is_gone_is_damage(corpus):
     change(corpus, "DROP TABLE entries")
     with pytest.raises(IndexUnavailable, match="damaged"):
         corpus.passages.hybrid_search(QUERY)
-
-
-def test_a_corpus_of_before_there_were_checksums_gets_them(corpus):
-    before = rows(corpus.database.directory / FILE)
-    corpus.database.close()
-    step = next(place for place, each in enumerate(MIGRATIONS) if "TABLE checksums" in each)
-    change(corpus, "DROP TABLE checksums")
-    change(corpus, f"PRAGMA user_version = {step}")
-    earlier = Database(corpus.database.directory, migrations=MIGRATIONS[: step + 1])
-    with earlier.reading() as connection:
-        assert connection.execute("SELECT count(*) FROM checksums").fetchone() == (30,)
-    earlier.close()
-    assert rows(corpus.database.directory / FILE)[b"checksums"] == before[b"checksums"]

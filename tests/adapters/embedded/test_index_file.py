@@ -14,15 +14,26 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, PAGE, Reason, Unusable, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.index_file import MAX_CHANGED
-from bio_mcp.adapters.embedded.inspection import index_file
-from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
-from bio_mcp.adapters.embedded.verified import forget, has_settled, is_verified, remember
+from bio_mcp.adapters.embedded.index_file import (
+    FIRST_LINE,
+    MAGIC,
+    PAGE,
+    Reason,
+    Unusable,
+    forget,
+    has_settled,
+    is_verified,
+    read_arrays,
+    remember,
+    write_arrays,
+)
+from bio_mcp.adapters.embedded.integrity import index_file
+from bio_mcp.adapters.embedded.live_index import MAX_CHANGED
+from bio_mcp.adapters.embedded.passages import SqliteIndexes
 from bio_mcp.health import OK, WARN
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.embedded.reader import as_reader
@@ -279,12 +290,6 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
 
 def test_a_saved_index_can_be_read_by_its_owner_alone(corpus):
     assert stat.S_IMODE((corpus / INDEX_FILE).stat().st_mode) == 0o600
-
-
-def test_a_cut_saved_index_is_made_again(corpus, large):
-    with (corpus / INDEX_FILE).open("r+b") as file:
-        file.truncate(1_500_000)
-    assert answers(opened(corpus)) == large[1]
 
 
 def test_what_was_written_since_is_added_to_a_saved_index(corpus):

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.leases import SqliteLeases
-from bio_mcp.adapters.embedded.processes import FILE, presence_in
+from bio_mcp.adapters.embedded.database import LOCK_FILE, Database, presence_in
+from bio_mcp.adapters.embedded.sync_state import SqliteLeases
 from bio_mcp.errors import StoreFailed
 
 CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
@@ -68,6 +67,6 @@ def test_whoever_cannot_be_known_is_taken_to_be_running(tmp_path):
 
 
 def test_a_directory_that_cannot_be_used_is_reported(tmp_path):
-    (tmp_path / FILE).mkdir()
+    (tmp_path / LOCK_FILE).mkdir()
     with pytest.raises(StoreFailed, match="cannot be written"):
         presence_in(tmp_path)

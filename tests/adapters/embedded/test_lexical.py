@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.embedded.lexical import Texts, best_by_bm25
-from bio_mcp.adapters.embedded.postings import GatheredPostings, Postings, Segments, best, norms
+from bio_mcp.adapters.embedded.bm25 import GatheredPostings, Postings, Segments, Texts, best, best_by_bm25, norms
 
 WORDS, DEPTH = 12, 10
 NONE = np.empty(0, np.int32)

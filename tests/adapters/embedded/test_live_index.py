@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.window_columns import Sizes
+from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit

@@ -1,13 +1,11 @@
 import pytest
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.numbers import Numbers
+from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Filters, PassageQuery
-from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, chunk, entry
-from tests.retrieval.full_vocabulary import fill_vocabulary
 
 
 @pytest.fixture
@@ -73,24 +71,13 @@ def test_a_connection_that_remembers_too_many_facets_reads_them_again(tmp_path):
     database.close()
 
 
-def test_a_vocabulary_that_fills_within_a_batch_mixes_no_numbers(two):
-    one = two[0]
-    entries = [entry(pmid, f"every t{pmid} t{pmid + 1}") for pmid in range(1, 9)]
-    fill_vocabulary(left=-1)
-    fill_vocabulary(left=4)  # the next one, which lacks the terms of the entries
-    one.upsert_chunks(entries)
-    assert [found(one, f"t{n}") for n in range(2, 9)] == [[str(n - 1), str(n)] for n in range(2, 9)]
-    assert found(one, "every") == [str(pmid) for pmid in range(1, 9)]
-
-
-def test_terms_have_their_numbers_whichever_vocabulary_is_in_use(tmp_path):
-    database, numbers = Database(tmp_path), Numbers()
+def test_terms_have_their_numbers_however_few_are_remembered(tmp_path):
+    database, numbers = Database(tmp_path), Numbers(most=3)
     with database.writing() as connection:
         for change in range(1, 6):
             numbers.begin(connection, change)
-            terms, own = ["every", f"t{change + 1}", f"t{change}", "every"], Vocabulary()
-            documents = [Terms(own, own.numbered(part)) for part in (terms[:1], [], terms[1:])]
-            found = numbers.of_terms(connection, documents).tolist()
+            terms = ["every", f"t{change + 1}", f"t{change}", "every"]
+            found = numbers.of_terms(connection, [terms[:1], [], terms[1:]]).tolist()
             stored = dict(connection.execute("SELECT term, id FROM terms"))
             assert found == [stored[term] for term in terms]
     database.close()

@@ -4,14 +4,14 @@ from itertools import islice
 
 import pytest
 
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.errors import Conflict
-from bio_mcp.ports.indexes import Role
+from bio_mcp.ports.models import Role
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import begin, switch
-from tests.corpus import Corpus, HashedWords
 from tests.doors.command_line import sample
-from tests.reembedding import nearness, ready
+from tests.support.corpus import Corpus, HashedWords
+from tests.support.reembedding import nearness, ready
 
 
 @pytest.fixture
@@ -30,11 +30,11 @@ def corpus(tmp_path, papers):
 def test_another_process_follows_the_switch_at_its_next_call(corpus, papers, tmp_path):
     with Corpus(tmp_path) as other:
         other.other_models = corpus.other_models
-        found = {each.candidate.pmid for each in find(Question(papers[0].title), other).ranked}
+        found = {each.candidate.pmid for each in search_papers(Question(papers[0].title), other).ranked}
         ready(corpus)
         switch(Role.NEXT, corpus)
         assert other.embeddings.fingerprint == "hashed-words-2"
-        assert {each.candidate.pmid for each in find(Question(papers[0].title), other).ranked} == found
+        assert {each.candidate.pmid for each in search_papers(Question(papers[0].title), other).ranked} == found
         assert nearness(other, papers[0].pmid) == pytest.approx(1, abs=1e-3)
 
 

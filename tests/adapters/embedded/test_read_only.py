@@ -13,17 +13,16 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
-from bio_mcp.adapters.embedded.cache import SqliteCache
-from bio_mcp.adapters.embedded.database import FILE, Database
-from bio_mcp.adapters.embedded.inspection import data_directory
-from bio_mcp.adapters.embedded.processes import presence_in
+from bio_mcp.adapters.embedded.database import FILE, Database, presence_in
+from bio_mcp.adapters.embedded.integrity import data_directory
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.adapters.embedded.side_files import SqliteCache
 from bio_mcp.health import WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
 from tests.adapters.embedded.reader import as_reader
-from tests.corpus import DIM, Corpus
 from tests.doors.command_line import sample
+from tests.support.corpus import DIM, Corpus
 
 QUERY = PassageQuery((), np.eye(DIM, dtype=np.float32)[0])  # finds every paper
 

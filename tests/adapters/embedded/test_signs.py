@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.signs import BLOCK, HALF, WORD, WORDS, agreement, directions, signs
+from bio_mcp.adapters.embedded.simhash import BLOCK, HALF, WORD, WORDS, agreement, directions, signs
 
 
 @pytest.mark.parametrize("degrees", [0, 30, 60, 90, 150])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.embedded.term_counts import MAX_FREQUENCY, term_counts
+from bio_mcp.adapters.embedded.term_ids import MAX_FREQUENCY, term_counts
 
 LARGEST = 0xFFFFFFFF
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.adapters.embedders.hf import HfEmbeddings
-from bio_mcp.adapters.embedders.identity import Identity
-from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, default_model_dir, sha256_of
+from bio_mcp.adapters.embedders.hf import TORCH_FILES, HfEmbeddings
+from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED, TOKENIZER, Identity, sha256_of
 from bio_mcp.errors import EmbeddingFailed
 
 
@@ -19,7 +18,7 @@ def published(directory: Path) -> Path:
     (directory / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
     (directory / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 256}))
     (directory / "model.safetensors").write_bytes(b"weights")
-    (directory / TOKENIZER).write_bytes((default_model_dir() / TOKENIZER).read_bytes())
+    (directory / TOKENIZER).write_bytes((PACKAGED / DEFAULT / TOKENIZER).read_bytes())
     return directory
 
 
@@ -30,23 +29,23 @@ def test_the_identity_is_read_off_the_published_files_without_loading_the_model(
     assert (model.dim, model.max_tokens) == (384, 256)
 
 
-def test_the_published_files_may_stand_beside_the_graph(tmp_path, minilm):
+def test_the_published_files_may_stand_beside_the_graph(tmp_path, packaged):
     published(tmp_path / "some-model" / TORCH_FILES)
     model = HfEmbeddings(tmp_path / "some-model")
     assert model.fingerprint.startswith("some-model/fp32/")
-    assert model.count_tokens(["aspirin", ""]) == minilm.count_tokens(["aspirin", ""])
+    assert model.count_tokens(["aspirin", ""]) == packaged.count_tokens(["aspirin", ""])
 
 
-@pytest.mark.parametrize("missing", ["modules.json", "model.safetensors", TOKENIZER, "sentence_bert_config.json"])
-def test_a_missing_file_says_how_to_get_the_default_model(tmp_path, missing):
+@pytest.mark.parametrize("missing", ["model.safetensors", TOKENIZER, "1_Pooling/config.json"])
+def test_a_missing_file_is_a_failure_that_names_no_path(tmp_path, missing):
     (published(tmp_path / "m") / missing).unlink()
-    with pytest.raises(EmbeddingFailed, match="--torch-files") as caught:
+    with pytest.raises(EmbeddingFailed, match=r"BIO_MCP_MODELS|damaged") as caught:
         HfEmbeddings(tmp_path / "m").embed(["aspirin"])
     assert not caught.value.retryable
     assert str(tmp_path) not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "[1]"])
+@pytest.mark.parametrize("content", ["", "[1]", "{"])
 def test_a_broken_layout_is_a_damaged_model(tmp_path, content):
     (published(tmp_path / "m") / "modules.json").write_text(content)
     with pytest.raises(EmbeddingFailed, match="damaged"):

@@ -1,7 +1,5 @@
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,65 +8,29 @@ import pytest
 from bio_mcp.adapters.embedders.openai import OpenAiEmbeddings
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import EmbeddingFailed
+from tests.adapters.json_endpoint import JsonEndpoint
 
 KEY = "sk-secret-of-a-test"
 DIM = 4
-
-Answer = tuple[int, dict[str, str], bytes]
-Respond = Callable[[dict[str, Any]], Answer]
 
 
 def vector(text: str) -> list[float]:
     return [float(len(text)) + 1, text.count("a") + 0.5, 1.0, -2.0]
 
 
-def ok(data: Any) -> Answer:
+def ok(data: Any) -> tuple[int, dict[str, str], bytes]:
     return 200, {}, json.dumps({"object": "list", "data": data}).encode()
 
 
-def embed_all(request: dict[str, Any]) -> Answer:
+def embed_all(request: dict[str, Any]) -> dict[str, Any]:
     """Answers out of order, as some servers do."""
-    return ok([{"index": i, "embedding": vector(text)} for i, text in enumerate(request["input"])][::-1])
-
-
-class Endpoint:
-    """A local embeddings endpoint. `script` holds the next answers; after them every request succeeds."""
-
-    def __init__(self) -> None:
-        self.script: list[Answer] = []
-        self.requests: list[dict[str, Any]] = []
-        self.authorizations: list[str | None] = []
-        self.paths: list[str] = []
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                endpoint.requests.append(body)
-                endpoint.paths.append(self.path)
-                endpoint.authorizations.append(self.headers["Authorization"])
-                status, headers, content = endpoint.script.pop(0) if endpoint.script else embed_all(body)
-                self.send_response(status)
-                for name, value in (headers | {"Content-Length": str(len(content))}).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True, kwargs={"poll_interval": 0.01}).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    rows = [{"index": i, "embedding": vector(text)} for i, text in enumerate(request["input"])]
+    return {"data": rows[::-1]}
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    endpoint = Endpoint()
+def endpoint() -> Iterator[JsonEndpoint]:
+    endpoint = JsonEndpoint(embed_all)
     yield endpoint
     endpoint.close()
 
@@ -79,7 +41,7 @@ def pauses() -> list[float]:
 
 
 @pytest.fixture
-def model(endpoint: Endpoint, pauses: list[float]) -> OpenAiEmbeddings:
+def model(endpoint: JsonEndpoint, pauses: list[float]) -> OpenAiEmbeddings:
     backoff = Backoff(tries=3, first_s=0.5, patience_s=20, sleep=pauses.append, rng=lambda: 0.5)
     return OpenAiEmbeddings(endpoint.base_url, "some-model", DIM, api_key=KEY, backoff=backoff)
 
@@ -193,7 +155,7 @@ def test_a_refusal_is_not_tried_again(model, endpoint, status, reported):
 )
 def test_an_answer_without_a_usable_vector_is_a_failure_not_a_vector(model, endpoint, content):
     endpoint.script = [(200, {}, content)]
-    with pytest.raises(EmbeddingFailed, match="no usable vector"):
+    with pytest.raises(EmbeddingFailed, match="cannot be read"):
         model.embed(["aspirin"])
 
 
@@ -228,7 +190,7 @@ def test_the_fingerprint_does_not_depend_on_where_the_model_is_served(model):
     assert OpenAiEmbeddings("https://elsewhere.example", "some-model", 5).fingerprint != model.fingerprint
 
 
-def test_token_counts_are_rather_too_high(model, minilm):
+def test_token_counts_are_rather_too_high(model, packaged):
     texts = [
         "",
         "aspirin",
@@ -238,6 +200,6 @@ def test_token_counts_are_rather_too_high(model, minilm):
         "a\ud800b",
         "immunohistochemistry",
     ]
-    estimates, counts = model.count_tokens(texts), minilm.count_tokens(texts)
+    estimates, counts = model.count_tokens(texts), packaged.count_tokens(texts)
     assert all(estimate >= count for estimate, count in zip(estimates, counts, strict=True))
     assert model.max_tokens == 8_191

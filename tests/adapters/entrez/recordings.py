@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.adapters.entrez.transport import Answer
 
 ROOT = Path(__file__).parents[3]
 OURS = ROOT / "tests" / "data" / "eutils"

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.errors import KeyRejected
-from bio_mcp.adapters.entrez.transport import HttpTransport
+from bio_mcp.adapters.entrez.transport import HttpTransport, KeyRejected
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiFailed
-from bio_mcp.literature.records import Article
-from bio_mcp.ports.pubmed import CITED_IN, REFERENCES
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import NcbiFailed
 from tests.adapters.clocks import Clock
-from tests.eutils_server.client import Running
+from tests.support.eutils_server.client import Running
 
 IDENTITY = {"tool": "bio-mcp-tests", "email": "tests@example.org", "api_key": "k" * 36}
 
@@ -58,31 +55,6 @@ def names_of(params: object) -> set[str]:
     return set(params) if isinstance(params, dict) else {name for name, _ in params}
 
 
-def test_a_missing_pmid_is_absent(client, ncbi):
-    known = str(ncbi.control.pmids()[0])
-    records = list(client.efetch([known, "999999999"]))
-    assert [record.pmid for record in records] == [known]
-    assert isinstance(records[0], Article)
-
-
-def test_summaries_come_with_title_and_dates(client, ncbi):
-    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:30]]
-    summaries = client.esummary([*pmids, "999999999"])
-    assert [summary.pmid for summary in summaries.found] == pmids
-    assert list(summaries.missing) == ["999999999"]
-    articles = {record.pmid: record for record in client.efetch(pmids)}
-    for summary in summaries.found:
-        assert summary.edat == articles[summary.pmid].edat
-
-
-def test_the_summaries_of_a_search_survive_the_loss_of_its_history(client, ncbi):
-    page = client.esearch("cancer", retmax=20, sort="relevance", history=True)
-    summaries = client.summaries_of(page, 5)
-    assert [summary.pmid for summary in summaries.found] == list(page.ids[:5])
-    ncbi.control.expire_history()
-    assert client.summaries_of(page, 5) == summaries
-
-
 def test_contact_with_ncbi_is_remembered(client, ncbi):
     assert client.contact().last is None
     client.einfo()
@@ -103,28 +75,10 @@ def test_no_text_is_no_records_only_where_the_xml_has_none_either(client, ncbi):
     assert f"PMID- {known}" in client.efetch_text([known])
 
 
-def test_links_of_each_pmid_stay_apart(client, ncbi):
-    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:8]]
-    similar = client.elink(pmids)
-    assert [found.pmid for found in similar] == pmids
-    scored = client.elink(pmids, command="neighbor_score")
-    assert [[link.uid for link in found.links] for found in scored] == [
-        [link.uid for link in found.links] for found in similar
-    ]
-    assert all(link.score for found in scored for link in found.links)
-    assert client.elink(["25760099"], link_name=CITED_IN)[0].links[0].uid == "29232834"
-    assert len(client.elink(pmids, link_name=REFERENCES)) == len(pmids)
-
-
 def test_the_small_utilities_answer(client, ncbi):
     assert client.einfo().count == len(ncbi.control.pmids())
     assert client.espell("cancr").corrected == "cancer"
     assert "PMID- " in client.efetch_text([str(ncbi.control.pmids()[0])])
-
-
-def test_dropped_terms_are_named(client):
-    page = client.esearch("cancer AND xyzzyplugh")
-    assert any("xyzzyplugh" in warning for warning in page.warnings)
 
 
 def test_an_invalid_key_is_reported_without_it(ncbi):
@@ -172,13 +126,6 @@ def test_an_outage_is_never_an_empty_search(client, ncbi, fault):
         client.esearch("cancer")
     assert len(ncbi.control.requests("esearch")) == 6
     assert client.esearch("cancer").count > 0
-
-
-@pytest.mark.parametrize("at", [0, 2_000])
-def test_a_stall_ends_at_the_deadline(client, ncbi, at):
-    ncbi.control.fault(endpoint="efetch", stall=5.0, at=at)
-    with pytest.raises(DeadlineExceeded):
-        client.efetch([str(ncbi.control.pmids()[0])], deadline=Deadline(0.5))
 
 
 def test_eight_threads_share_one_client(client, ncbi):

@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.classify import SHAPES, failure_in
-from bio_mcp.adapters.entrez.errors import BeyondReach, ClientRejected, HistoryLost, KeyRejected, SearchBackendFailed
+from bio_mcp.adapters.entrez.transport import (
+    SHAPES,
+    Answer,
+    BeyondReach,
+    ClientRejected,
+    HistoryLost,
+    KeyRejected,
+    SearchBackendFailed,
+    failure_in,
+)
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiRateLimited, NcbiUnreadable
 from tests.adapters.entrez.recordings import answer, entries
 

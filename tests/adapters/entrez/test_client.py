@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez.errors import BeyondReach, ClientRejected, KeyRejected
+from bio_mcp.adapters.entrez.transport import BeyondReach, ClientRejected, KeyRejected
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
     DeadlineExceeded,

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.converter import read_ids
+from bio_mcp.adapters.entrez.client import read_ids
+from bio_mcp.adapters.entrez.transport import Answer
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.ports.ncbi import ArticleIds
 

@@ -7,10 +7,11 @@ import pytest
 
 from bio_mcp.adapters.entrez.files import NcbiFiles
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, NcbiUnreadable
-from bio_mcp.syncing.downloading import fetch, md5_of
-from tests.nlm_files import history, listing, real_records, serving, write
+from bio_mcp.scope import bounded_by
+from bio_mcp.syncing.pubmed_files import fetch, md5_of
+from tests.support.nlm_files import history, listing, real_records, serving, write
 
 QUICKLY = Backoff(tries=3, first_s=0, cap_s=0)
 ADDRESS = "baseline/pubmed26n0001.xml.gz"
@@ -57,30 +58,10 @@ def test_a_download_that_breaks_off_goes_on_where_it_ended(published, served, wh
     assert (tmp_path / "file").read_bytes() == whole
 
 
-def test_an_interrupted_fetch_goes_on_in_another_process(published, served, whole, tmp_path):
-    (tmp_path / "file.part").write_bytes(whole[:1000])
-    fetch(ADDRESS, published, tmp_path / "file")
-    assert [start for path, start in served.asked if path == ADDRESS] == [1000]
-    assert (tmp_path / "file").read_bytes() == whole
-
-
 def test_a_part_that_is_whole_already_is_not_fetched_again(published, served, whole, tmp_path):
     (tmp_path / "file.part").write_bytes(whole)
     fetch(ADDRESS, published, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == whole
-
-
-def test_what_was_damaged_on_its_way_is_fetched_once_more(published, served, whole, tmp_path):
-    served.damaged[ADDRESS] = 1
-    fetch(ADDRESS, published, tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == whole
-
-
-def test_a_file_that_stays_damaged_never_takes_its_name(published, served, tmp_path):
-    served.damaged[ADDRESS] = 9
-    with pytest.raises(NcbiUnreadable, match=r"pubmed26n0001\.xml\.gz does not have the MD5"):
-        fetch(ADDRESS, published, tmp_path / "file")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_busy_server_is_asked_again_and_one_that_stays_so_has_failed(published, served, tmp_path):

@@ -1,6 +1,6 @@
 """Who we are to NCBI, and a key that is replaced while we run."""
 
-from bio_mcp.adapters.entrez.identity import Identity
+from bio_mcp.adapters.entrez.transport import Identity
 
 
 def test_only_what_is_known_is_sent():

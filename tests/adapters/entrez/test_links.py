@@ -1,8 +1,8 @@
 import pytest
 
-from bio_mcp.adapters.entrez.links import read_links
+from bio_mcp.adapters.entrez.utilities import read_links
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.ports.pubmed import CITED_IN, SIMILAR, Link, LinkSet
+from bio_mcp.ports.ncbi import CITED_IN, SIMILAR, Link, LinkSet
 from tests.adapters.entrez.recordings import answer, entries
 from tests.adapters.entrez.scripted import eutils, message
 

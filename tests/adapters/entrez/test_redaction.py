@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.entrez.redaction import redacted
+from bio_mcp.adapters.entrez.transport import redacted
 
 
 @pytest.mark.parametrize(

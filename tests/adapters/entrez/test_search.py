@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from bio_mcp.adapters.entrez.errors import BeyondReach
+from bio_mcp.adapters.entrez.transport import BeyondReach
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiUnreadable
 from tests.adapters.entrez.recordings import answer
 from tests.adapters.entrez.scripted import eutils, found, message

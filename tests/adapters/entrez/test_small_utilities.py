@@ -1,9 +1,8 @@
 import pytest
 
-from bio_mcp.adapters.entrez.small_utilities import read_matches
+from bio_mcp.adapters.entrez.utilities import read_matches
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.ports.ncbi import Citation, CitationMatch
-from bio_mcp.ports.pubmed import Spelling
+from bio_mcp.ports.ncbi import Citation, CitationMatch, Spelling
 from tests.adapters.entrez.recordings import answer
 from tests.adapters.entrez.scripted import eutils, message
 

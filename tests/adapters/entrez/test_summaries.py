@@ -3,10 +3,10 @@ import json
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez.summaries import read_summaries
+from bio_mcp.adapters.entrez.utilities import read_summaries
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.pubmed import DocSummary
+from bio_mcp.ports.ncbi import DocSummary
 from tests.adapters.entrez.recordings import answer
 from tests.adapters.entrez.scripted import eutils, message
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bio_mcp.adapters.entrez.errors import AnswerTooLarge
-from bio_mcp.adapters.entrez.transport import HttpTransport
+from bio_mcp.adapters.entrez.transport import AnswerTooLarge, HttpTransport
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed
 from tests.adapters.entrez.scripted import IDENTITY, KEY

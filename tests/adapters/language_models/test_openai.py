@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.language_models.openai import OpenAiLanguageModel
+from bio_mcp.adapters.language_models import OpenAiLanguageModel
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed

@@ -5,10 +5,9 @@ import json
 import urllib3
 
 from bio_mcp.adapters.opensearch.bulk import Bulk
-from bio_mcp.adapters.opensearch.connection import client
+from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff
 
 OPEN = {

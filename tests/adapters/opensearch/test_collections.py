@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.opensearch.chunk_documents import CHUNKS, chunk_of, document_of, key_of
+from bio_mcp.adapters.opensearch.chunks import CHUNKS, chunk_from, document_of, key_of
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
 from bio_mcp.adapters.opensearch.schema import DOMAIN, SERVERLESS, Layout
 from bio_mcp.errors import InvalidInput, NotFound
@@ -11,7 +11,7 @@ from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery
 from tests.adapters.chunks import chunk, document, vectors
 from tests.adapters.entries import DIM, unit
 from tests.adapters.opensearch.fake import Scripted, item
-from tests.sealing import NAMES
+from tests.support.sealing import NAMES
 
 ONE = "proj-lab-heart"
 INDEX = "corpus.proj-lab-heart~abc~1"
@@ -52,7 +52,7 @@ def test_a_search_looks_at_the_index_of_one_collection_and_compares_every_vector
     method, path, (head, lexical, _, semantic) = server.asked[1]
     assert (method, path) == ("GET", f"/{INDEX}/_msearch")
     assert head == {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
-    passing = [{"term": {"tags": "heart"}}, {"range": {"year": {"gte": 2020}}}, {"prefix": {"section": "part i"}}]
+    passing = [{"range": {"year": {"gte": 2020}}}, {"term": {"tags": "heart"}}, {"prefix": {"section": "part i"}}]
     assert lexical["query"]["bool"]["filter"] == passing
     script = semantic["query"]["script_score"]
     assert script["query"] == {"bool": {"filter": passing}}
@@ -107,7 +107,7 @@ def test_what_is_stored_already_is_not_written_again():
 def test_a_chunk_is_stored_as_text_so_that_nothing_in_it_is_a_field():
     hostile = chunk("c\x00", "text", metadata={"": {"a.b": [1, None]}, "_id": "x", "$where": "1"}, section="x" * 90_000)
     made = document_of(hostile, unit(1))
-    assert chunk_of(made) == hostile
+    assert chunk_from(made) == hostile
     assert isinstance(made["unindexed"]["chunk"], str)
     assert len(made["section"]) == 2_000
 

@@ -2,8 +2,7 @@ import ssl
 
 import pytest
 
-from bio_mcp.adapters.opensearch.connection import client
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
+from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import IndexUnavailable, Misconfigured
 

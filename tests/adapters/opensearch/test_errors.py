@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.adapters.opensearch.errors import kind_of
+from bio_mcp.adapters.opensearch.client import kind_of
 
 
 @pytest.mark.parametrize(

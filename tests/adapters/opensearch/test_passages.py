@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.opensearch.queries import lexical_body
+from bio_mcp.adapters.opensearch.passages import lexical_body
 from bio_mcp.adapters.opensearch.schema import DOMAIN, SERVERLESS
 from bio_mcp.call import call
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.tools.search import rag_search
 from tests.adapters.entries import entry, unit
 from tests.adapters.opensearch.fake import OPEN, Scripted, item
-from tests.memory_corpus import Corpus
+from tests.support.memory_corpus import Corpus
 
 
 def test_both_legs_go_in_one_request_and_demand_every_shard():

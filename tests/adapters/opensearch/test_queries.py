@@ -1,6 +1,7 @@
 import pytest
 
-from bio_mcp.adapters.opensearch.queries import cosine, lexical_body, semantic_body
+from bio_mcp.adapters.opensearch.index import cosine
+from bio_mcp.adapters.opensearch.passages import lexical_body, semantic_body
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import unit
 

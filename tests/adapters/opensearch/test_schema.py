@@ -3,7 +3,7 @@ from hashlib import sha256
 
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, SERVERLESS, Layout
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.index_entries import TITLE_WEIGHT
+from bio_mcp.retrieval.chunking import TITLE_WEIGHT
 from tests.adapters.entries import DIM
 
 SENTENCE = "Naïve IL-6-driven tumours: TNF-α and the BRCA1/TP53 genes in 1,024 women, treated or not."

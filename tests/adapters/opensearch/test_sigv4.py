@@ -4,8 +4,7 @@ import hmac
 import pytest
 from botocore.credentials import Credentials
 
-from bio_mcp.adapters.opensearch.sigv4 import sigv4
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
+from bio_mcp.adapters.opensearch.client import OpenSearchTransport, sigv4
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Misconfigured
 from tests.adapters.opensearch.fake import Scripted

@@ -1,7 +1,8 @@
 import pytest
 
-from bio_mcp.adapters.opensearch.errors import Busy, IndexRefused
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.adapters.opensearch.client import Busy, IndexRefused
+from bio_mcp.deadline import Deadline
+from bio_mcp.scope import bounded_by
 from tests.adapters.opensearch.fake import Scripted
 
 REJECTED = (429, {"error": {"type": "circuit_breaking_exception"}, "status": 429})

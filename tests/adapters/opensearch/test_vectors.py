@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.opensearch.queries import semantic_body
-from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
-from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS, indexed, mapping
+from bio_mcp.adapters.opensearch.passages import semantic_body
+from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, VECTOR_LAYOUTS, Layout, indexed, mapping
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, unit
 

@@ -2,8 +2,7 @@ import os
 
 import pytest
 
-from bio_mcp.adapters.parsers.isolated import IsolatedParser
-from bio_mcp.adapters.parsers.process import Limits
+from bio_mcp.adapters.parsers.isolated import IsolatedParser, Limits
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 

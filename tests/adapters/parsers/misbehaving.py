@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from bio_mcp.errors import UnreadableDocument
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 
 
 def read(content, name, options):

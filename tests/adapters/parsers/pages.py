@@ -5,19 +5,7 @@ import zlib
 import pypdfium2
 
 from bio_mcp.adapters.parsers.pdf import PageImage
-
-
-def pdf(objects, trailer=b""):
-    """A PDF of these objects, numbered from 1; the first is the catalogue."""
-    whole, places = bytearray(b"%PDF-1.7\n"), []
-    for number, each in enumerate(objects, 1):
-        places.append(len(whole))
-        whole += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-    start = len(whole)
-    whole += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    whole += b"".join(b"%010d 00000 n \n" % each for each in places)
-    whole += b"trailer <</Size %d /Root 1 0 R %s>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, start)
-    return bytes(whole)
+from tests.adapters.parsers.pdf.files import written
 
 
 def stream(content, more=b""):
@@ -41,7 +29,7 @@ def typeset(*pages):
             b"/Resources <</Font <</F1 3 0 R>>>>>>" % (5 + 2 * n)
         )
         objects.append(stream(content))
-    return pdf(objects)
+    return written(objects)
 
 
 def _escaped(line):
@@ -67,7 +55,7 @@ def scan(*images):
                 % (image.width, image.height),
             ),
         ]
-    return pdf(objects)
+    return written(objects)
 
 
 def drawn(content, number=1, dpi=200):

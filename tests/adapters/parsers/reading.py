@@ -1,6 +1,6 @@
 """Reads a file in this process, as a child does, for tests of the formats."""
 
-from bio_mcp.adapters.parsers.options import Options
+from bio_mcp.adapters.parsers.frames import Options
 from bio_mcp.adapters.parsers.reading import read as read_with
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bio_mcp.adapters.parsers import cleaning
-from bio_mcp.adapters.parsers.cleaning import clean
+from bio_mcp.adapters.parsers import reading
+from bio_mcp.adapters.parsers.reading import clean
 from bio_mcp.errors import UnreadableDocument
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 
 
 def test_pages_stay_with_their_text_when_characters_are_taken_out():
@@ -25,7 +25,7 @@ def test_headings_titles_and_warnings_are_one_line_without_controls():
 
 def test_a_heading_has_a_greatest_length():
     cleaned = clean(ParsedDocument((ParsedSection("t", "word " * 1_000),)))
-    assert len(cleaned.sections[0].heading) <= cleaning.LONGEST_LINE + 2
+    assert len(cleaned.sections[0].heading) <= reading.LONGEST_LINE + 2
 
 
 def test_surrogates_that_no_encoding_has_are_taken_out():
@@ -42,8 +42,8 @@ def test_a_section_without_text_and_heading_is_left_out_and_one_with_a_heading_s
     [
         ((), "holds no text"),
         ((ParsedSection("", "Methods", ("Methods",)),), "holds no text"),
-        ((ParsedSection("x" * (cleaning.LONGEST_TEXT + 1)),), "more than 20,000,000 characters"),
-        ((ParsedSection("x"),) * (cleaning.MOST_SECTIONS + 1), "50,000 sections; split it"),
+        ((ParsedSection("x" * (reading.LONGEST_TEXT + 1)),), "more than 20,000,000 characters"),
+        ((ParsedSection("x"),) * (reading.MOST_SECTIONS + 1), "50,000 sections; split it"),
     ],
 )
 def test_too_little_and_too_much_are_refused(sections, says):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.adapters.parsers.hocr import pages_of
+from bio_mcp.adapters.parsers.scans import pages_of
 
 
 def word(text, left, right, sure=95):

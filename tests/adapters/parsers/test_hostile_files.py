@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.adapters.parsers.isolated import IsolatedParser
-from bio_mcp.adapters.parsers.process import Limits
+from bio_mcp.adapters.parsers.isolated import IsolatedParser, Limits
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.documents import packed, repacked, simple
-from tests.adapters.parsers.pages import pdf, stream, typeset
+from tests.adapters.parsers.pages import stream, typeset
+from tests.adapters.parsers.pdf.files import written
 
 DATA = Path(__file__).parents[2] / "data"
 PAPER = (DATA / "pdf/micropub001725.pdf").read_bytes()
@@ -22,13 +22,13 @@ ONE_PAGE = b"<</Type /Pages /Count 1 /Kids [3 0 R]>>"
 
 def pages(count, kids=None):
     tree = b"<</Type /Pages /Count %d /Kids [%s]>>" % (count, b"3 0 R " * (kids or count))
-    return pdf([CATALOGUE, tree, PAGE % FONT, stream(b"BT /F1 12 Tf 60 700 Td (Text) Tj ET")])
+    return written([CATALOGUE, tree, PAGE % FONT, stream(b"BT /F1 12 Tf 60 700 Td (Text) Tj ET")])
 
 
 def encrypted():
     """A PDF that asks for a password."""
     secret = b"<</Filter /Standard /V 2 /R 3 /Length 128 /P -44 /O <%s> /U <%s>>>" % (b"ab" * 32, b"cd" * 32)
-    return pdf(
+    return written(
         [CATALOGUE, ONE_PAGE, PAGE % FONT, stream(b""), secret], b"/Encrypt 5 0 R /ID [<%s> <%s>]" % ((b"01" * 16,) * 2)
     )
 
@@ -40,7 +40,7 @@ def forms(depth, width):
         head = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources <<%s /XObject <</X %d 0 R>>>>"
         objects.append(stream(b"/X Do " * width, head % (FONT, 6 + level)))
     last = stream(b"BT /F1 12 Tf 60 700 Td (ha) Tj ET " * width, b"/Type /XObject /Subtype /Form /BBox [0 0 595 842]")
-    return pdf([*objects, last])
+    return written([*objects, last])
 
 
 def unpacking(megabytes):
@@ -49,7 +49,7 @@ def unpacking(megabytes):
     line = b"BT /F1 1 Tf (word word word) Tj ET\n" * 30_000
     body = b"".join(packer.compress(line) for _ in range(megabytes)) + packer.flush()
     content = b"<</Length %d /Filter /FlateDecode>>\nstream\n%s\nendstream" % (len(body), body)
-    return pdf([CATALOGUE, ONE_PAGE, PAGE % FONT, content])
+    return written([CATALOGUE, ONE_PAGE, PAGE % FONT, content])
 
 
 ENTITIES = '<!DOCTYPE article [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]>'
@@ -62,7 +62,9 @@ REFUSED = {
     "junk in place of a PDF": (b"%PDF-1.7\n" + bytes(range(256)) * 40, "a.pdf", "cut off|damaged"),
     "5,000 pages": (lambda: pages(5_000), "a.pdf", "5,000 pages, more than the 2,000 that are read; split it"),
     "a page tree that is its own child": (
-        lambda: pdf([CATALOGUE, b"<</Type /Pages /Count 3 /Kids [2 0 R 2 0 R 2 0 R]>>"]), "a.pdf", "pages|text|damaged"
+        lambda: written([CATALOGUE, b"<</Type /Pages /Count 3 /Kids [2 0 R 2 0 R 2 0 R]>>"]),
+        "a.pdf",
+        "pages|text|damaged",
     ),
     "binary junk": (bytes(range(256)) * 99, "a", "of no kind that is read"),
     "an archive in place of a document": (lambda: packed({"a.pdf": b"x"}), "a.docx", "an archive; unpack it"),
@@ -115,7 +117,7 @@ def test_a_page_that_draws_itself_a_billion_times_is_given_up(make):
 def test_a_form_that_draws_itself_is_read_without_it(parser):
     circle = stream(b"BT /F1 12 Tf 60 700 Td (Text) Tj ET /X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] "
                     b"/Resources <<%s /XObject <</X 5 0 R>>>>" % FONT)  # fmt: skip
-    made = pdf([CATALOGUE, ONE_PAGE, PAGE % (FONT + b"/XObject <</X 5 0 R>>"), stream(b"/X Do"), circle])
+    made = written([CATALOGUE, ONE_PAGE, PAGE % (FONT + b"/XObject <</X 5 0 R>>"), stream(b"/X Do"), circle])
     assert "Text" in parser.parse(made, "a.pdf").text
 
 
@@ -161,5 +163,5 @@ def test_every_paper_of_the_tests_is_read(parser):
 def test_text_that_is_placed_or_sized_without_measure_takes_no_memory(make, moved):
     lines = b" ".join(b"1 0 0 1 60 %d Tm (line %d of the trial) Tj" % (600 - 20 * n, n) for n in range(9))
     content = stream(b"BT /F1 12 Tf %s (far) Tj (away) Tj %s ET" % (moved, lines))
-    document = make(memory=200 << 20).parse(pdf([CATALOGUE, ONE_PAGE, PAGE % FONT, content]), "a.pdf")
+    document = make(memory=200 << 20).parse(written([CATALOGUE, ONE_PAGE, PAGE % FONT, content]), "a.pdf")
     assert "line 8 of the trial" in document.text

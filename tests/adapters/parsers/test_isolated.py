@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.adapters.parsers.isolated import MOST_IDLE, IsolatedParser
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, UnreadableDocument
-from bio_mcp.literature.parsed import LARGEST_FILE
+from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.ports.projects import Parser
+from bio_mcp.scope import bounded_by
 
 READER = "tests.adapters.parsers.misbehaving:read"
 ROOT = Path(__file__).parents[3]
@@ -155,7 +156,7 @@ def test_a_file_that_is_too_large_is_not_even_sent(make):
 PROGRAM = """
 import os, signal, sys
 from bio_mcp.adapters.parsers.isolated import MOST_IDLE, IsolatedParser
-from bio_mcp.adapters.parsers.process import Limits
+from bio_mcp.adapters.parsers.isolated import Limits
 parser = IsolatedParser(Limits(1 << 30, 600, 600, 9), tesseract="", environment={{"PATH": os.environ["PATH"]}},
                         reader={reader!r})
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a suite that runs in the background ignores

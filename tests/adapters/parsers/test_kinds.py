@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.adapters.parsers.kinds import Kind, kind_of
+from bio_mcp.adapters.parsers.reading import Kind, kind_of
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.documents import packed, simple
 

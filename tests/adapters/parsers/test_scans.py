@@ -3,9 +3,11 @@
 import pytest
 
 from bio_mcp.adapters.parsers.pdf import PageImage
-from bio_mcp.adapters.parsers.tesseract import Tesseract, turned
+from bio_mcp.adapters.parsers.scans import Tesseract, text_recognition, turned
 from bio_mcp.errors import UnreadableDocument
-from tests.adapters.parsers.pages import drawn, pdf, scan, typeset
+from bio_mcp.health import OK
+from tests.adapters.parsers.pages import drawn, scan, typeset
+from tests.adapters.parsers.pdf.files import pdf
 from tests.adapters.parsers.reading import read
 
 WORDS = ["Curcumin for dyspepsia: a trial of five hundred milligrams a day", "in four hundred and twelve adults."]
@@ -134,7 +136,7 @@ def test_a_page_that_is_hardly_recognised_is_turned_as_tesseract_says(program, t
 
 
 def test_each_recognised_page_is_progress(program, tmp_path):
-    from bio_mcp.adapters.parsers.options import Options
+    from bio_mcp.adapters.parsers.frames import Options
     from bio_mcp.adapters.parsers.scans import parse_pdf_with_scans
 
     (tmp_path / "answer").write_text(HOCR.format(sure=90))
@@ -146,5 +148,20 @@ def test_each_recognised_page_is_progress(program, tmp_path):
 
 def test_a_pdf_without_text_and_images_holds_no_text():
     with pytest.raises(UnreadableDocument, match="holds no text"):
-        read(pdf([b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Count 1 /Kids [3 0 R]>>",
-                  b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 99 99]>>"]), "a.pdf")  # fmt: skip
+        read(pdf(b"", box="0 0 99 99"), "a.pdf")
+
+
+def test_without_tesseract_it_says_what_to_install():
+    found = text_recognition("no-such-program")
+    assert (found.state, found.found) == (OK, "scanned pages are refused, all else is read")
+    assert "apt-get install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu`" in found.remedy
+
+
+def test_it_names_the_languages_and_the_pack_that_is_missing(program):
+    found = text_recognition(program(["eng", "osd", "tha"]))
+    assert (found.state, found.found) == (OK, "scanned pages are read: eng, tha")
+    assert found.remedy.startswith("Text is recognised without deu: ")
+
+
+def test_it_says_nothing_to_do_where_nothing_is_missing(program):
+    assert text_recognition(program(["deu", "eng", "fra"])).remedy == ""

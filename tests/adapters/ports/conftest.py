@@ -8,34 +8,30 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
-from bio_mcp.adapters.embedded.answers import SqliteAnswers
-from bio_mcp.adapters.embedded.audit import SqliteAudit
-from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
-from bio_mcp.adapters.embedded.budgets import SqliteBudgets
-from bio_mcp.adapters.embedded.cache import SqliteCache
-from bio_mcp.adapters.embedded.calls import SqliteCalls
-from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
-from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.graph import SqliteGraph
-from bio_mcp.adapters.embedded.jobs import SqliteJobs
-from bio_mcp.adapters.embedded.leases import SqliteLeases
-from bio_mcp.adapters.embedded.news import SqliteNews
-from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
-from bio_mcp.adapters.embedded.projects import SqliteProjects
-from bio_mcp.adapters.embedded.screenings import SqliteScreenings
+from bio_mcp.adapters.embedded.projects import SqliteAnswers, SqliteProjectDocuments, SqliteProjects, SqliteScreenings
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations, SqliteBudgets, SqliteCache, SqliteCalls
+from bio_mcp.adapters.embedded.sync_state import (
+    LoggedAnnouncements,
+    SqliteAudit,
+    SqliteCheckpoints,
+    SqliteContinuations,
+    SqliteJobs,
+    SqliteLeases,
+    SqliteNews,
+)
 from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
-from tests.aws_ports import NOBODY, MotoPorts
-from tests.published import PublishedPorts
-from tests.reference_answers import ReferenceAnswers
-from tests.reference_calls import ReferenceCalls
-from tests.reference_collections import ReferenceCollections
-from tests.reference_graph import ReferenceGraph
-from tests.reference_screenings import ReferenceScreenings
+from tests.support.aws_ports import NOBODY, MotoPorts
+from tests.support.published import PublishedPorts
+from tests.support.reference_answers import ReferenceAnswers
+from tests.support.reference_calls import ReferenceCalls
+from tests.support.reference_graph import ReferenceGraph
+from tests.support.reference_indexes import ReferenceCollections
+from tests.support.reference_screenings import ReferenceScreenings
 
 PORTS = (
     "announcements",
@@ -165,9 +161,17 @@ class Plain:
 ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws, "s3": PublishedPorts, "plain": Plain}
 
 
+INDEXES = {"papers": "passages", "chunks": "collections"}  # what is indexed -> its port
+
+
 def pytest_generate_tests(metafunc):
     """Run each test over the adapters that give the port of its module, and the ports that it asks for."""
-    if "ports" in metafunc.fixturenames:
+    if "contents" in metafunc.fixturenames:
+        pairs = [
+            (name, contents) for contents, port in INDEXES.items() for name in ADAPTERS if port in ADAPTERS[name].gives
+        ]
+        metafunc.parametrize(("ports", "contents"), pairs, indirect=["ports"])
+    elif "ports" in metafunc.fixturenames:
         needed = {metafunc.module.__name__.rpartition(".test_")[2], *metafunc.fixturenames} & set(PORTS)
         elsewhere = {"s3"} if metafunc.module.__name__.endswith("test_sealing") else set()  # in tests/all/ports
         giving = [name for name, adapter in ADAPTERS.items() if needed <= adapter.gives and name not in elsewhere]

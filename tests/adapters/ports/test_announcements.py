@@ -1,6 +1,6 @@
 """Whoever listens hears what became of the corpus, whichever adapter tells it."""
 
-from bio_mcp.literature.changes import ChangeKind, CorpusChange
+from bio_mcp.literature.records import ChangeKind, CorpusChange
 
 
 def news(kind, *pmids):

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.ports.answers import StoredAnswer
+from bio_mcp.literature.records import CitedSpan
+from bio_mcp.ports.stores import StoredAnswer
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bio_mcp.ports.authorizations import Authorization
+from bio_mcp.ports.state import Authorization
 
 AT = datetime.fromtimestamp(1_000_000, UTC)  # when the clock of these tests begins
 

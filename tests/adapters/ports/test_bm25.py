@@ -4,7 +4,7 @@ from inspect import Parameter, signature
 
 import pytest
 
-from bio_mcp.adapters.embedded.index import LiveIndex
+from bio_mcp.adapters.embedded.live_index import LiveIndex
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.opensearch.passages import connected
 from bio_mcp.adapters.opensearch.schema import Layout

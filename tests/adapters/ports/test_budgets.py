@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.ports.budgets import Charge
+from bio_mcp.ports.state import Charge
 
 DAY = 86_400
 

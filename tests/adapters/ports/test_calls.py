@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bio_mcp.errors import NotFound
-from bio_mcp.ports.calls import CallRecord
+from bio_mcp.ports.state import CallRecord
 
 AT = datetime.fromtimestamp(1_000_000, UTC)  # when the clock of these tests begins
 

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from bio_mcp.errors import Conflict, EmbeddingFailed, IndexUnavailable, ModelMismatch, NotFound
-from bio_mcp.literature.parsed import SectionKind
-from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
-from bio_mcp.retrieval.project_names import MAX_ID, collection_name
-from bio_mcp.tenants.names import Names
-from bio_mcp.tenants.projects import JOINT
+from bio_mcp.literature.documents import SectionKind
+from bio_mcp.retrieval.project_chunks import MAX_ID, ChunkFilters, ChunkQuery, ProjectChunk, Work, collection_name
+from bio_mcp.tenants import JOINT, Names
 from tests.adapters.chunks import chunk, document, store, vectors
 from tests.adapters.entries import DIM, unit
-from tests.reference_collections import ReferenceCollections
+from tests.support.reference_indexes import ReferenceCollections
 
 ONE, OTHER = "proj-lab-heart", "proj-lab-lung"
 WORK = Work(
@@ -91,30 +89,6 @@ def test_a_collection_that_does_not_exist_is_empty_to_read_and_not_found_to_writ
     assert nothing.model("proj-none") is None
 
 
-def test_an_empty_collection_is_empty(collections):
-    assert found(collections, "text", unit(1)) == {}
-    assert (collections.count(ONE), collections.sample(ONE, 3), collections.hashes(ONE, "d1")) == (0, [], {})
-    assert collections.model(ONE) == ("model-a", DIM)
-
-
-def test_making_a_collection_again_changes_nothing_and_another_model_is_refused(collections):
-    store(collections, ONE, document("d1", "text"))
-    collections.create(ONE, "model-a", DIM)
-    assert collections.count(ONE) == 1
-    for model in (("model-b", DIM), ("model-a", DIM + 1)):
-        with pytest.raises(ModelMismatch, match="model-a"):
-            collections.create(ONE, *model)
-    assert collections.model(ONE) == ("model-a", DIM)
-
-
-def test_an_empty_collection_takes_another_model(collections):
-    collections.create(ONE, "model-b", 3)
-    [one] = document("d1", "text")
-    collections.upsert(ONE, [one], {"d1-0": unit(1, 3)})
-    assert set(found(collections, vector=unit(1, 3))) == {"d1-0"}
-    assert collections.model(ONE) == ("model-b", 3)
-
-
 def test_a_dropped_collection_is_gone_with_all_its_chunks_and_may_be_made_again(collections):
     for name in (ONE, OTHER):
         store(collections, name, document("d1", "text"))
@@ -128,36 +102,9 @@ def test_a_dropped_collection_is_gone_with_all_its_chunks_and_may_be_made_again(
     assert set(found(collections, "text", collection=OTHER)) == {"d1-0"}
 
 
-def test_a_leg_that_did_not_return_a_chunk_gives_no_score(collections):
-    store(collections, ONE, document("d1", "aspirin", "heparin"))
-    [lexical] = found(collections, "aspirin").values()
-    [semantic] = found(collections, vector=unit(1), depth=1).values()
-    assert (lexical.chunk.chunk_id, lexical.sim) == ("d1-0", None)
-    assert semantic.bm25 is None
-    assert found(collections) == found(collections, "unknownword") == {}
-
-
 def test_the_context_of_a_chunk_is_searched_too(collections):
     store(collections, ONE, document("d1", "text", context="Heart > Dosing."))
     assert set(found(collections, "dose")) == {"d1-0"}
-
-
-def test_equal_scores_go_by_the_lower_chunk_id(collections):
-    chunks = [chunk(each, "aspirin") for each in ("b", "a10", "a9", "B", "c")]
-    collections.upsert(ONE, chunks, {each.chunk_id: unit(1) for each in chunks})
-    assert set(found(collections, "aspirin", depth=3)) == {"B", "a10", "a9"}
-    assert set(found(collections, vector=unit(1), depth=2)) == {"B", "a10"}
-
-
-def test_weights_count_and_repeated_terms_add_up(collections):
-    store(collections, ONE, document("d1", "aspirin", "heparin"))
-
-    def score(*terms):
-        [match] = collections.search(ONE, ChunkQuery(terms, None))
-        return match.bm25
-
-    assert score(("aspirin", 0.5)) == pytest.approx(score(("aspirin", 1.0)) / 2)
-    assert score(("aspirin", 1.0), ("aspirin", 1.0)) == pytest.approx(2 * score(("aspirin", 1.0)))
 
 
 def of(*values):
@@ -233,24 +180,6 @@ def test_a_replaced_document_has_its_new_chunks_alone(collections):
     assert collections.count(ONE) == 2
 
 
-def test_a_document_is_deleted_by_replacing_it_with_nothing(collections):
-    store(collections, ONE, document("d1", "text"), document("d2", "text"))
-    for _ in range(2):
-        collections.replace(ONE, "d1", [], {})
-        assert set(found(collections, "text", unit(1))) == {"d2-0"}
-    assert (collections.document(ONE, "d1"), collections.hashes(ONE, "d1"), collections.count(ONE)) == ([], {}, 1)
-
-
-def test_the_same_write_twice_leaves_what_one_leaves(collections):
-    chunks = document("d1", "text one", "text two")
-    store(collections, ONE, chunks)
-    once = found(collections, "text", unit(3))
-    store(collections, ONE, chunks)
-    collections.upsert(ONE, chunks, vectors(chunks))
-    assert found(collections, "text", unit(3)) == once
-    assert collections.count(ONE) == 2
-
-
 def test_a_vector_that_is_not_given_stays_while_the_text_stands(collections):
     store(collections, ONE, document("d1", "first", "second"))
     before = found(collections, vector=unit(9))
@@ -305,22 +234,6 @@ def test_a_sample_has_the_lowest_ids(collections):
     store(collections, ONE, document("b", "1", "2"), document("a", "1"))
     assert [each.chunk_id for each in collections.sample(ONE, 2)] == ["a-0", "b-0"]
     assert collections.sample(ONE, 0) == []
-
-
-def test_vectors_that_do_not_fit_are_refused(collections):
-    [one] = document("d1", "text")
-    for write in (
-        lambda vector: collections.replace(ONE, "d1", [one], {"d1-0": vector}),
-        lambda vector: collections.upsert(ONE, [one], {"d1-0": vector}),
-    ):
-        with pytest.raises(ModelMismatch):
-            write(unit(1, 3))
-        with pytest.raises(EmbeddingFailed, match="d1-0"):
-            write(np.full(DIM, np.nan, np.float32))
-    assert collections.count(ONE) == 0
-    store(collections, ONE, [one])
-    with pytest.raises(ModelMismatch):
-        found(collections, vector=unit(1, 3))
 
 
 def test_a_document_longer_than_a_batch(collections):

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bio_mcp.literature.changes import ChangeKind, CorpusChange
-from bio_mcp.ports.news import Found, NewsEntry
+from bio_mcp.literature.records import ChangeKind, CorpusChange
+from bio_mcp.ports.state import Found, NewsEntry
 
 CHANGED, RETRACTED, DELETED, NEW = ChangeKind.CHANGED, ChangeKind.RETRACTED, ChangeKind.DELETED, ChangeKind.NEW
 LONG = 120  # seconds after which every adapter gives what was recorded

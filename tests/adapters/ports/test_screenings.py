@@ -1,7 +1,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from bio_mcp.ports.screening import ReviewRecord, ReviewSearch, ScreeningLabel
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 
 R, OTHER = "project:lab/heart", "query:lab/heart"
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

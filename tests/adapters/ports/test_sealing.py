@@ -6,7 +6,7 @@ from bio_mcp.errors import NotFound
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.entries import DIM, unit
-from tests.sealing import MINE, QUERY, VICTIM, attempts, fill, leaked, state
+from tests.support.sealing import MINE, QUERY, VICTIM, attempts, fill, leaked, state
 
 OTHERS = 50
 

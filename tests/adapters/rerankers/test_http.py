@@ -66,13 +66,13 @@ def test_a_refusal_says_whether_the_same_may_succeed_later(endpoint, status, ret
         {"results": [{"index": 0, "relevance_score": 1}]},
         {"results": [{"index": n, "relevance_score": "high"} for n in range(3)]},
         {"results": [{"index": n, "relevance_score": float("nan")} for n in range(3)]},
-        b"x" * (2 << 20),
+        b"x" * (9 << 20),
     ],
     ids=["nothing", "nested", "no results", "a list", "too few", "words", "no number", "too long"],
 )
 def test_an_answer_without_a_score_for_each_passage_is_a_failure(endpoint, body):
     endpoint.script = [(200, {}, body)]
-    with pytest.raises(UpstreamFailed, match="no score for every passage"):
+    with pytest.raises(UpstreamFailed, match="cannot be read"):
         asked(endpoint)
 
 

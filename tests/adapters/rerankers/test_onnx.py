@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedders.installed import GRAPH
+from bio_mcp.adapters.embedders.model_files import GRAPH
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.adapters.rerankers.adding import add_reranker
-from bio_mcp.adapters.rerankers.onnx import OnnxReranker
+from bio_mcp.adapters.embedders.own_models import Wanted
+from bio_mcp.adapters.rerankers.onnx import OnnxReranker, add_reranker
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, EmbeddingFailed, InvalidInput
 from tests.adapters.embedders.tiny_model import published as embedding_model
-from tests.adapters.embedders.tiny_model import put
-from tests.adapters.rerankers.tiny_reranker import published, score
+from tests.adapters.embedders.tiny_model import published_reranker as published
+from tests.adapters.embedders.tiny_model import score
 
 QUESTION = "ginger nausea"
 PASSAGES = [
@@ -35,7 +35,7 @@ def models(tmp_path):
 
 @pytest.fixture
 def reranker(source, models):
-    add_reranker(source, models, "", "MIT", lambda _: None)
+    add_reranker(source, models, Wanted())
     return OnnxReranker(models / "tiny")
 
 
@@ -51,7 +51,7 @@ def test_a_score_does_not_depend_on_what_is_scored_beside_it(reranker):
 
 
 def test_it_ends_with_its_time(source, models):
-    add_reranker(source, models, "", "", lambda _: None)
+    add_reranker(source, models, Wanted())
     with pytest.raises(DeadlineExceeded):
         OnnxReranker(models / "tiny", patience_s=0).scores(QUESTION, PASSAGES, NEVER)
     with pytest.raises(DeadlineExceeded):
@@ -69,24 +69,22 @@ def test_neither_kind_of_model_is_taken_for_the_other(reranker, models, tmp_path
         OnnxEmbeddings(models / "tiny")
     with pytest.raises(EmbeddingFailed, match="not on this machine"):
         OnnxReranker(models / "other")
-    assert reranker.fingerprint.startswith("tiny/fp32/")
+    assert reranker.fingerprint.startswith("tiny/onnx/")
 
 
 def refusal(source, models, **more):
     with pytest.raises(InvalidInput) as refused:
-        add_reranker(source, models, "", "", lambda _: None, **more)
+        add_reranker(source, models, Wanted(**more))
     assert str(models.parent) not in str(refused.value)
     return str(refused.value)
 
 
 def test_what_is_no_reranker_is_refused_and_nothing_is_left(source, models, tmp_path):
-    assert "classifier" in refusal(embedding_model(tmp_path / "embedding"), models)
+    assert "one score" in refusal(embedding_model(tmp_path / "embedding"), models)
     assert "one score" in refusal(published(tmp_path / "labels", labels=3), models)
     assert "SHA-256" in refusal(source, models, sha256="0" * 64)
-    put(source / "config.json", {"model_type": "t5"})
-    assert "t5" in refusal(source, models)
-    (source / "config.json").unlink()
-    assert "config.json" in refusal(source, models)
+    (source / "model.onnx").unlink()
+    assert "model.onnx" in refusal(source, models)
     assert not models.exists()
 
 

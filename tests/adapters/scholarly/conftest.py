@@ -4,8 +4,7 @@ import pytest
 
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.adapters.scholarly.rest import RestApi
-from bio_mcp.adapters.scholarly.turns import ServiceTurns
+from bio_mcp.adapters.scholarly import RestApi, ServiceTurns
 from tests.adapters.clocks import Clock
 
 

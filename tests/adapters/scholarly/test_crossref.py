@@ -2,12 +2,12 @@
 
 import pytest
 
-from bio_mcp.adapters.scholarly.crossref import Crossref
+from bio_mcp.adapters.scholarly import Crossref
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.notices import Notice, status_of
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import crossref_work, update
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import crossref_work, update
 
 DOI, CONTROL = "10.1021/am300292v", "10.1371/journal.pbio.1002541"
 

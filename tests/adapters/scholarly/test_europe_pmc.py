@@ -2,12 +2,12 @@
 
 import pytest
 
-from bio_mcp.adapters.scholarly.europe_pmc import EuropePmcClient
+from bio_mcp.adapters.scholarly import EuropePmcClient
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
-from bio_mcp.ports.europe_pmc import Version
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import epmc_record, jats, link
+from bio_mcp.ports.scholarly import Version
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import epmc_record, jats, link
 
 NOTE = "Link created based on a title-first author match"
 

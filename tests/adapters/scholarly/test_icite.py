@@ -2,11 +2,11 @@
 
 import pytest
 
-from bio_mcp.adapters.scholarly.icite import Icite
+from bio_mcp.adapters.scholarly import Icite
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import UpstreamFailed
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import icite_paper
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import icite_paper
 
 EMPTY = []
 

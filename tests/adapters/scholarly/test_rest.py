@@ -7,9 +7,10 @@ import pytest
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, NotFound, UpstreamFailed
-from bio_mcp.metering import Limits, Meter, metered
+from bio_mcp.scope import Limits, Meter
 from tests.adapters.scholarly.test_icite import EMPTY
-from tests.scholarly_server.server import Fault
+from tests.support.scholarly_server.server import Fault
+from tests.support.scopes import metered
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_each_request_is_charged_to_its_caller(icite):
 
 
 def test_a_spent_budget_asks_nobody(icite, server, tmp_path, closed):
-    from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+    from bio_mcp.adapters.embedded.side_files import SqliteBudgets
 
     budgets = closed(SqliteBudgets(tmp_path))
     with metered(Meter(Caller("ada"), lambda: Limits(budgets, {"sources": 1}, {}, {}))):
@@ -111,15 +112,6 @@ def test_a_spent_budget_asks_nobody(icite, server, tmp_path, closed):
         with pytest.raises(BudgetSpent, match="1 requests to other literature services a day is used up"):
             ask(icite)
     assert len(server.requests) == 1
-
-
-def test_an_answer_that_is_no_object_or_has_no_end_is_a_failure(service, server):
-    short = service("NIH iCite", "icite/api", max_bytes=10)
-    with pytest.raises(UpstreamFailed, match="too long"):
-        ask(short)
-    server.faults += [Fault(status=200, body=b"[1, 2]")] * 3
-    with pytest.raises(UpstreamFailed, match="something else than an answer"):
-        ask(service("NIH iCite", "icite/api"))
 
 
 def test_a_silent_service_is_given_up_with_the_calls_time(icite, server):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bio_mcp.adapters.scholarly.unpaywall import Unpaywall
+from bio_mcp.adapters.scholarly import Unpaywall
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NotFound, UpstreamFailed
-from bio_mcp.ports.open_access import Copy
-from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import copy, unpaywall_paper
+from bio_mcp.ports.scholarly import Copy
+from tests.support.scholarly_server.server import Fault
+from tests.support.scholarly_server.shapes import copy, unpaywall_paper
 
 DOI = "10.1000/a?b#c"
 REPOSITORY = "https://repository.example.org/1"

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from bio_mcp.adapters.sources.addresses import checked_url, is_public, public_addresses
+from bio_mcp.adapters.sources import checked_url, is_public, public_addresses
 from bio_mcp.errors import Forbidden, InvalidInput, UpstreamFailed
 
 ALLOWED = ["papers.example.org", "*.journal.example", "cdn.example.org:8443", "[2001:4860::1]"]

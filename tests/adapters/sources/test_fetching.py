@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 
-from bio_mcp.adapters.sources.fetching import GuardedFetch
+from bio_mcp.adapters.sources import GuardedFetch
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
 from tests.adapters.sources.tls_server import HOST
 

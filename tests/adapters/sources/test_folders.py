@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from bio_mcp.adapters.sources.folders import Folders
+from bio_mcp.adapters.sources import Folders
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument
 
 

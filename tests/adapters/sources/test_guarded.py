@@ -2,8 +2,7 @@
 
 import pytest
 
-from bio_mcp.adapters.sources.folders import Folders
-from bio_mcp.adapters.sources.guarded import FILES, GuardedSources
+from bio_mcp.adapters.sources import FILES, Folders, GuardedSources
 from bio_mcp.errors import InvalidInput
 from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings

@@ -6,9 +6,10 @@ import ssl
 import pytest
 
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.adapters.sources.web import REDIRECTS, WebFiles
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.adapters.sources import REDIRECTS, WebFiles
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
+from bio_mcp.scope import bounded_by
 from tests.adapters.sources.tls_server import HOST
 
 

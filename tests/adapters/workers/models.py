@@ -6,7 +6,7 @@ import time
 from functools import partial
 
 from bio_mcp.errors import EmbeddingFailed, Misconfigured
-from tests.hashed_words import HashedWords
+from tests.support.hashed_words import HashedWords
 
 
 class Fragile(HashedWords):

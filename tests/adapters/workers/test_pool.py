@@ -5,14 +5,14 @@ import subprocess
 
 import pytest
 
-from bio_mcp.adapters.workers.pool import WorkerProcesses
+from bio_mcp.adapters.workers import WorkerProcesses
 from bio_mcp.errors import EmbeddingFailed, Misconfigured
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.syncing.indexing import entries_of
 from tests.adapters.workers.models import Broken, Ending, exchanged, fragile, missing, starting
-from tests.hashed_words import HashedWords
+from tests.support.hashed_words import HashedWords
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.adapters.zotero.ways import WAYS, Way, Web
-from tests.zotero_server.library import Library
+from tests.support.zotero_server.library import Library
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.zotero import ZoteroCollection
 from tests.adapters.zotero.ways import Way
-from tests.zotero_server.library import Library
+from tests.support.zotero_server.library import Library
 
 PDF = b"%PDF-1.7 a paper"
 POSITION = {"pageIndex": 3, "rects": [[10, 20, 30, 40]]}
@@ -237,7 +237,7 @@ def test_a_deleted_or_trashed_collection_is_shown_to_be_gone(way):
 
 def test_the_cursor_of_another_library_counts_as_none(way):
     key = full(way.library)["item"]
-    cursor = {**follow(way).cursor, "web": "groups/9", "local": "groups/9", "sqlite": "groups/9"}
+    cursor = {**follow(way).cursor, "web": "groups/9", "local": "groups/9"}
     changes = follow(way, cursor)
     assert (changes.changed, changes.deleted) == ({key}, frozenset())
 

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from bio_mcp.adapters.zotero.files import Files
-from bio_mcp.adapters.zotero.local import LocalLibrary
+from bio_mcp.adapters.sources import Folders
+from bio_mcp.adapters.zotero import LocalLibrary
 from bio_mcp.errors import Misconfigured, NotFound, UpstreamFailed
 from tests.adapters.zotero.ways import Zotero7, Zotero10
-from tests.zotero_server.server import Fault
+from tests.support.zotero_server.server import Fault
 
 
 @pytest.fixture(params=[Zotero7, Zotero10], ids=["zotero 7", "zotero 10"])
@@ -104,5 +104,31 @@ def test_a_file_that_zotero_sends_us_to_another_host_for_is_not_read(running):
 def test_a_group_is_read_by_its_number(zotero_10, tmp_path):
     zotero_10.library.name = "groups/2"
     key = zotero_10.library.add("book", title="Of the group")
-    zotero_10.port = LocalLibrary(zotero_10.reader(zotero_10.flavour, 1000), Files(tmp_path, None))
+    zotero_10.port = LocalLibrary(zotero_10.reader(zotero_10.flavour, 1000), Folders([str(tmp_path)]))
     assert zotero_10.port.changes({}).changed == {key}
+
+
+def test_a_linked_file_is_read_below_the_folder_that_is_named(running, tmp_path):
+    linked = tmp_path / "papers" / "linked.pdf"
+    linked.parent.mkdir()
+    linked.write_bytes(b"linked")
+    key = running.library.attach(None, "paper.pdf", b"%PDF", linkMode="linked_file", path="attachments:linked.pdf")
+    [item] = running.port.items([key])
+    running.server.faults = [Fault("/file", times=99, headers={"Location": linked.as_uri()})]
+    with pytest.raises(NotFound, match="ZOTERO_LINKED_DIR"):
+        running.port.content(item.attachments[0])
+    named = LocalLibrary(running.reader(running.flavour, 1000), Folders([str(linked.parent)]))
+    running.server.faults = [Fault("/file", times=99, headers={"Location": linked.as_uri()})]
+    assert named.content(item.attachments[0]) == b"linked"
+
+
+def test_no_link_leads_out_of_the_storage(running, tmp_path):
+    key = running.library.attach(None, "paper.pdf", b"%PDF")
+    running.publish()
+    [item] = running.port.items([key])
+    (tmp_path / "secret.pdf").write_bytes(b"secret")
+    stored = running.folder / "storage" / key / "paper.pdf"
+    stored.unlink()
+    stored.symlink_to(tmp_path / "secret.pdf")
+    with pytest.raises(NotFound):
+        running.port.content(item.attachments[0])

@@ -4,13 +4,12 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.zotero.reading import Reader
-from bio_mcp.adapters.zotero.transport import Transport
-from bio_mcp.adapters.zotero.web import WebLibrary
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.adapters.zotero import Reader, Transport, WebLibrary
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, Misconfigured, NotFound, UpstreamFailed
+from bio_mcp.scope import bounded_by
 from tests.adapters.clocks import Clock
-from tests.zotero_server.server import KEY, Fault
+from tests.support.zotero_server.server import KEY, Fault
 
 
 def add(library, count):

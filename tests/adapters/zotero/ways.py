@@ -4,18 +4,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.adapters.zotero.files import Files
-from bio_mcp.adapters.zotero.local import PAGE as LOCAL_PAGE
-from bio_mcp.adapters.zotero.local import LocalLibrary
-from bio_mcp.adapters.zotero.reading import Reader
-from bio_mcp.adapters.zotero.sqlite import SqliteLibrary
-from bio_mcp.adapters.zotero.transport import Transport
-from bio_mcp.adapters.zotero.web import PAGE, WebLibrary
+from bio_mcp.adapters.sources import Folders
+from bio_mcp.adapters.zotero import LOCAL_PAGE, WEB_PAGE, LocalLibrary, Reader, Transport, WebLibrary
 from bio_mcp.ports.zotero import ZoteroLibrary
 from tests.adapters.clocks import Clock
-from tests.zotero_server.database import write, write_files
-from tests.zotero_server.library import Library
-from tests.zotero_server.server import KEY, WEB, ZOTERO_7, ZOTERO_10, Server, serving
+from tests.support.zotero_server.library import Library, write_files
+from tests.support.zotero_server.server import KEY, WEB, ZOTERO_7, ZOTERO_10, Server, serving
 
 
 class Way:
@@ -46,7 +40,7 @@ class Way:
 
 class Web(Way):
     def open(self) -> ZoteroLibrary:
-        return WebLibrary(self.reader(WEB, PAGE))
+        return WebLibrary(self.reader(WEB, WEB_PAGE))
 
 
 class Zotero10(Way):
@@ -54,7 +48,7 @@ class Zotero10(Way):
 
     def open(self) -> ZoteroLibrary:
         self.publish()
-        return LocalLibrary(self.reader(self.flavour, LOCAL_PAGE), Files(self.folder, None))
+        return LocalLibrary(self.reader(self.flavour, LOCAL_PAGE), Folders([str(self.folder / "storage")]))
 
     def publish(self) -> None:
         write_files(self.library, self.folder)
@@ -64,19 +58,4 @@ class Zotero7(Zotero10):
     flavour = ZOTERO_7
 
 
-class Sqlite(Way):
-    synced = True
-
-    def open(self) -> ZoteroLibrary:
-        self.publish()
-        return SqliteLibrary(self.folder, Files(self.folder, None))
-
-    def publish(self) -> None:
-        write(self.library, self.folder, synced=self.synced)
-
-
-class NeverSynced(Sqlite):
-    synced = False
-
-
-WAYS = {"web": Web, "zotero 10": Zotero10, "zotero 7": Zotero7, "sqlite": Sqlite, "sqlite, never synced": NeverSynced}
+WAYS = {"web": Web, "zotero 10": Zotero10, "zotero 7": Zotero7}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.stack import until
-from tests.nlm_files import history, real_records, serving, write
+from tests.support.nlm_files import history, real_records, serving, write
 
 TERM = "depression"
 SOME = 64  # papers: two slices of a sync

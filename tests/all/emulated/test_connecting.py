@@ -38,7 +38,7 @@ class Connecting(Asking):
 @pytest.fixture(scope="module")
 def ann(up):
     """The browser of a person who used the link of an invitation."""
-    link = up.stack.command("invite", "--subject", "ann", "--scopes", "read")["link"]
+    link = up.stack.command("admin", "invite", "--subject", "ann", "--scopes", "read")["link"]
     gateway = Gateway(up.stack)
     path = "/sign-in" + link.partition("/sign-in")[2]
     with gateway.browser() as browser:
@@ -100,7 +100,7 @@ def test_a_code_works_once_and_a_refresh_token_that_is_used_twice_ends_both(up, 
 
 def test_an_operator_ends_what_is_open_in_somebodys_name(up, ann, client):
     tokens = client.exchange(client.code(ann, scopes=["read"], scope="read")).json()
-    assert up.stack.command("people", "--subject", "ann", "--revoke")["ended"] > 0
+    assert up.stack.command("admin", "people", "--subject", "ann", "--revoke")["ended"] > 0
     assert client.refresh(tokens["refresh_token"]).status_code == 400
     assert ann.get("/corpora").status_code == 303
     assert BACK not in str(up.stack.log("authorize"))

@@ -9,10 +9,10 @@ import yaml
 
 from scripts.configure_stack import configured
 from scripts.docs import ROOT
-from tests.aws_template import TEMPLATE
 from tests.emulated.build import QUIET, SAM
 from tests.emulated.clients import REGION, connect
 from tests.emulated.emulator import emulator
+from tests.support.aws_template import TEMPLATE
 
 pytestmark = pytest.mark.timeout(240)
 KEPT = ["Corpus1Schedule", "ScheduleRole", "WorkQueue", "DeadLetters"]

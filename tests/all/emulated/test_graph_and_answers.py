@@ -7,7 +7,7 @@ import pytest
 from tests.all.emulated.test_front_door import ERAS, asked, called
 from tests.all.emulated.test_projects import Project
 from tests.emulated.stack import until
-from tests.sample_graph import write_graph
+from tests.support.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(300)
 DONE_S, POLL_S = 400, 1
@@ -119,7 +119,7 @@ def test_the_bundled_set_is_evaluated_and_its_report_is_in_the_bucket(up):
 
 def test_a_call_over_mcp_is_recorded_and_gives_the_same_answer_again(up, corpus):
     over_mcp(up, "rag_search", query="exercise and blood pressure", top_k=3)
-    listed = up.stack.command("replay")["calls"]
+    listed = up.stack.command("admin", "replay")["calls"]
     [call, *_] = [each for each in listed if each["tool"] == "rag.search"]
-    again = up.stack.command("replay", call["correlation_id"])
+    again = up.stack.command("admin", "replay", call["correlation_id"])
     assert (again["equal"], again["as_then"], again["moved"]) == (True, True, [])

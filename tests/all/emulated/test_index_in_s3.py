@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 
-from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
+from bio_mcp.adapters.aws.projects import DynamoProjectDocuments
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
-from bio_mcp.ingesting import notice_checks
+from bio_mcp.ingesting import notices
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
@@ -17,8 +17,8 @@ from tests.emulated.build import BUILT
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
-from tests.scholarly_server.server import serving
-from tests.scholarly_server.shapes import crossref_work, update
+from tests.support.scholarly_server.server import serving
+from tests.support.scholarly_server.shapes import crossref_work, update
 
 pytestmark = pytest.mark.timeout(300)
 FIRST, LATER, AFTER = "1971/02/01", "1971/03/01", "1971/04/01"
@@ -121,13 +121,13 @@ def folders(stack):
 def test_the_index_is_made_anew_beside_the_old_one_while_functions_search_and_sync(small):
     up, _ = small
     before = {pmid_of(each) for each in until(lambda: hits(up.stack), SEEN_S, "hit")}
-    up.stack.command("reindex", "start", "--force")
+    up.stack.command("admin", "reindex", "start", "--force")
     added = synced(up, AFTER, 10)
     until(lambda: before | added <= set(map(pmid_of, hits(up.stack))), SEEN_S, "hit for each paper")
-    states = {each["role"]: each for each in up.stack.command("reindex", "status")["indexes"]}
+    states = {each["role"]: each for each in up.stack.command("admin", "reindex", "status")["indexes"]}
     assert (states["next"]["behind"], states["next"]["papers"]) == (0, states["searched"]["papers"])
-    up.stack.command("reindex", "switch", "--unchecked")
-    up.stack.command("reindex", "remove")
+    up.stack.command("admin", "reindex", "switch", "--unchecked")
+    up.stack.command("admin", "reindex", "remove")
     assert len(folders(up.stack)) == 2
     assert "corpus" not in folders(up.stack)
     later = synced(up, "1971/05/01", 5)
@@ -150,11 +150,11 @@ def test_each_night_crossref_is_asked_about_documents_of_projects_without_a_pmid
         crossref.works[doi] = crossref_work(doi, update("retraction"))
         there = {**variables, "BIO_MCP_CROSSREF_URL": crossref.settings["crossref_url"]}
         functions.update_function_configuration(FunctionName=name, Environment={"Variables": there})
-        once(stack.client("scheduler"), scheduled(stack, notice_checks.QUERY_KEY))
+        once(stack.client("scheduler"), scheduled(stack, notices.QUERY_KEY))
         until(lambda: documents.find("lab/notices", [f"doi:{doi}"])[0].notices, 60, "notice")
     until(lambda: [each for each in stack.log("sync_delta") if complete(each)], 60, "complete check")
     assert not stack.dead()
 
 
 def complete(line):
-    return (line.get("query_key"), line.get("state")) == (notice_checks.QUERY_KEY, "complete")
+    return (line.get("query_key"), line.get("state")) == (notices.QUERY_KEY, "complete")

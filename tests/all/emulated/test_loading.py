@@ -10,9 +10,9 @@ import pytest
 
 from bio_mcp.literature.medline import open_records
 from bio_mcp.syncing.importing import import_records
-from tests.corpus import Corpus
 from tests.emulated.stack import until
-from tests.nlm_files import md5_file_of
+from tests.support.corpus import Corpus
+from tests.support.nlm_files import md5_file_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -109,7 +109,7 @@ def indexed(up, pmids):
 
 
 def status(stack, code=0):
-    return stack.command("load", "status", code=code)
+    return stack.command("admin", "load", "status", code=code)
 
 
 def ended(stack, code=0):
@@ -147,14 +147,14 @@ def loads(up, nlm, mended):
         functions.update_function_configuration(
             FunctionName=name, Environment={"Variables": variables | {"BIO_MCP_OPENSEARCH_URL": url}}
         )
-        begun = stack.command("load", "start", "--fetch")
+        begun = stack.command("admin", "load", "start", "--fetch")
         dying(up, bucket)
         first = ended(stack, code=1)
     functions.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
     nlm.damaged.clear()
     mended()
     stack.client("s3").delete_object(Bucket=bucket, Key=f"load/files/{CUT}.md5")  # or it would not be fetched again
-    stack.command("load", "start", "--fetch")
+    stack.command("admin", "load", "start", "--fetch")
     second = ended(stack)
     return begun, first, second, refusing
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.all.emulated.monitoring import USERS_MISS, watching
-from tests.aws_template import ALARM, RESOURCES, of, rendered
+from tests.support.aws_template import ALARM, RESOURCES, of, rendered
 
 pytestmark = pytest.mark.timeout(300)
 NAME, DAY, MANY = "small-team", "1971/12/01", 3

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
-from bio_mcp.adapters.aws.authorizations import DynamoAuthorizations
+from bio_mcp.adapters.aws.accounts import DynamoAuthorizations
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.sessions import Sessions
 

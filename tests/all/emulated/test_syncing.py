@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from bio_mcp.syncing import retractions
+from bio_mcp.syncing import queries
 from tests.all.emulated.conftest import TERM, Papers, found_by
 from tests.emulated.cloud import CORPUS
 from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
-from tests.retracting import is_plain, retract
+from tests.support.retracting import is_plain, retract
 
 TRIES = 5  # the queue's maxReceiveCount
 POISON = ["not JSON", json.dumps({"tool": "pubmed.sync_delta", "arguments": {"query_key": "no term"}})]
@@ -77,7 +77,7 @@ def test_a_paper_that_is_retracted_is_flagged_announced_and_no_longer_kept_as_it
     assert standing() == "clear"
     retract(up.ncbi, pmid)
     assert standing() == "clear", "nothing was kept"
-    once(up.stack.client("scheduler"), scheduled(up.stack, retractions.QUERY_KEY))
+    once(up.stack.client("scheduler"), scheduled(up.stack, queries.RETRACTIONS_KEY))
     until(lambda: pmid in announced("corpus.retracted"), 200, "announcement of the retraction")
     assert standing() == "retracted"
     assert (

@@ -6,12 +6,12 @@ import pytest
 
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
-from tests.sample_corpus import ROOT, Corpus, articles
-from tests.sample_graph import add_graph
-from tests.sample_job import add_job
-from tests.sample_project import add_project
+from tests.support.sample_corpus import ROOT, Corpus, articles
+from tests.support.sample_graph import add_graph
+from tests.support.sample_job import add_job
+from tests.support.sample_project import add_project
 
-DOCUMENTS = ("docs/glossary.md", "events/evaluate/questions.jsonl")  # of examples
+DOCUMENTS = ("docs/exports.md", "events/evaluate/questions.jsonl")  # of examples
 KEY = "canary0key0of0ncbi0that0no0answer0shows"
 SECRETS = (KEY, str(ROOT), "root:x:0", "Traceback (most", "site-packages", "sqlite3.")
 

@@ -10,7 +10,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import Deadline
 from tests.all.fuzzing.conftest import told
 from tests.all.fuzzing.values import STRINGS, arguments
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 EACH = 320  # calls of a tool or a resource
 LONGEST_S = 2.0

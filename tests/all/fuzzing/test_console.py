@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from bio_mcp.doors.console.headers import POLICY
+from bio_mcp.doors.console.rendering import POLICY
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.mcp.server import in_process
 from tests.all.fuzzing.conftest import told

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth import site
+from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.console.routes import routes
@@ -27,7 +27,7 @@ from tests.all.fuzzing.conftest import told
 from tests.all.fuzzing.values import STRINGS, arguments, hostile, spoiled
 from tests.doors.auth.minting import RESOURCE, SECRET, hs256
 from tests.doors.wire import ACCEPT, HANDSHAKES, MODERN
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 EACH = 400  # requests of a kind to a server
 LARGEST = 2_000_000

@@ -25,8 +25,8 @@ from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the s
     projects,
     screenings,
 )
-from tests.aws_ports import NOBODY, AwsPorts
 from tests.emulated.emulator import emulator
+from tests.support.aws_ports import NOBODY, AwsPorts
 
 
 @pytest.fixture(scope="package")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.adapters.ports.conftest import PORTS
-from tests.aws_ports import AwsPorts
+from tests.support.aws_ports import AwsPorts
 
 ELSEWHERE = {"cache"}  # its lifetimes are counted by a clock that the emulator does not have
 

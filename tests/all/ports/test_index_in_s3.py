@@ -4,11 +4,11 @@ from uuid import uuid4
 
 import pytest
 
-from bio_mcp.adapters.aws.snapshots.objects import IndexObjects
+from bio_mcp.adapters.aws.s3_index import IndexObjects
 from tests.adapters.ports.test_passages import *  # noqa: F403  the very same tests
 from tests.adapters.ports.test_sealing import *  # noqa: F403
-from tests.aws_ports import NOBODY, AwsPorts, client
-from tests.published import PublishedPorts
+from tests.support.aws_ports import NOBODY, AwsPorts, client
+from tests.support.published import PublishedPorts
 
 
 @pytest.fixture

@@ -62,11 +62,6 @@ def test_a_valid_token_of_the_issuer_opens(issued, shape):
     assert listed(issued(bearer(rs256()), shape=shape))
 
 
-@pytest.mark.parametrize("token", [rs256(kid=None), rs256(aud=["x", RESOURCE]), rs256(scope="a b", nbf=1)])
-def test_other_valid_tokens_of_the_issuer_open(issued, token):
-    assert listed(issued(bearer(token)))
-
-
 def test_the_schemes_name_may_be_in_any_case(shared):
     assert listed(shared(f"bearer {hs256()}"))
     assert listed(shared(f"BEARER  {hs256()} "))
@@ -97,28 +92,23 @@ def refused(answer, because):
 
 
 @pytest.mark.parametrize(("token", "because"), BAD_HS256.values(), ids=BAD_HS256)
-def test_a_bad_token_for_a_shared_secret_is_refused(shared, shape, token, because):
-    refused(shared(bearer(token), shape=shape), because)
+def test_a_bad_token_for_a_shared_secret_is_refused(shared, token, because):
+    refused(shared(bearer(token)), because)
 
 
 @pytest.mark.parametrize(("token", "because"), BAD_RS256.values(), ids=BAD_RS256)
-def test_a_bad_token_for_an_issuers_keys_is_refused(issued, shape, token, because):
-    refused(issued(bearer(token), shape=shape), because)
+def test_a_bad_token_for_an_issuers_keys_is_refused(issued, token, because):
+    refused(issued(bearer(token)), because)
 
 
 @pytest.mark.parametrize("given", ["Basic YWRhOnNlY3JldA==", hs256(), f"Token {hs256()}", "Digest a=b", ",", " "])
-def test_another_scheme_is_refused(shared, shape, given):
-    refused(shared(given, shape=shape), "one Authorization header with a Bearer token is needed")
+def test_another_scheme_is_refused(shared, given):
+    refused(shared(given), "one Authorization header with a Bearer token is needed")
 
 
 def test_two_tokens_are_refused_even_when_both_are_good(shared, shape):
     refused(shared(bearer(hs256()), bearer(hs256()), shape=shape), UNREADABLE)
     refused(shared(bearer(hs256()), bearer(""), shape=shape), UNREADABLE)
-
-
-def test_a_token_elsewhere_than_in_its_header_does_not_count(shared):
-    assert shared(**{"x-api-key": hs256(), "cookie": f"token={hs256()}"}).status == 401
-    assert shared(path=f"/mcp?access_token={hs256()}").status in (401, 404)
 
 
 def test_the_issuer_is_asked_for_when_one_is_set_for_a_shared_secret():
@@ -163,22 +153,8 @@ def test_health_is_open_to_any_host_and_says_nothing(shared, shape):
 
 
 @pytest.mark.parametrize("host", ["evil.example", "mcp.example.org.evil.example", "xmcp.example.org", ""])
-def test_another_host_is_refused_with_a_good_token(shared, shape, host):
-    assert shared(bearer(hs256()), host=host, shape=shape).status == 421
-
-
-@pytest.mark.parametrize("host", ["mcp.example.org", "MCP.Example.org"])
-def test_the_endpoints_own_host_is_served(shared, host):
-    assert listed(shared(bearer(hs256()), host=host))
-
-
-def test_hosts_of_api_gateway_are_served_as_a_pattern_says():
-    pattern = "*.execute-api.eu-central-1.amazonaws.com, *.lambda-url.eu-central-1.on.aws"
-    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_HOSTS=pattern, **TO_ALL) as locked:
-        assert listed(locked(bearer(hs256()), host="a1b2c3.execute-api.eu-central-1.amazonaws.com"))
-        assert listed(locked(bearer(hs256()), host="a1b2c3.lambda-url.eu-central-1.on.aws"))
-        assert locked(bearer(hs256()), host="a1b2c3.execute-api.us-east-1.amazonaws.com").status == 421
-        assert locked(bearer(hs256()), host="execute-api.eu-central-1.amazonaws.com").status == 421
+def test_another_host_is_refused_with_a_good_token(shared, host):
+    assert shared(bearer(hs256()), host=host).status == 421
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:6274", f"{APP}.evil.example"])
@@ -216,13 +192,6 @@ def test_metadata_say_who_gives_tokens_out(issued, shape, path):
     }
 
 
-def test_a_browser_may_ask_for_metadata_with_a_header_of_mcp(issued):
-    asked = {"origin": APP, "access-control-request-method": "GET"}
-    asked["access-control-request-headers"] = "mcp-protocol-version"
-    path = "/.well-known/oauth-protected-resource"
-    assert issued(method="OPTIONS", path=path, **asked).status == 200
-
-
 def test_a_shared_secret_without_an_address_has_no_issuer_to_name():
     with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_RESOURCE_URL="") as locked:
         assert locked(method="GET", path="/.well-known/oauth-protected-resource").status == 404
@@ -245,13 +214,13 @@ def test_a_shared_secret_without_an_address_has_no_issuer_to_name():
     ],
     ids=lambda given: ",".join(given) or "nothing",
 )
-def test_without_a_whole_configuration_it_is_closed_to_everybody(configured, shape):
+def test_without_a_whole_configuration_it_is_closed_to_everybody(configured):
     with door(**configured) as closed:
         for given in ([], [bearer(hs256())], [bearer(rs256())]):
             for host in ("mcp.example.org", "localhost"):
-                answer = closed(*given, shape=shape, host=host)
+                answer = closed(*given, host=host)
                 assert (answer.status, answer.json["error"]) == (503, "not_configured")
-        assert closed(method="GET", path="/health", shape=shape).status == 200
+        assert closed(method="GET", path="/health").status == 200
 
 
 def test_keys_that_cannot_be_read_close_it_for_a_while():

@@ -6,12 +6,11 @@ import pytest
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
-from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.permissions import KEY
-from bio_mcp.doors.auth.secrets import hashed, owner_of
-from bio_mcp.doors.auth.sessions import LIFETIME, SESSION, Sessions, SignedIn, safe_next
+from bio_mcp.doors.auth.sessions import LIFETIME, SESSION, Sessions, SignedIn, hashed, owner_of, safe_next
+from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.settings import Settings

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.client_configs.clients import CLIENTS, Command, file_of
+from bio_mcp.doors.client_configs import CLIENTS, Command, file_of
 
 HOME = Path("/home/ada")
 STDIO = Command("/opt/bio-mcp", ("stdio",))

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.doors.client_configs.clients import CLIENTS, Command
-from bio_mcp.doors.client_configs.merging import Refused, as_json, as_toml, into_json, into_toml
+from bio_mcp.doors.client_configs import CLIENTS, Command, Refused, as_json, as_toml, into_json, into_toml
 
 OURS = CLIENTS["claude"].entry(Command("/opt/bio-mcp", ("stdio",), {"NCBI_ADMIN_EMAIL": "you@example.org"}))
 BY_URL = CLIENTS["codex"].entry("https://lab.example/mcp")

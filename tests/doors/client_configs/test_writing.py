@@ -6,9 +6,8 @@ import threading
 
 import pytest
 
-from bio_mcp.doors.client_configs import writing
-from bio_mcp.doors.client_configs.clients import CLIENTS, Command
-from bio_mcp.doors.client_configs.merging import Refused
+from bio_mcp.doors import client_configs as writing
+from bio_mcp.doors.client_configs import CLIENTS, Command, Refused
 
 CLIENT = CLIENTS["cursor"]
 ENTRY = CLIENT.entry(Command("/opt/bio-mcp", ("stdio",)))

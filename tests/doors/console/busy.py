@@ -7,18 +7,17 @@ from uuid import uuid4
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
-from bio_mcp.evaluating.cursor import Cursor as Evaluation
-from bio_mcp.evaluating.cursor import Run
-from bio_mcp.evaluating.figures import Result
+from bio_mcp.evaluating.figures import Result, Run
 from bio_mcp.evaluating.run import FOLDER
-from bio_mcp.ingesting.cursor import Cursor as Ingest
+from bio_mcp.evaluating.run import EvaluationCursor as Evaluation
+from bio_mcp.ingesting.run import IngestCursor as Ingest
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.cursor import Cursor
-from tests.sample_job import JOB
-from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
-from tests.touched_ports import small_corpus
+from bio_mcp.syncing.cursor import SyncCursor
+from tests.support.sample_job import JOB
+from tests.support.sample_project import NEWBORNS, PROJECT, RETRACTED
+from tests.support.touched_ports import small_corpus
 
 HOSTILE = "<script>alert('term')</script> \x1b[31m‮"
 WARNINGS = ["PMID 99 is listed and was not returned", "the watermark did not move <b>at all</b>"]
@@ -45,7 +44,7 @@ def job_of(backends, kind, key, state="succeeded", hours=1, *, cursor=None, term
 
 
 def sync_of(backends, key, state="succeeded", hours=1, *, term="asthma[tiab]", error=None, total=0, **cursor):
-    counted = Cursor(end=backends.today(), queue=[], **cursor)
+    counted = SyncCursor(end=backends.today(), queue=[], **cursor)
     counted.expected = {"edat": total} if total else {}
     return job_of(backends, SYNC, key, state, hours, cursor=counted.to_json(), term=term, error=error)
 
@@ -68,8 +67,9 @@ def add_syncs(backends):
         ),
     ]
     today = backends.today()
-    for number, each in enumerate(jobs):
+    for each in reversed(jobs):
         backends.jobs.put(each)
+    for number, each in enumerate(jobs):
         windows = dict.fromkeys(("edat", "crdt", "mdat"), str(today - timedelta(days=number)))
         backends.checkpoints.advance(each.request["query_key"], each.request["term"], None, windows)
     return {each.request["query_key"]: each for each in jobs}

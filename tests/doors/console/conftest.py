@@ -4,7 +4,7 @@ import pytest
 
 from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import Page, browser
-from tests.sample_corpus import Corpus, corpus
+from tests.support.sample_corpus import Corpus, corpus
 
 
 @pytest.fixture(scope="session")

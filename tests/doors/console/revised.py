@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bio_mcp.literature.records import Correction, RetractionStatus
-from tests.memory_corpus import article
+from tests.support.memory_corpus import article
 
 FIRST = replace(article("7", "Statins and falls", "Falls were rare among all of them."), doi="10.1000/x", pmcid="PMC7")
 SECOND = replace(FIRST, title="Statins and falls.", pmid_version=2)

@@ -4,8 +4,8 @@ import pytest
 
 from bio_mcp.doors.console.evaluation import POLICY
 from bio_mcp.errors import StoreFailed
-from bio_mcp.evaluating.cursor import Cursor as Evaluation
-from bio_mcp.evaluating.outcomes import Outcome, RankingOutcome
+from bio_mcp.evaluating.figures import Outcome
+from bio_mcp.evaluating.run import EvaluationCursor as Evaluation
 from tests.doors.console.busy import EVALUATION, add_evaluations, job_of, quiet_corpus
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_corpora import Broken
@@ -74,7 +74,7 @@ def test_a_running_evaluation_shows_how_far_it_is_beside_the_figures_of_the_last
         add_evaluations(made)
         running = job_of(made, EVALUATION, "smoke", "running", hours=0.1)
         last = Evaluation.from_json(made.jobs.latest(EVALUATION, "smoke").cursor)
-        running.cursor = Evaluation(40, [Outcome(each, 1, RankingOutcome()) for each in "12"], last.history).to_json()
+        running.cursor = Evaluation(40, [Outcome(each, 1) for each in "12"], last.history).to_json()
         made.jobs.put(running)
         page = Page(browser(made).get(PATH))
     assert page.text("h2") == "smoke running"

@@ -4,9 +4,9 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.tools.exports import export_papers
-from tests.corpus import Corpus
 from tests.doors.command_line import sample
 from tests.doors.console.pages import browser
+from tests.support.corpus import Corpus
 from tests.syncing.stored import documents_of
 
 MANY = 210  # papers of two parts

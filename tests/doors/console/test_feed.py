@@ -12,13 +12,13 @@ from lxml import etree
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.literature.records import Correction, RetractionStatus
-from bio_mcp.ports.news import Found
+from bio_mcp.ports.state import Found
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus
+from bio_mcp.syncing.applying import apply_records
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.console.pages import browser
-from tests.memory_corpus import article
+from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 KEY = "flu & <colds>"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -33,7 +33,7 @@ GONE = replace(
 @pytest.fixture
 def corpus(tmp_path):
     with Corpus(tmp_path, day=date(2026, 1, 1)) as made:
-        settle([TRIAL, REVIEW], made)
+        apply_records([TRIAL, REVIEW], made)
         for key in (KEY, "quiet"):
             made.checkpoints.advance(key, "t", None, {"edat": "2025-12-31"})
             made.news.set_whole(key)
@@ -71,7 +71,7 @@ def test_a_feed_is_valid_and_has_an_entry_for_each_paper_that_is_new(corpus):
 
 def test_a_retraction_is_an_entry_of_its_own_with_its_notice_and_other_ids_stay(corpus):
     before = texts(parsed(fetched(browser(corpus))), "id")
-    settle([GONE], corpus)
+    apply_records([GONE], corpus)
     root = parsed(fetched(browser(corpus)))
     assert "Retracted: A trial of A & B." in texts(root, "title")
     assert any("J Test. 2026;1:1" in text for text in texts(root, "summary"))
@@ -107,7 +107,7 @@ def test_a_reader_that_has_the_feed_is_sent_nothing_until_something_is_new(corpu
         {"if-modified-since": "yesterday"},
     ]
     assert {fetched(client, **each).status_code for each in other} == {200}
-    settle([GONE], corpus)
+    apply_records([GONE], corpus)
     assert {fetched(client, **each).status_code for each in had} == {200}
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from bio_mcp.doors.console.papers import NAMES
+from bio_mcp.doors.console.corpora import NAMES
 from bio_mcp.literature.citing import STYLES, cite
 from bio_mcp.literature.records import Databank
 from bio_mcp.syncing.importing import import_records
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.revised import VERSIONS
-from tests.memory_corpus import article
-from tests.sample_corpus import Corpus, corpus
+from tests.support.memory_corpus import article
+from tests.support.sample_corpus import Corpus, corpus
 
 
 @pytest.fixture(scope="module")

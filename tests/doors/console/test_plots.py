@@ -1,11 +1,24 @@
-"""Plots: what they draw, and what they say to those who do not see them."""
+"""Plots: what they draw, and what they say to those who do not see them; and how long calls took."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
-from bio_mcp.doors.console.plots import Column, bars, by_day, by_latency, by_year, course, rounded_up, short
+from bio_mcp.doors.console.plots import (
+    BOUNDS,
+    Column,
+    bars,
+    by_day,
+    by_latency,
+    by_year,
+    course,
+    latencies,
+    rounded_up,
+    short,
+)
+from bio_mcp.ports.state import CallRecord
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -49,10 +62,6 @@ def test_each_day_is_a_column_of_what_was_added_and_above_it_what_was_revised():
     assert texts(plot)[-2:] == ["2026-01-01", "2026-01-03"]
 
 
-def test_a_plot_of_one_day_names_it_once():
-    assert texts(by_day([day("2026-01-01", 1)])).count("2026-01-01") == 1
-
-
 def test_papers_of_a_year_stand_upon_each_other_by_design_and_undated_ones_are_left_out():
     plot = by_year([year(None, 3, 50), year(2019, None, 1), year(2019, 3, 3), year(2021, 0, 2)])
     assert [kind for kind, *_ in columns(plot)] == ["design-0", "design-4", "design-1"]
@@ -87,12 +96,6 @@ def test_no_label_reaches_into_another_or_beyond_the_plot():
     assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_a_plot_of_nothing_says_so():
-    plot = bars([Column("none", (0,))], ("calls",), "n", "Title", [])
-    assert columns(plot) == []
-    assert description(plot) == "None."
-
-
 def test_names_in_a_plot_are_text_whatever_they_hold():
     plot = bars([Column("<i>", (1,), True)], ("calls",), "n", "<script>", ["<b>&"])
     assert "<script>" not in plot
@@ -125,3 +128,26 @@ def test_an_axis_ends_at_a_round_number_whose_half_is_whole(count, axis):
 )
 def test_counts_are_written_short(count, text):
     assert short(count) == text
+
+
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def call(number, tool, taken):
+    return CallRecord(f"c{number}", tool, {}, "i", "o", "ok", AT + timedelta(minutes=number), latency_ms=taken)
+
+
+def test_half_and_most_of_the_calls_of_a_tool_were_answered_within_these_times():
+    found = latencies(call(number, "rag.search", number) for number in range(1, 101))
+    assert found["tools"] == [{"tool": "rag.search", "calls": 100, "half_ms": 50, "most_ms": 95, "all_ms": 100}]
+    assert found["since"] == (AT + timedelta(minutes=1)).isoformat()
+
+
+def test_each_call_counts_to_the_least_bound_that_it_does_not_exceed():
+    found = latencies(call(number, "t", taken) for number, taken in enumerate((0, 1, 2, 3, 5_000, 5_001)))
+    assert found["counts"] == [2, 1, 1, *([0] * (len(BOUNDS) - 4)), 1, 1]
+
+
+def test_calls_that_an_older_version_recorded_count_for_nothing():
+    found = latencies([call(1, "t", None)])
+    assert (found["calls"], found["since"], found["tools"]) == (0, None, [])

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.ingesting.cursor import Cursor as Ingest
 from bio_mcp.ingesting.projects import Options, create_project
+from bio_mcp.ingesting.run import IngestCursor as Ingest
 from tests.doors.console.busy import job_of, quiet_corpus
 from tests.doors.console.pages import Page, browser
-from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
+from tests.support.sample_project import NEWBORNS, PROJECT, RETRACTED
 
 
 def test_each_project_has_its_size_and_a_page(look):

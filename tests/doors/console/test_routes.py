@@ -1,21 +1,24 @@
-"""The console's shell: its menu, its headers, its files, and who may see it."""
+"""Which pages there are, and for whom; how to connect a client."""
 
+import base64
+import json
 import re
 from functools import partial
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from starlette.responses import PlainTextResponse
 
 from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.permissions import KEY
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
-from bio_mcp.doors.console.headers import POLICY
+from bio_mcp.doors.auth.tokens import KEY
+from bio_mcp.doors.console.rendering import POLICY
 from bio_mcp.doors.console.routes import PAGES
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET
-from tests.doors.console.pages import Page, browser
-from tests.sample_corpus import corpus
+from tests.doors.console.pages import BASE, Page, browser
+from tests.support.sample_corpus import corpus
 
 PATHS = ["/", "/?q=pain", "/connect", "/papers/1", "/nothing-here", "/static/console.css", "/static/nothing.js"]
 
@@ -142,3 +145,21 @@ def test_where_everybody_may_read_everybody_may_see_the_console():
     assert (page.status, "/sign-in?next=/" in page.links) == (200, True)
     assert len(page.all("li", cls="hit")) == 10
     assert visitor.get("/connect").status_code == 200
+
+
+def test_it_gives_the_address_at_which_the_browser_found_it(get):
+    page = get("/connect")
+    assert page.text("pre", cls="address") == f"{BASE}/mcp"
+    assert f"claude mcp add --transport http bio-mcp {BASE}/mcp" in page.source
+
+
+def test_it_gives_the_public_address_where_there_is_one():
+    page = Page(browser(corpus(), resource_url="https://lit.example.org/mcp").get("/connect"))
+    assert page.text("pre", cls="address") == "https://lit.example.org/mcp"
+
+
+def test_its_buttons_install_this_server(get):
+    vscode, cursor = [link for link in get("/connect").links if not link.startswith(("/", "#"))]
+    assert json.loads(unquote(urlsplit(vscode).query)) == {"name": "bio-mcp", "type": "http", "url": f"{BASE}/mcp"}
+    given = parse_qs(urlsplit(cursor).query)
+    assert json.loads(base64.b64decode(given["config"][0])) == {"url": f"{BASE}/mcp"}

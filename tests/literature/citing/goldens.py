@@ -8,7 +8,6 @@ import gzip
 import io
 import json
 import lzma
-import re
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -18,20 +17,12 @@ from bio_mcp.literature.medline import parse
 
 HERE = Path(__file__).parents[2] / "data" / "citations"
 GOLDENS = HERE / "goldens.jsonl.gz"
-RECORD = re.compile(rb"<(Pubmed(?:Book)?Article)>.*?</\1>", re.DOTALL)
-PMID = re.compile(rb"<PMID[^>]*>(\d+)</PMID>")
 
 
 @lru_cache
 def articles():
     """PMID -> article."""
     return {article.pmid: article for article in parse(io.BytesIO(content()))}
-
-
-@lru_cache
-def raw_records():
-    """PMID -> the record's XML, cut out without a parser."""
-    return {PMID.search(found[0])[1].decode(): found[0] for found in RECORD.finditer(content())}
 
 
 @lru_cache

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.literature.jats import Licence, Table
-from bio_mcp.literature.jats.article import parse
+from bio_mcp.literature.documents import Licence, Table
+from bio_mcp.literature.jats import parse_full_text
 
 INVENTED = (Path(__file__).parents[2] / "data/jats/invented.xml").read_bytes()
 WITHHELD = (
@@ -18,11 +18,11 @@ WITHHELD = (
 
 
 def sections():
-    return {section.title: section for section in parse(INVENTED).sections}
+    return {section.title: section for section in parse_full_text(INVENTED).sections}
 
 
 def test_the_front_tells_ids_title_journal_and_licence():
-    found = parse(INVENTED)
+    found = parse_full_text(INVENTED)
     assert (found.pmcid, found.pmid, found.doi) == ("PMC90000001", "90000001", "10.5555/jats.1")
     assert (found.title, found.journal) == ("Effect of Ca²⁺ on p53", "Invented Journal")
     address = "https://creativecommons.org/licenses/by-nc/4.0/"
@@ -31,7 +31,7 @@ def test_the_front_tells_ids_title_journal_and_licence():
 
 
 def test_sections_keep_their_order_and_depth():
-    levels = [(section.title, section.level) for section in parse(INVENTED).sections]
+    levels = [(section.title, section.level) for section in parse_full_text(INVENTED).sections]
     assert levels == [
         ("Abstract", 1), ("Background", 2), ("Results", 2), ("In plain words", 1), ("", 1), ("1. Methods", 1),
         ("Patients", 2), ("Results", 1), ("Acknowledgments", 1), ("Data availability", 1),
@@ -51,12 +51,12 @@ def test_lists_figures_and_quotations_are_read():
 
 
 def test_a_withheld_text_is_reported_and_not_taken_for_an_empty_one():
-    found = parse(WITHHELD)
+    found = parse_full_text(WITHHELD)
     assert (found.withheld, found.sections, found.pmcid) == (True, (), "PMC15")
 
 
 def test_an_article_that_pmc_does_not_have_is_none():
-    assert parse(b'<pmc-articleset><Reply Id="1" error="not available"/></pmc-articleset>') is None
+    assert parse_full_text(b'<pmc-articleset><Reply Id="1" error="not available"/></pmc-articleset>') is None
 
 
 @pytest.mark.parametrize(
@@ -73,15 +73,15 @@ def test_an_article_that_pmc_does_not_have_is_none():
 )
 def test_hostile_or_broken_xml_is_refused(hostile):
     with pytest.raises(NcbiUnreadable):
-        parse(hostile)
+        parse_full_text(hostile)
 
 
 def test_deep_nesting_is_read_without_end():
     deep = b"<sec><title>t</title><p>x</p>" * 60 + b"</sec>" * 60
-    found = parse(b"<article><body>" + deep + b"</body></article>")
+    found = parse_full_text(b"<article><body>" + deep + b"</body></article>")
     assert max(section.level for section in found.sections) <= 12
     assert sum(section.text.count("x") for section in found.sections) == 60
 
 
 def test_reading_twice_gives_the_same():
-    assert parse(INVENTED) == parse(io.BytesIO(INVENTED).read())
+    assert parse_full_text(INVENTED) == parse_full_text(io.BytesIO(INVENTED).read())

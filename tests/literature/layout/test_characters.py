@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.literature.layout.characters import readable
+from bio_mcp.literature.layout.lines import readable
 
 
 @pytest.mark.parametrize(

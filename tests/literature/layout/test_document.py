@@ -1,7 +1,7 @@
 """Whole documents, from lines to sections."""
 
+from bio_mcp.literature.documents import SectionKind
 from bio_mcp.literature.layout.document import lay_out
-from bio_mcp.literature.parsed import SectionKind
 from tests.literature.layout.pages import block, line, page, prose
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.literature.layout.joining import joined, words_of
+from bio_mcp.literature.layout.lines import joined, words_of
 
 WORDS = words_of(
     ["a beta-blocker is a drug", "sub-threshold pulses", "the threshold", "beta cells", "small children", "to-day"]

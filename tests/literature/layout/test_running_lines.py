@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.literature.layout.running_lines import without_running_lines
+from bio_mcp.literature.layout.reading_order import without_running_lines
 from tests.literature.layout.pages import block, line, page, prose
 
 

@@ -7,7 +7,6 @@ from bio_mcp.literature.medline import parse
 
 ROOT = b"<PubmedArticleSet>"
 UNPLAIN = b"<PubmedArticleSet one-at-a-time=''>"  # a root with an attribute is not read in batches
-END = b"\n</PubmedArticleSet>"
 
 
 def record(pmid, title=b"T.", after=b""):
@@ -30,9 +29,3 @@ def outcome(content):
 def collect(content, into):
     for found in parse(io.BytesIO(content)):
         into.append(found)
-
-
-def same(body):
-    """Whether the content of a set reads the same in batches and one record at a time; a failure's words may differ."""
-    in_batches, one_at_a_time = outcome(ROOT + body + END), outcome(UNPLAIN + body + END)
-    return in_batches[0] == one_at_a_time[0] and (in_batches[1] is None) == (one_at_a_time[1] is None)

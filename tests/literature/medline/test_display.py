@@ -2,9 +2,8 @@
 
 import pytest
 
-from bio_mcp.literature.display_tags import KINDS
-from bio_mcp.literature.medline.display import displayed_status
-from bio_mcp.literature.medline.retraction_status import REF_TYPES, retraction_status
+from bio_mcp.literature.medline.retraction_status import REF_TYPES, displayed_status, retraction_status
+from bio_mcp.literature.notices import KINDS
 from bio_mcp.literature.records import Correction
 
 RECORD = "PMID- 7\nTI  - A trial\n      of RIN - and more.\nAB  - ECI - is no field here.\nPT  - Journal Article\n"

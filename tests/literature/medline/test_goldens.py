@@ -1,23 +1,15 @@
 """Expected parses that were made without this parser: every field of every row is compared."""
 
-import pytest
-
-from tests.cases import case
-from tests.literature.medline.records import FIXTURE_GOLDENS, SHARED_GOLDENS, element, fold, parsed, raw_golden
+from tests.literature.medline.records import GOLDENS, element, fixture_records, fold, parsed
+from tests.support.cases import case
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-ROWS = SHARED_GOLDENS or FIXTURE_GOLDENS
-TESTS = 8  # over which they are spread
 
 
-def test_the_committed_goldens_are_more_than_a_handful():
-    assert len(FIXTURE_GOLDENS) >= 120
-
-
-@pytest.mark.parametrize("first", range(TESTS))
-def test_a_record_reads_as_its_golden_says(first):
-    for golden in ROWS[first::TESTS]:
-        raw = raw_golden(golden)
+def test_a_record_reads_as_its_golden_says():
+    assert len(GOLDENS) >= 120
+    for golden in GOLDENS:
+        raw = dict(fixture_records()[golden["pmid"]])[golden["version"]]
         with case(f"{golden['pmid']}v{golden['version']}"):
             check(golden, parsed(raw), element(raw))
 

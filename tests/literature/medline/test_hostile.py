@@ -8,8 +8,8 @@ import pytest
 
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline import OddRecord, parse
-from bio_mcp.literature.medline.limits import LONGEST_RECORD, LONGEST_TEXT, MOST_TAGS
-from bio_mcp.literature.medline.stream import parse_each
+from bio_mcp.literature.medline.article import LONGEST_TEXT
+from bio_mcp.literature.medline.stream import LONGEST_RECORD, MOST_TAGS, parse_each
 
 RECORD = (
     '<PubmedArticle><MedlineCitation><PMID Version="1">1</PMID><Article><ArticleTitle>{}</ArticleTitle></Article>'

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import plain
-from bio_mcp.literature.medline.people import orcid
-from bio_mcp.literature.medline.scripts import subscript, superscript
+from bio_mcp.literature.medline.article import orcid
+from bio_mcp.literature.medline.text import plain, subscript, superscript
 
 MATH = '<m:math xmlns:m="http://www.w3.org/1998/Math/MathML">{}</m:math>'
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.literature.records import Article, Author
-from bio_mcp.literature.references.authors import COMPARED, differing_author
+from bio_mcp.literature.references.comparing import COMPARED, differing_author
 from bio_mcp.literature.references.works import work
 
 
@@ -41,6 +41,10 @@ def test_the_first_author_is_the_first_and_further_ones_come_in_any_order():
     third = Author("Okafor", "Ada", "A")
     assert differing(["García-López JM", "Okafor A", "Li N"], GARCIA, LI, third) is None
     assert differing(["Li N", "García-López JM"], GARCIA, LI) == ("Li N", "García-López JM")
+
+
+def test_a_family_name_of_one_letter_is_one():
+    assert differing(["García-López JM", "O, Joo Hyun"], GARCIA, Author("O", "Joo Hyun", "JH")) is None
 
 
 def test_a_group_that_signs_may_stand_first_and_a_person_may_too():

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bio_mcp.literature.references.citation import parse_citation
+from bio_mcp.literature.references.plain import parse_citation
 
 STYLES = {
     "NLM's short form": (

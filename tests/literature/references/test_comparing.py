@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
-from bio_mcp.literature.references.citation import parse_citation
 from bio_mcp.literature.references.comparing import compare
+from bio_mcp.literature.references.plain import parse_citation
 from bio_mcp.literature.references.works import work
 
 PAPER = Article(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.endnote import read_endnote
+from bio_mcp.literature.references.word import read_endnote
 
 
 def records(inside):

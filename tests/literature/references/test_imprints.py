@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.imprints import imprint_in
+from bio_mcp.literature.references.plain import imprint_in
 
 PRINTED = {
     "Lancet. 2020 May 16;395(10236):1569-1578": ("2020", "395", "10236", "1569-1578"),

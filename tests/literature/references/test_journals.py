@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.literature.records import Journal
-from bio_mcp.literature.references.journals import same_journal
+from bio_mcp.literature.references.comparing import same_journal
 
 BLOOD = Journal(
     "Journal of cerebral blood flow and metabolism : official journal of the Society", "J Cereb Blood Flow Metab"
@@ -62,10 +62,26 @@ def test_initials_that_everybody_knows_stand_for_one_journal(short, other):
     ("stated", "printed", "same"),
     [
         ("Nature", "Nature reviews. Cancer", False),
+        ("N Engl J Med", "The New England journal of medicine", True),
+        ("NEJM", "The New England journal of medicine", True),
+        (
+            "Proc. Natl. Acad. Sci. USA",
+            "Proceedings of the National Academy of Sciences of the United States of America",
+            True,
+        ),
+        ("Eye (London, England)", "Eye (London, England)", True),
+        ("Can Res", "Cancer research", True),
+        ("J Elb Shoulder Surg", "Journal of shoulder and elbow surgery", False),
+        ("Jpn J Ophthalmol", "Japanese journal of ophthalmology", True),
+        ("Dtsch Med Wochenschr", "Deutsche medizinische Wochenschrift (1946)", True),
+        ("J Natl Cancer Inst", "Journal of the National Cancer Institute", True),
+        ("Nat Med", "Nature methods", False),
+        ("BMJ", "Lancet (London, England)", False),
+        ("Br J Surg", "British journal of sports medicine", False),
         ("Journal", "Journal of virology and immunology", False),
         ("MMWR", "MMWR. Recommendations and reports : weekly", True),
         ("Mmwr.", "MMWR. Morbidity and mortality weekly report", True),
     ],
 )
-def test_the_first_word_of_a_name_stands_for_it_only_where_it_is_written_in_capitals(stated, printed, same):
+def test_a_journal_is_compared_by_the_beginnings_of_its_words_or_by_capitals(stated, printed, same):
     assert same_journal(stated, Journal(printed)) is same

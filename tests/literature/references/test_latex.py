@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.latex import text_of
+from bio_mcp.literature.references.files import text_of
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from bio_mcp.literature.references.latex import text_of
         (r"$p \leq 0.05$, 3 $\pm$ 1", "p ≤0.05, 3 ± 1"),
         ("pages 1--2 --- ``quoted'' J.~Doe", "pages 1–2 — “quoted” J. Doe"),
         (r"\unknowncommand{kept} \nonsense", "kept"),
+        (r"\v{S}ali and {\v S}ali, Fran\c{c}ois \c Cetin", "Šali and Šali, François Çetin"),
+        (r"H$_2$O and CO$_{2}$, a~b   c", "H_2O and CO_2, a b c"),
         ("", ""),
         ("\\", "\\"),
     ],

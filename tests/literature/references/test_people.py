@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.people import editors_follow, people_in
+from bio_mcp.literature.references.plain import editors_follow, people_in
 
 LISTS = {
     "Zhu N, Zhang D, Wang W, et al. A novel": (["Zhu N", "Zhang D", "Wang W"], True),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.references.reading import format_of, read_references
+from bio_mcp.literature.references.files import format_of, read_references
 
 BIBTEX = """% exported
 @string{nejm = "New England Journal of Medicine"}

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.references.tagged import read_nbib, read_ris
+from bio_mcp.literature.references.files import read_nbib, read_ris
 from bio_mcp.literature.references.works import MOST
 
 

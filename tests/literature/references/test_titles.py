@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.titles import contains_phrase, contains_title, same_title
+from bio_mcp.literature.references.comparing import contains_phrase, contains_title, same_title
 
 TITLE = "Effects of ginger on nausea in pregnancy: a randomised controlled trial"
 
@@ -64,3 +64,58 @@ def test_a_phrase_is_found_at_the_edges_of_words_alone():
     assert not contains_phrase("Guts and glory", "Gut")
     assert contains_phrase("J. Biol. Chem. 3", "J Biol Chem")
     assert not contains_phrase("J Biol of Chem", "J Biol Chem")
+
+
+SAME = [
+    ("Effects of β-catenin on CD8⁺ cells", "Effects of beta catenin on CD8+ cells"),
+    ("Anaemia in paediatric patients with tumours", "Anemia in pediatric patients with tumors"),
+    ("micro RNA in synovial tissue", "MicroRNA in synovial tissue"),
+    ("Loss of KDM4B exacerbates bone‐fat imbalance", "Loss of KDM4B exacerbates bone-fat imbalance"),
+    ("A novel coronavirus in China", "RETRACTED: A novel coronavirus in China."),
+    ("Telemedicine in stroke care", "[Telemedicine in stroke care]."),
+    ("Über die Wirkung von Salz auf Mäuse", "Uber die Wirkung von Salz auf Mause"),
+    ("Phase transfer of metal cations", "Phase transfer of metal cations: a review of carriers"),
+    ("Toxicity of Bacillus BCT-7112T", "Toxicity of Bacillus BCT-7112ᵀ"),
+    ("The title with the small words of it", "Title with small words"),
+]
+OTHER = [
+    ("Effects of aspirin on platelet function in mice", "Effects of heparin on platelet function in mice"),
+    ("Hypertension in the elderly", "Hypotension in the elderly"),
+    ("Seeing the PDB", "Seeing the PDF"),
+    ("Outcomes in 2019 of surgery for obesity", "Outcomes in 2018 of surgery for obesity"),
+    ("Elective versus selective caesarean section", "Immune versus selective caesarean section"),
+    ("Corrigendum", "Erratum"),
+    ("A", "A novel coronavirus from patients with pneumonia"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_one_title_in_two_spellings_is_one(one, other):
+    assert same_title(one, other) is True
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_a_title_with_another_word_is_another(one, other):
+    assert same_title(one, other) is False
+    assert same_title(other, one) is False
+
+
+TEXT = "Doe J, {}. J Virol. 2020;1:2-9. doi:10.1/x"
+
+
+@pytest.mark.parametrize(("one", "other"), SAME[:5])
+def test_running_text_has_the_title_in_it(one, other):
+    assert contains_title(TEXT.format(one), other) is True
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Effects of heparin on platelet function in mice",
+        "Causes of aspirin on platelet function in mice",
+        "Effects of aspirin on platelet function in rats",
+        "Nothing of this",
+    ],
+)
+def test_running_text_without_a_word_of_the_title_has_another(stated):
+    assert contains_title(TEXT.format(stated), "Effects of aspirin on platelet function in mice") is False

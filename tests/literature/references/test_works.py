@@ -2,7 +2,8 @@
 
 import pytest
 
-from bio_mcp.literature.references.works import LONGEST, CitedWork, work, year_in
+from bio_mcp.literature.identifiers import year_in
+from bio_mcp.literature.references.works import LONGEST, CitedWork, work
 
 
 @pytest.mark.parametrize(

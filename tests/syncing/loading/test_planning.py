@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion, Head
-from bio_mcp.syncing.loading.listing import dumps, listing_of, loads
-from bio_mcp.syncing.loading.planning import left_out
-from bio_mcp.syncing.revisions import revise
+from bio_mcp.syncing.applying import revise
+from bio_mcp.syncing.superseded import dumps, left_out, listing_of, loads
 
 PMIDS = ["7", "38000001", "999999999"]
 DAYS = [date(2025, 12, 1), date(2026, 1, 5), date(2026, 1, 6)]

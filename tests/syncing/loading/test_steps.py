@@ -13,15 +13,14 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable, NcbiUnreadable, NotFound
 from bio_mcp.literature.medline import open_records
+from bio_mcp.syncing.bulk_load import LONGEST_PAUSE_S, MARGIN_S, MOST_PAUSES, Loading, status_of
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.syncing.loading.reporting import status_of
-from bio_mcp.syncing.loading.steps import LONGEST_PAUSE_S, MARGIN_S, MOST_PAUSES, Loading
 from scripts.port_grants import Given, given_for
 from scripts.template.functions import declared
-from tests.corpus import Corpus, Over
-from tests.folder_files import FolderFiles
-from tests.nlm_files import history, pmid_of, real_records, serving, write
-from tests.touched_ports import Recorder
+from tests.support.corpus import Corpus, Over
+from tests.support.folder_files import FolderFiles
+from tests.support.nlm_files import history, pmid_of, real_records, serving, write
+from tests.support.touched_ports import Recorder
 
 BASELINE, PER_FILE = 3, 3
 FIRST, SECOND, UPDATE = (f"pubmed26n{number:04}.xml.gz" for number in (1, 2, BASELINE + 1))

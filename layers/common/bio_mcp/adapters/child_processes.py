@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import IO
 
 
+def own_stdout() -> IO[bytes]:
+    """A stream to standard output for answers alone; what else is written there goes to standard error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
 def start_module(
     module: str, *arguments: str, environment: Mapping[str, str], stderr: IO[bytes] | int
 ) -> subprocess.Popen[bytes]:

@@ -1,16 +1,24 @@
-"""HTTP clients whose errors explain what is wrong with the proxy and certificate variables that httpx reads."""
+"""HTTP clients: their time-outs, their answers as far as they may go, and their errors as failures."""
 
+import json
+from collections.abc import Callable
 from functools import cache
 from ssl import SSLContext
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Misconfigured
+from bio_mcp.errors import EmbeddingFailed, Failure, InvalidInput, Misconfigured, UpstreamFailed
+from bio_mcp.lazy import Lazy
+
+T = TypeVar("T")
+
+CONNECT_S, READ_S = 10.0, 30.0
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # of requests that may succeed later
-LARGEST = 1 << 20  # bytes of an answer of a model
+LARGEST = 1 << 20  # bytes of an answer
+LARGEST_OF_MODELS = 8 << 20  # 96 vectors of 3,072 numbers are 6 MiB
 
 
 def http_client(**options: Any) -> httpx.Client:
@@ -36,15 +44,104 @@ def trusted() -> SSLContext:
         raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
 
 
-def read_body(response: httpx.Response, deadline: Deadline, doing: str) -> bytes:
-    """The body. Raises `ValueError` where it is too long, `DeadlineExceeded` where it still comes when time is over."""
+def timeout_of(deadline: Deadline, read_s: float = READ_S) -> httpx.Timeout:
+    """Time-outs for connecting and for pauses in an answer, within what is left of the deadline."""
+    left = deadline.remaining
+    return httpx.Timeout(min(read_s, left), connect=min(CONNECT_S, left))
+
+
+def asked(
+    send: Callable[[], T],
+    service: str,
+    setting: str,
+    deadline: Deadline,
+    unreachable: type[UpstreamFailed] = UpstreamFailed,
+) -> T:
+    """Return `send()`, which asks the service at the address of this setting; errors of httpx become failures."""
+    failure: Failure
+    try:
+        return send()
+    except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+        failure = Misconfigured(f"{setting} is not an http address; correct it")
+    except UnicodeEncodeError:
+        failure = InvalidInput("the request contains an unpaired surrogate; remove it")
+    except httpx.HTTPError as error:
+        failure = unreachable(f"{service} could not be reached ({type(error).__name__}); try again in a minute")
+    # Raised here and not in the handler: httpx's exception holds the request, and so its key or e-mail.
+    if failure.retryable:
+        deadline.check(f"{service} answered")
+    raise failure
+
+
+class TooLong(ValueError):
+    """The body of an answer has more bytes than are read."""
+
+
+def read_body(response: httpx.Response, deadline: Deadline, doing: str, most: int = LARGEST) -> bytes:
+    """The body. Raises `TooLong`, and `DeadlineExceeded` where it still comes when time is over."""
     content = bytearray()
     for part in response.iter_bytes():
         content += part
         deadline.check(doing)
-        if len(content) > LARGEST:
-            raise ValueError("the body is too long")
+        if len(content) > most:
+            raise TooLong
     return bytes(content)
+
+
+class ModelEndpoint:
+    """A model at an address that takes and gives JSON.
+
+    `name` begins each message, `settings` are what to check where it cannot be reached, or refuses. Its own messages
+    are not repeated, since some echo the key, which is sent as a bearer token: `api_key` is called for each request.
+    `passing` is raised for what another try may cure, `lasting` for the rest.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        settings: tuple[str, str],
+        *,
+        api_key: Callable[[], str] | None,
+        passing: type[EmbeddingFailed | UpstreamFailed],
+        lasting: type[EmbeddingFailed | UpstreamFailed],
+    ) -> None:
+        self.url = url
+        self._name, self._settings, self._api_key = name, settings, api_key
+        self._passing, self._lasting = passing, lasting
+        self._client = Lazy(http_client)
+
+    def ask(self, body: dict[str, Any], deadline: Deadline) -> Any:
+        """What it answers to the request. Raises also `DeadlineExceeded`."""
+        deadline.check("asking a model")
+        key = self._api_key() if self._api_key else ""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        timeout = httpx.Timeout(deadline.remaining)
+        try:
+            with self._client().stream("POST", self.url, json=body, headers=headers, timeout=timeout) as response:
+                if response.status_code != httpx.codes.OK:
+                    raise self._refusal(response)
+                return json.loads(read_body(response, deadline, "reading a model's answer", LARGEST_OF_MODELS))
+        except (ValueError, RecursionError):
+            raise self.unreadable() from None
+        except httpx.TimeoutException:
+            raise self._passing(f"{self._name} did not answer in time.") from None
+        except (httpx.HTTPError, httpx.InvalidURL):
+            raise self._passing(f"{self._name} cannot be reached; check {self._settings[0]}.") from None
+
+    def unreadable(self) -> EmbeddingFailed | UpstreamFailed:
+        """The failure for an answer that has not what was asked for."""
+        return self._lasting(f"{self._name} gave an answer that cannot be read.")
+
+    def _refusal(self, response: httpx.Response) -> EmbeddingFailed | UpstreamFailed:
+        status = response.status_code
+        if status in TRANSIENT_STATUSES:
+            after = seconds(response.headers.get("Retry-After"))
+            return self._passing(f"{self._name} is busy or down (HTTP {status}); try again later.", retry_after_s=after)
+        if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+            return self._lasting(f"{self._name} refused the API key (HTTP {status}).", retryable=False)
+        wrong = " and ".join(self._settings)
+        return self._lasting(f"{self._name} refused the request (HTTP {status}); check {wrong}.", retryable=False)
 
 
 def answers(url: str, timeout_s: float) -> bool:

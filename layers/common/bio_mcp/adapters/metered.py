@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.language_models.prompt import INSTRUCTIONS, MOST_TOKENS
+from bio_mcp.adapters.language_models import INSTRUCTIONS, MOST_TOKENS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
-from bio_mcp.metering import account_of_call, spend
-from bio_mcp.ports.language_models import Generated, LanguageModel
+from bio_mcp.ports.models import Generated, LanguageModel, Reranker
 from bio_mcp.ports.ncbi import RateLimiter
-from bio_mcp.ports.reranking import Reranker
 from bio_mcp.ports.stores import Embeddings
+from bio_mcp.scope import account_of_call, spend
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

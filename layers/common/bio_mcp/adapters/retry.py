@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bio_mcp.deadline import Deadline, call_deadline
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Failure
+from bio_mcp.scope import call_deadline
 
 T = TypeVar("T")
 Worth = Mapping[type[Failure], int]
@@ -39,17 +40,13 @@ class Backoff:
         return max(steady * (1 + self.jitter * (2 * self.rng() - 1)), asked_s or 0.0)
 
 
-def _silent(_next_try: int, _of: int) -> None:
-    """Tell nobody."""
-
-
 def retry(
     attempt: Callable[[], T],
     *,
     worth: Worth | type[Failure],
     backoff: Backoff,
     deadline: Deadline | None = None,
-    waiting: Callable[[int, int], None] = _silent,
+    waiting: Callable[[int, int], None] = lambda _next_try, _of: None,
 ) -> T:
     """Call `attempt` until it succeeds, and return what it returns.
 
@@ -72,7 +69,7 @@ def retry(
             return attempt()
         except tuple(worth) as failure:
             pause = backoff.pause_s(tried, failure.retry_after_s)
-            most = min(backoff.tries, _worth_of(failure, worth))
+            most = min(backoff.tries, next(worth[kind] for kind in type(failure).__mro__ if kind in worth))
             if tried >= most or pause >= deadline.remaining or (failure.retry_after_s or 0) > backoff.patience_s:
                 failure.details.setdefault("tries", tried)
                 raise
@@ -92,7 +89,3 @@ def pause(tried: int, backoff: Backoff, failure: Failure) -> None:
     if seconds >= call_deadline().remaining:
         raise failure
     backoff.sleep(seconds)
-
-
-def _worth_of(failure: Failure, worth: Worth) -> int:
-    return next(worth[kind] for kind in type(failure).__mro__ if kind in worth)

@@ -91,15 +91,11 @@ def conflicts(question: str, statements: Sequence[Statement]) -> list[Conflict]:
 
 def _read(at: int, statement: Statement, asked: frozenset[str]) -> Iterator[_Read]:
     words = outcome_terms(f"{statement.context} {statement.text}")
+    text = f"{statement.text} {statement.context}"
+    circumstances = frozenset(name for name, found in _CIRCUMSTANCE.items() if found.search(text))
     for finding in findings(statement.text):
         if finding.direction:
-            yield _Read(at, statement, finding, (asked & words) - finding.outcome, _circumstances(statement))
-
-
-def _circumstances(statement: Statement) -> frozenset[str]:
-    return frozenset(
-        name for name, words in _CIRCUMSTANCE.items() if words.search(f"{statement.text} {statement.context}")
-    )
+            yield _Read(at, statement, finding, (asked & words) - finding.outcome, circumstances)
 
 
 def _comparable(one: _Read, other: _Read) -> bool:

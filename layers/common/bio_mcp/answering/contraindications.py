@@ -1,21 +1,114 @@
-"""What the graph documents against taking a herb or a formulation.
+"""What is documented against herbs and formulations, and how strong the evidence is."""
 
-A herb is also looked at by its constituents, a formulation by all that it contains. What the graph does not have is not
-documented in its sources, which is no finding that there is none.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
-from bio_mcp.answering.evidence_strength import Graded, Paper, grade, paper_of
-from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step
-from bio_mcp.graph.provenance import by_rule
-from bio_mcp.literature.records import Article, Document
-from bio_mcp.ports.graph import Graph
-from bio_mcp.ports.stores import Documents
+from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step, by_rule
+from bio_mcp.literature.quality import best_design, human, year
+from bio_mcp.literature.records import Article, Document, RetractionStatus
+from bio_mcp.ports.stores import Documents, Graph
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.quotes import comparable, trimmed
+
+NOT_EVIDENCE = (RetractionStatus.RETRACTED, RetractionStatus.NOTICE)
+_STATES = {
+    RetractionStatus.CONCERN: "expression of concern",
+    RetractionStatus.RETRACTED: "retracted",
+    RetractionStatus.NOTICE: "a retraction notice",
+}
+_REVIEW, _RANDOMIZED, _OBSERVED = 3, 2, 1  # points of quality's designs
+_ANIMALS = 1  # quality's points
+
+
+class Strength(IntEnum):
+    """The contract's words, in capitals, in order."""
+
+    LOW = 0
+    MODERATE = 1
+    HIGH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper that is cited. `design` is in quality's points, None where unknown; `name` says which design it is.
+
+    `retraction` is None for a paper that the corpus does not have, of which nothing is known.
+    """
+
+    pmid: str
+    title: str | None = None
+    year: int | None = None
+    design: int | None = None
+    name: str = "design unknown"
+    retraction: RetractionStatus | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is evidence at all."""
+        return self.retraction not in NOT_EVIDENCE
+
+    @property
+    def summary(self) -> str:
+        """The paper in a few words: `PMID 1 (2019, randomized controlled trial)`."""
+        if self.retraction is None:
+            return f"PMID {self.pmid} (not in the corpus, so its design and retraction state are unknown)"
+        known = [str(self.year) if self.year else "", self.name, _STATES.get(self.retraction, "")]
+        return f"PMID {self.pmid} ({', '.join(filter(None, known))})"
+
+
+def paper_of(pmid: str, document: Document | None) -> Paper:
+    """What the corpus knows of a paper. One of animals only is preclinical, whatever its design."""
+    if document is None:
+        return Paper(pmid)
+    article = document.article
+    points, name = best_design(article) or (None, "design unknown")
+    if points and human(article) == _ANIMALS:
+        points, name = 0, f"{name} of animals"
+    return Paper(pmid, article.title, year(article), points, name, article.retraction)
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A strength and the sentences by which it is derived."""
+
+    strength: Strength
+    derivation: tuple[str, ...]
+
+
+def grade(papers: Sequence[Paper], *, by_rule: bool = False, about: str | None = None) -> Graded:
+    """Derive the strength of a statement that cites `papers`.
+
+    `by_rule`: no person has read it out of its document; then it is moderate at most. `about` names what the papers are
+    about where that is only a part of what is asked, as a constituent of a herb; then it is one step lower.
+    """
+    strength, why = _by_design([each for each in papers if each.counts])
+    sentences = [why, *(f"{each.summary} does not count" for each in papers if not each.counts)]
+    if strength and by_rule and strength > Strength.MODERATE:
+        strength = Strength.MODERATE
+        sentences.append("moderate at most: it was read out of a document by rule, and by no person")
+    if about and strength:
+        strength = Strength(strength - 1)
+        sentences.append(f"one step lower: it is about {about}")
+    return Graded(strength, tuple(sentences))
+
+
+def _by_design(papers: Sequence[Paper]) -> tuple[Strength, str]:
+    """The strength by design and number, and the papers that make it."""
+    if not papers:
+        return Strength.LOW, "low: no paper that counts is cited"
+    points = {each.pmid: 0 if each.retraction is RetractionStatus.CONCERN else each.design or 0 for each in papers}
+    for least, number, strength, why in (
+        (_REVIEW, 1, Strength.HIGH, "high by"),
+        (_RANDOMIZED, 2, Strength.HIGH, "high by two or more randomized trials:"),
+        (_RANDOMIZED, 1, Strength.MODERATE, "moderate by one randomized trial:"),
+        (_OBSERVED, 2, Strength.MODERATE, "moderate by two or more studies of humans:"),
+    ):
+        fitting = [each.summary for each in papers if points[each.pmid] >= least]
+        if len(fitting) >= number:
+            return strength, f"{why} {'; '.join(fitting)}"
+    return Strength.LOW, f"low: no more than {'; '.join(each.summary for each in papers)}"
+
 
 AGAINST = tuple(
     Step(edge, backwards)
@@ -42,6 +135,11 @@ class Part:
     node: Node
     within: Node | None = None
     constituent_of: Node | None = None
+
+    @property
+    def distance(self) -> int:
+        """0 for the entity itself."""
+        return 2 if self.constituent_of else 1 if self.within else 0
 
     @property
     def phrase(self) -> str:
@@ -120,11 +218,13 @@ class _Lookup:
         pmids = [each.pmid for edge in edges.values() for each in edge.evidence if each.pmid]
         documents = self._documents.get_many(sorted(set(pmids))) if pmids else {}
         papers = {pmid: paper_of(pmid, documents.get(pmid)) for pmid in pmids}
-        findings = (
+        findings = [
             replace(_finding(parts, edge, others, papers), elsewhere=_elsewhere(edge, documents))
             for edge in edges.values()
-        )
-        return tuple(sorted(findings, key=_order))
+        ]
+        # the strongest first, then what is of the entity itself, then by kind and name
+        findings.sort(key=lambda each: (-each.graded.strength, each.part.distance, each.edge.type.value, each.edge.key))
+        return tuple(findings)
 
 
 def _fitting(
@@ -175,7 +275,7 @@ class _Parts:
 def _finding(parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapping[str, Paper]) -> Finding:
     """The edge as a finding of the part that is nearest to the entity, of its two ends."""
     ends = [end for end in (edge.from_id, edge.to_id) if end in parts.by_id]
-    nearest = min(ends, key=lambda end: _distance(parts.by_id[end]))
+    nearest = min(ends, key=lambda end: parts.by_id[end].distance)
     other = others[edge.to_id if nearest == edge.from_id else edge.from_id]
     part = parts.by_id[nearest]
     cited = tuple(papers[pmid] for pmid in dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
@@ -195,15 +295,6 @@ def _stands_in(quote: str, article: Article) -> bool:
     return any(wanted in comparable(text).folded for text in (article.title or "", abstract_text(article)))
 
 
-def _distance(part: Part) -> int:
-    return 2 if part.constituent_of else 1 if part.within else 0
-
-
-def _order(finding: Finding) -> tuple[int, int, str, tuple[str, str, str]]:
-    """The strongest first, then what is of the entity itself, then by kind and name."""
-    return -finding.graded.strength, _distance(finding.part), finding.edge.type.value, finding.edge.key
-
-
 def evidence_text(finding: Finding) -> str:
     """The evidence as a text: each paper with its quotes, and the sources that say so, always."""
     quotes: dict[str | None, list[str]] = {each.pmid: [] for each in finding.edge.evidence}
@@ -211,15 +302,8 @@ def evidence_text(finding: Finding) -> str:
         aside = " (not in its title or abstract)" if each.quote in finding.elsewhere else ""
         quotes[each.pmid] += [f'"{each.quote}"{aside}'] if each.quote else []
     summaries = {each.pmid: each.summary for each in finding.papers}
-    parts = [": ".join(_parts_of(summaries.get(pmid or ""), quoted)) for pmid, quoted in quotes.items()]
+    parts = [": ".join(filter(None, [summaries.get(pmid or ""), " ".join(quoted)])) for pmid, quoted in quotes.items()]
     cited = "; ".join(filter(None, parts)) or "no paper is cited"
     stop = "" if cited.endswith('."') else "."
-    return f"{cited}{stop} {_plural('Source', finding.edge.sources)}: {', '.join(finding.edge.sources)}."
-
-
-def _parts_of(summary: str | None, quotes: Iterable[str]) -> list[str]:
-    return [*([summary] if summary else []), *([" ".join(quotes)] if quotes else [])]
-
-
-def _plural(word: str, counted: Sequence[object]) -> str:
-    return word if len(counted) == 1 else f"{word}s"
+    sources = finding.edge.sources
+    return f"{cited}{stop} Source{'s' * (len(sources) != 1)}: {', '.join(sources)}."

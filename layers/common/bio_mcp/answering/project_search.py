@@ -1,23 +1,113 @@
-"""Search projects: passages of somebody's own documents, by meaning alone or by words and meaning together.
+"""Searches of projects, quotes found in them, and what became of the papers they hold."""
 
-Scores compare between calls and projects: a cosine, or reciprocal ranks divided by the most that they can be.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from bio_mcp.answering import retractions
-from bio_mcp.answering.retrieving import readable
+from bio_mcp.answering.search import readable
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch
+from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch, NotFound
 from bio_mcp.ingesting.projects import lost_index, model_for
+from bio_mcp.literature.documents import PageSpan
+from bio_mcp.literature.identifiers import parse_pmid
+from bio_mcp.literature.notices import status_of
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.analysis import query_terms
-from bio_mcp.retrieval.overlaps import new_text
-from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuery, ProjectChunk
-from bio_mcp.retrieval.reciprocal_ranks import reciprocal_ranks
+from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuery, ProjectChunk, Work
+from bio_mcp.retrieval.quotes import (
+    Comparable,
+    Difference,
+    Joined,
+    Passage,
+    Span,
+    comparable,
+    differences,
+    equal_spans,
+    joined,
+    joined_words,
+    nearest_span,
+    new_text,
+    runs,
+    shared,
+    trimmed,
+)
+from bio_mcp.retrieval.ranking import reciprocal_ranks
+
+FLAGGED = {
+    RetractionStatus.RETRACTED: "was retracted",
+    RetractionStatus.NOTICE: "is a notice of retraction",
+    RetractionStatus.CONCERN: "has an expression of concern",
+}
+
+
+class Known(NamedTuple):
+    """The PMID of a work and its retraction status; None for a work that the corpus does not have."""
+
+    pmid: str | None
+    retraction: RetractionStatus | None
+
+
+def known(works: Sequence[Work], backends: Backends, projects: Sequence[str] = ()) -> list[Known]:
+    """What the corpus knows of each work, by its PMID or else its DOI.
+
+    `projects` are those that the works are documents of, in order: one that the corpus does not have then has the
+    status that notices about its DOI give it, if any are stored.
+    """
+    dois = sorted({f"doi:{work.doi}" for work in works if work.doi and not work.pmid})
+    by_doi = backends.documents.resolve(dois) if dois else {}
+    pmids = [work.pmid or by_doi.get(f"doi:{work.doi}") for work in works]
+    stored = sorted({pmid for pmid in pmids if pmid})
+    documents = backends.documents.get_many(stored) if stored else {}
+    status = {pmid: document.article.retraction for pmid, document in documents.items()}
+    papers = [Known(pmid, status.get(pmid or "")) for pmid in pmids]
+    if not projects:
+        return papers
+    asked = {
+        place: (projects[place], f"doi:{work.doi}")
+        for place, work in enumerate(works)
+        if papers[place].retraction is None and work.doi
+    }
+    noted = _noted(set(asked.values()), backends)
+    for place, key in asked.items():
+        papers[place] = Known(papers[place].pmid, noted.get(key))
+    return papers
+
+
+def _noted(asked: Collection[tuple[str, str]], backends: Backends) -> dict[tuple[str, str], RetractionStatus]:
+    """The status by project and DOI that stored notices give documents of the projects."""
+    noted: dict[tuple[str, str], RetractionStatus] = {}
+    for project in sorted({project for project, _ in asked}):
+        dois = sorted(doi for own, doi in asked if own == project)
+        for each in backends.project_documents.find(project, dois):
+            if each.notices:
+                noted |= {(project, name): status_of(each.notices) for name in each.identifiers}
+    return noted
+
+
+def warnings(papers: Iterable[tuple[Work, Known]]) -> Iterator[str]:
+    """A sentence for each paper that should not be relied on."""
+    flagged = {paper.pmid or work.doi: (work, paper) for work, paper in papers if paper.retraction in FLAGGED}
+    for work, paper in flagged.values():
+        named = work.citekey or work.title or work.doc_id
+        number = f"PMID {paper.pmid}" if paper.pmid else f"DOI {work.doi}"
+        yield f"{named} ({number}) {FLAGGED[RetractionStatus(paper.retraction or '')]}: say so where you cite it."
+
+
+def flagged(pmids: Collection[str], backends: Backends) -> dict[str, RetractionStatus]:
+    """Those of these papers that should not be relied on, as far as the corpus has them, by PMID."""
+    documents = backends.documents.get_many(sorted(set(pmids))) if pmids else {}
+    status = {pmid: document.article.retraction for pmid, document in documents.items()}
+    return {pmid: each for pmid, each in status.items() if each in FLAGGED}
+
+
+def flag_warnings(papers: Mapping[str, RetractionStatus]) -> Iterator[str]:
+    """A sentence for each paper that should not be relied on."""
+    for pmid, status in sorted(papers.items()):
+        yield f"PMID {pmid} {FLAGGED[status]}: say so where you cite it."
+
 
 TOP_K = 6  # hits, where neither the question nor the project says otherwise
 
@@ -65,13 +155,6 @@ class ProjectHits:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    project: Project
-    match: ChunkMatch
-    score: float
-
-
 def search_projects(question: ProjectQuestion, backends: Backends, deadline: Deadline = NEVER) -> ProjectHits:
     """Find the passages of the projects that fit the question.
 
@@ -84,7 +167,7 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     models = {each.project_id: model_for(each, backends) for each in projects}
     for each in projects:
         _check_index(each, models[each.project_id].fingerprint, backends)
-    found: list[_Match] = []
+    found: list[tuple[Project, ChunkMatch, float]] = []
     deadline.check("embedding the question")
     terms = (question.terms or query_terms(text)) if question.hybrid else ()
     different = {each.fingerprint: each for each in models.values()} if question.by_meaning else {}
@@ -92,11 +175,13 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     for each in projects:
         asked = ChunkQuery(terms, vectors.get(each.embed_model), question.filters, model=each.embed_model)
         deadline.check(f"searching {each.project_id}")
-        found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
+        matches = backends.collections.search(each.collection, asked)
+        found += [(each, match, score) for match, score in _scored(matches, question.hybrid)]
     deadline.check("reading what became of the papers")
     hits = _with_retractions(_best(found, top_k), backends)
-    warnings = [*_retracted(hits), *(() if hits else _empty(projects, question.filters, backends))]
-    return ProjectHits(hits, models[projects[0].project_id].fingerprint, tuple(warnings))
+    doubtful = warnings((each.chunk.work, Known(each.pmid, each.retraction)) for each in hits)
+    sentences = (*doubtful, *(() if hits else _empty(projects, question.filters, backends)))
+    return ProjectHits(hits, models[projects[0].project_id].fingerprint, sentences)
 
 
 def _allowed(question: ProjectQuestion, project: Project) -> int:
@@ -108,9 +193,10 @@ def _allowed(question: ProjectQuestion, project: Project) -> int:
         )
     if question.top_k is not None and question.top_k > project.top_k:
         raise InvalidInput(
-            f"top_k: {question.top_k} is more than project {project.project_id!r} returns, which is {project.top_k}",
+            f"{question.top_k} is more than project {project.project_id!r} returns, which is {project.top_k}",
             project_id=project.project_id,
             top_k=project.top_k,
+            field="top_k",
         )
     return min(question.top_k or TOP_K, project.top_k)
 
@@ -130,52 +216,180 @@ def _check_index(project: Project, model: str, backends: Backends) -> None:
         )
 
 
-def _scored(project: Project, matches: Sequence[ChunkMatch], hybrid: bool) -> list[_Match]:
+def _scored(matches: Sequence[ChunkMatch], hybrid: bool) -> list[tuple[ChunkMatch, float]]:
     """The matches with their scores: reciprocal ranks of both legs, or cosines clipped to [0, 1]."""
     if not hybrid:
-        return [_Match(project, each, min(1.0, max(0.0, each.sim))) for each in matches if each.sim is not None]
-    scores = reciprocal_ranks([_leg(matches, "bm25"), _leg(matches, "sim")])
-    return [_Match(project, each, scores[each.chunk.chunk_id]) for each in matches]
+        return [(each, min(1.0, max(0.0, each.sim))) for each in matches if each.sim is not None]
+    by_words = sorted((-each.bm25, each.chunk.chunk_id) for each in matches if each.bm25 is not None)
+    by_meaning = sorted((-each.sim, each.chunk.chunk_id) for each in matches if each.sim is not None)
+    scores = reciprocal_ranks([[chunk_id for _, chunk_id in leg] for leg in (by_words, by_meaning)])
+    return [(each, scores[each.chunk.chunk_id]) for each in matches]
 
 
-def _leg(matches: Iterable[ChunkMatch], name: str) -> list[str]:
-    """The chunks that a leg returned, best first."""
-    scored = [(getattr(each, name), each.chunk.chunk_id) for each in matches]
-    return [id_ for _, id_ in sorted((-score, id_) for score, id_ in scored if score is not None)]
-
-
-def _best(found: Iterable[_Match], top_k: int) -> list[ProjectHit]:
+def _best(found: Iterable[tuple[Project, ChunkMatch, float]], top_k: int) -> list[ProjectHit]:
     """The best `top_k` that have something new to say."""
     hits: list[ProjectHit] = []
-    for each in sorted(found, key=_order):
-        chunk, match = each.match.chunk, each.match
-        text = new_text(chunk, (hit.chunk for hit in hits))
-        if text:
-            hits.append(ProjectHit(each.project, chunk, round(each.score, 6), text, match.sim, match.bm25))
+    order = sorted(
+        found, key=lambda each: (-each[2], -(each[1].sim or 0.0), each[1].chunk.chunk_id, each[0].project_id)
+    )
+    for project, match, score in order:
+        if text := new_text(match.chunk, (hit.chunk for hit in hits)):
+            hits.append(ProjectHit(project, match.chunk, round(score, 6), text, match.sim, match.bm25))
         if len(hits) == top_k:
             break
     return hits
 
 
-def _order(each: _Match) -> tuple[float, float, str, str]:
-    return -each.score, -(each.match.sim or 0.0), each.match.chunk.chunk_id, each.project.project_id
-
-
 def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
     """The hits with what the corpus knows of their papers now, not when they were ingested, or notices say."""
     projects = [each.project.project_id for each in hits]
-    papers = retractions.known([each.chunk.work for each in hits], backends, projects)
+    papers = known([each.chunk.work for each in hits], backends, projects)
     return tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(hits, papers, strict=True))
-
-
-def _retracted(hits: Iterable[ProjectHit]) -> Iterator[str]:
-    return retractions.warnings((each.chunk.work, retractions.Known(each.pmid, each.retraction)) for each in hits)
 
 
 def _empty(projects: Iterable[Project], filters: ChunkFilters, backends: Backends) -> Iterator[str]:
     """Why nothing was found."""
     for each in projects:
         if not backends.collections.count(each.collection):
-            yield f"Project {each.project_id!r} holds no passages yet: ingest_from_source brings documents in."
+            yield f"Project {each.project_id!r} holds no passages yet: ingest documents into it first."
         elif filters:
             yield f"No passage of project {each.project_id!r} passes the filters."
+
+
+CHUNKS = 60  # passages of a project that share words with the quote, at most
+DOCUMENTS = 12  # that are compared with the quote, those with the most of its words
+MOST_PLACES = 100
+ALIGNED = 5  # parts of documents that are compared letter by letter, those that share the most with the quote
+LEAST_SHARED = 0.1  # of a quote's runs of characters, in a part that is
+REACH = 600  # characters of a quote for which one more neighbour is looked at
+
+Terms = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A passage that is the quote, or nearly: `text` from `char_start` to `char_end` of the document.
+
+    Offsets are None where unknown, as in titles and in chunks that a client stored.
+    """
+
+    work: Work
+    text: str
+    similarity: float
+    section: str | None = None
+    section_path: tuple[str, ...] = ()
+    page_span: PageSpan | None = None
+    char_start: int | None = None
+    char_end: int | None = None
+    differences: tuple[Difference, ...] = field(default=())
+
+
+def locate(
+    quote: str, backends: Backends, deadline: Deadline = NEVER, project_id: str | None = None, doc_id: str | None = None
+) -> list[Place]:
+    """The places that are equal to the quote but for typesetting, else those that are nearly, most similar first.
+
+    It looks in the project, or without one in the corpus; with `doc_id`, in that document alone. Nothing is an empty
+    list. Raises `NotFound` for an unknown project or document, `InvalidInput` for a quote without words.
+    """
+    wanted = comparable(trimmed(quote))
+    terms = query_terms(joined_words(wanted.text))
+    if not terms:
+        raise InvalidInput("give words as they stand in the text", field="quote")
+    reach = 1 + len(wanted.text) // REACH
+    look = _in_project(terms, backends, project_id, doc_id) if project_id else _in_corpus(terms, backends, doc_id)
+    parts = [
+        _Part(work, text := joined(run), comparable(text.text))
+        for work, passages, matched in look
+        for run in runs(passages, matched, reach)
+    ]
+    return _equal(wanted, parts) or _nearly(wanted, parts, deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Neighbouring passages of a work, as one text."""
+
+    work: Work
+    text: Joined
+    compared: Comparable
+
+
+def _equal(wanted: Comparable, parts: Iterable[_Part]) -> list[Place]:
+    """The places that have every character of the quote in its case."""
+    found = [(part, span) for part in parts for span in equal_spans(wanted, part.compared) if span.similarity == 1]
+    return [_place(wanted, part, span) for part, span in found[:MOST_PLACES]]
+
+
+def _nearly(wanted: Comparable, parts: Iterable[_Part], deadline: Deadline) -> list[Place]:
+    """The most similar passage of each of those parts that share the most with the quote."""
+    likely = sorted(((shared(wanted, part.compared), -at, part) for at, part in enumerate(parts)), reverse=True)
+    found = []
+    for share, _, part in likely[:ALIGNED]:
+        deadline.check("comparing the quote with the texts")
+        span = nearest_span(wanted, part.compared) if share >= LEAST_SHARED else None
+        if span:
+            found.append(_place(wanted, part, span))
+    return sorted(found, key=lambda each: -each.similarity)
+
+
+def _place(wanted: Comparable, part: _Part, span: Span) -> Place:
+    text = part.text
+    found, passage = text.between(span.start, span.end), text.text[span.start : span.end]
+    pages = [each.page_span for each in found if each.page_span]
+    return Place(
+        work=part.work,
+        text=passage,
+        similarity=round(span.similarity, 4),
+        section=found[0].section,
+        section_path=found[0].section_path,
+        page_span=(min(pages)[0], max(last for _, last in pages)) if pages else None,
+        char_start=text.offset(span.start),
+        char_end=text.end_offset(span.end),
+        differences=tuple(differences(wanted.text, passage)) if span.similarity < 1 else (),
+    )
+
+
+Looked = tuple[Work, Sequence[Passage], set[int]]
+"""A document, its passages in order, and which of them share words with the quote."""
+
+
+def _in_project(terms: Terms, backends: Backends, project_id: str, doc_id: str | None) -> Iterator[Looked]:
+    collection = backends.projects.get(project_id).collection
+    filters = ChunkFilters(doc_ids=frozenset({doc_id}) if doc_id else frozenset())
+    matches = backends.collections.search(collection, ChunkQuery(terms, None, filters, CHUNKS))
+    matches.sort(key=lambda each: (-(each.bm25 or 0.0), each.chunk.chunk_id))
+    if doc_id and not matches and not backends.collections.document(collection, doc_id):
+        raise NotFound(f"Project {project_id!r} has no document {doc_id!r}.")
+    by_document: dict[str, set[str]] = {}
+    for each in matches:
+        by_document.setdefault(each.chunk.work.doc_id, set()).add(each.chunk.chunk_id)
+    for found, chunk_ids in list(by_document.items())[:DOCUMENTS]:
+        chunks = backends.collections.document(collection, found)
+        if chunks:  # not deleted meanwhile
+            matched = {at for at, each in enumerate(chunks) if each.chunk_id in chunk_ids}
+            passages = [
+                Passage(
+                    each.text,
+                    each.char_start if each.char_end > each.char_start else None,  # unknown
+                    each.section,
+                    each.section_path,
+                    each.page_span,
+                )
+                for each in chunks
+            ]
+            yield chunks[0].work, passages, matched
+
+
+def _in_corpus(terms: Terms, backends: Backends, doc_id: str | None) -> Iterator[Looked]:
+    within = frozenset({backends.documents.get(parse_pmid(doc_id)).article.pmid}) if doc_id else None
+    found = backends.passages.hybrid_search(PassageQuery(terms, None, depth=DOCUMENTS, within=within))
+    pmids = [each.pmid for each in sorted(found, key=lambda each: (-(each.bm25 or 0.0), int(each.pmid)))]
+    documents, chunks = backends.documents.get_many(pmids), backends.passages.chunks(pmids)
+    for pmid in pmids:
+        if pmid in documents:
+            article = documents[pmid].article
+            work = Work(f"pmid:{pmid}", article.title or article.vernacular_title, doi=article.doi, pmid=pmid)
+            passages = [Passage(each.text, each.char_start, each.section) for each in chunks.get(pmid, ()) if each.text]
+            yield work, passages, set(range(len(passages)))
+            yield work, [Passage(work.title or "", None, "Title")], {0}

@@ -1,11 +1,15 @@
-"""The log for people: one readable line on standard error per record."""
+"""Logs and metrics of a server: one readable line a record, or OpenTelemetry."""
 
 import json
 import logging
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TextIO
 
-from bio_mcp.callers import current_caller, who
+from bio_mcp import __version__
+from bio_mcp.callers import who
+from bio_mcp.scope import current
 
 SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id", "query_key", "state", "job_id", "subject", "tenant")
 
@@ -35,7 +39,7 @@ class NamesCaller(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Add subject and tenant to the record."""
-        for name, value in who(current_caller()).items():
+        for name, value in who(current().caller).items():
             vars(record).setdefault(name, value)
         return True
 
@@ -65,3 +69,54 @@ def log_for_people(level: str = "info", stream: TextIO | None = None) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("bio_mcp").setLevel(level.upper())
+
+
+TIMEOUT_S = 3  # of all tries to send, and so of each of the two last sendings before the process ends
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def exporting(endpoint: str) -> Iterator[None]:
+    """Send spans and metrics of this process to the collector at `endpoint` (OTLP over HTTP) until the block ends.
+
+    Nothing is sent without an endpoint, nor without the extra, as others may have set the variable for all programs.
+    Headers, attributes and the name of the service may be set by OpenTelemetry's own variables.
+    """
+    end = _started(endpoint.rstrip("/")) if endpoint else _nothing
+    try:
+        yield
+    finally:
+        end()
+
+
+def _nothing() -> None:
+    """There is nothing to end."""
+
+
+def _started(base: str) -> Callable[[], None]:
+    """Start to send; returns how to end it, which sends what is left."""
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ModuleNotFoundError:
+        log.warning("OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed: nothing is sent")
+        return _nothing
+    from opentelemetry import metrics, trace
+
+    us = Resource({"service.name": "bio-mcp", "service.version": __version__}).merge(OTELResourceDetector().detect())
+    tracers = TracerProvider(resource=us)
+    tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces", timeout=TIMEOUT_S)))
+    measured = OTLPMetricExporter(f"{base}/v1/metrics", timeout=TIMEOUT_S)
+    meters = MeterProvider([PeriodicExportingMetricReader(measured)], us)
+    trace.set_tracer_provider(tracers)
+    metrics.set_meter_provider(meters)
+    ending = ExitStack()
+    ending.callback(meters.shutdown)
+    ending.callback(tracers.shutdown)
+    return ending.close

@@ -7,12 +7,11 @@ from typing import Any
 
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.events import EventCaller
-from bio_mcp.doors.aws.sqs import postponed_s
+from bio_mcp.doors.aws.queues import EventCaller, postponed_s
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
+from bio_mcp.jobs.runner import stall
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import WorkQueue
-from bio_mcp.syncing.stopping import stall
 from bio_mcp.tool import Tool
 
 log = logging.getLogger("bio_mcp.worker")

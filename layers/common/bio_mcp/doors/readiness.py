@@ -10,14 +10,14 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.catalog import TOOLS
-from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import StoreFailed
 from bio_mcp.health import FAIL, OK, Finding, examine
-from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
+from bio_mcp.scope import bounded_by, one_index
 from bio_mcp.tool import Context
 
 ANSWERS_S = 4.0  # within which a part answers
@@ -33,7 +33,7 @@ def parts_of(backends: Backends) -> dict[str, Part]:
         "store": lambda: backends.documents.get_many(["1"]),
         "index": lambda: backends.passages.count(),
         "model": lambda: backends.embeddings.embed([QUESTION]),
-        "search": lambda: find(Question(QUESTION), backends, Deadline(ANSWERS_S)),
+        "search": lambda: search_papers(Question(QUESTION), backends, Deadline(ANSWERS_S)),
     }
 
 

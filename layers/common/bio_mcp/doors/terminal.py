@@ -21,7 +21,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from bio_mcp.progress import Progress
+from bio_mcp.deadline import Progress
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
@@ -77,11 +77,6 @@ def print_json(body: Mapping[str, Any]) -> None:
     print(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
-def say(*lines: str | Text) -> None:
-    """Print lines of an answer."""
-    show(*lines)
-
-
 def show(*what: RenderableType) -> None:
     """Print text and tables of an answer."""
     out().show(*what)
@@ -123,11 +118,6 @@ def table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: I
     return table_
 
 
-def styled(text: str, style: str) -> Text:
-    """Text in a colour, where the terminal shows colours."""
-    return Text(text, style=style)
-
-
 def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
     """A table of names and values without headings."""
     table_ = Table(box=None, pad_edge=False, show_header=False)
@@ -136,11 +126,6 @@ def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
     for name, value in rows:
         table_.add_row(name, value)
     return table_
-
-
-def number(value: float | None, digits: int = 0) -> str:
-    """A number for a table; a dash for None."""
-    return "–" if value is None else f"{value:,.{digits}f}"
 
 
 def counted(count: int, thing: str) -> str:

@@ -1,29 +1,108 @@
-"""Ask one question through the product's own search and answering, and note what became of it."""
+"""Ask the questions of a set, with what a search or an answer needs for that."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.answering.answers import Answer, Asked, answer
-from bio_mcp.answering.reranking import find_reranked
-from bio_mcp.answering.retrieving import Question
+from bio_mcp.answering.answers import answer
+from bio_mcp.answering.search import Question, find_reranked
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.evaluating.outcomes import AnswerOutcome, CitedOutcome, Outcome, RankingOutcome
+from bio_mcp.evaluating.figures import DEEPEST, AnswerOutcome, CitedOutcome, Outcome
 from bio_mcp.evaluating.questions import JudgedQuestion
-from bio_mcp.evaluating.ranking_metrics import DEEPEST
-from bio_mcp.evaluating.views import RememberedEmbeddings, asked_by_evaluation
-from bio_mcp.literature.citations import CitedSpan
-from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.ports import Backends
+from bio_mcp.literature.records import CitedSpan, Document, RetractionStatus
+from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports.stores import Embeddings, StoredAnswer
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.retrieval.passages import Candidate, PassageQuery
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NEAR_MISSES = 5  # papers most similar to one that answers the question, which do not answer it
+REMEMBERED = 20_000  # texts of either kind whose vectors are held in memory, 1.5 kB each
+
+
+def asked_by_evaluation(backends: Backends, embeddings: Embeddings, gone: Collection[str] = ()) -> Backends:
+    """The backends, with these embeddings, as if the papers in `gone` were not in the corpus.
+
+    Statistics of words still count them. Answers are not stored.
+    """
+    own: dict[str, Any] = {"embeddings": embeddings, "answers": _NoAnswers()}
+    if left_out := frozenset(gone):
+        own["passages"] = _PassagesWithout(backends.passages, gone=left_out)
+        own["documents"] = _DocumentsWithout(backends.documents, gone=left_out)
+    return BackendsOver(backends, **own)
+
+
+class _Over:
+    """A port over another, some attributes aside."""
+
+    def __init__(self, below: Any, **own: Any) -> None:
+        self._below = below
+        self.__dict__.update(own)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._below, name)
+
+
+class _PassagesWithout(_Over):
+    """Passages of which a search returns what it would return if some papers were not there."""
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        """Search as deep as it takes to have the best `query.depth` of the other papers by each leg."""
+        within = None if query.within is None else query.within - self.gone
+        deeper = replace(query, depth=query.depth + len(self.gone), within=within)
+        found = [each for each in self._below.hybrid_search(deeper) if each.pmid not in self.gone]
+        for leg in ("bm25", "sim"):  # ties are broken by PMID, the highest first
+            scored = [(score, int(each.pmid), each) for each in found if (score := getattr(each, leg)) is not None]
+            for *_, beyond in sorted(scored, reverse=True)[query.depth :]:
+                setattr(beyond, leg, None)
+                if leg == "sim":
+                    beyond.chunk_id = None
+        return [each for each in found if each.bm25 is not None or each.sim is not None]
+
+
+class _DocumentsWithout(_Over):
+    """Documents, some of which cannot be read."""
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        there: dict[str, Document] = self._below.get_many([pmid for pmid in pmids if pmid not in self.gone])
+        return there
+
+
+class _NoAnswers:
+    """The port `Answers` of a store that holds nothing."""
+
+    def put(self, answer: StoredAnswer) -> None:
+        """It is not stored."""
+
+    def citing(self, pmid: str) -> list[StoredAnswer]:  # noqa: ARG002  the port's signature
+        return []
+
+
+class RememberedEmbeddings:
+    """The port `Embeddings` over another, which embeds texts one by one, and each of the last `REMEMBERED` once."""
+
+    def __init__(self, model: Embeddings) -> None:
+        self.fingerprint, self.dim, self.max_tokens = model.fingerprint, model.dim, model.max_tokens
+        self.count_tokens = model.count_tokens
+        self._question = lru_cache(REMEMBERED)(lambda text: model.embed_questions([text])[0])
+        self._passage = lru_cache(REMEMBERED)(lambda text: model.embed([text])[0])
+
+    def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        return self._stacked(map(self._question, texts))
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        return self._stacked(map(self._passage, texts))
+
+    def _stacked(self, vectors: Iterable["NDArray[np.float32]"]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        return np.array(list(vectors), np.float32).reshape(-1, self.dim)
+
+
 SHARED = 0.5  # of the shorter of a quote and a rationale, which they overlap in at least
 
 
@@ -40,92 +119,53 @@ class Asking:
         Raises what `find` and `answer` raise.
         """
         corpus = asked_by_evaluation(self._backends, self._embeddings)
-        judged = _Judged(question, frozenset(near_misses(question, corpus)))
         answered = without = None
         if self._answers:
-            answered = self._answered(judged, corpus)
+            answered = self._answered(question, corpus)
         if self._answers and question.pmids:
             gone = asked_by_evaluation(self._backends, self._embeddings, (*question.pmids, *question.retracted))
-            without = self._answered(judged, gone)
-        ranking = self._ranking(question, judged.near_misses, corpus)
-        has_rationale = bool(question.rationale)
-        return Outcome(question.question_id, len(question.pmids), ranking, has_rationale, answered, without)
+            without = self._answered(question, gone)
+        order = ranking(question.text, corpus, self._deadline)
+        places = tuple(place for place, pmid in enumerate(order, 1) if pmid in question.pmids)
+        judged = bool(question.rationale)
+        return Outcome(question.question_id, len(question.pmids), places, judged, answered, without)
 
-    def _answered(self, judged: "_Judged", corpus: Backends) -> AnswerOutcome:
+    def _answered(self, question: JudgedQuestion, corpus: Backends) -> AnswerOutcome:
         """The answer; a question that cannot be answered, as in a language that is not read, counts as withheld."""
         try:
-            given = answer(Asked(judged.question.text), corpus, self._deadline)
+            given = answer(question.text, corpus, self._deadline)
         except InvalidInput:
             return AnswerOutcome(answered=False, confidence=0.0)
-        return judged.outcome(given, self._backends)
+        cited = tuple(self._cited(question, each.span) for each in given.cited)
+        return AnswerOutcome(
+            given.reason is None, given.confidence, cited, tuple(each.cites for each in given.sentences)
+        )
 
-    def _ranking(self, question: JudgedQuestion, near: Collection[str], corpus: Backends) -> RankingOutcome:
-        found = find_reranked(Question(question.text), corpus, self._deadline).ranked
-        candidates = [each.candidate for each in found]
-        order = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED][:DEEPEST]
-        place = {pmid: number for number, pmid in enumerate(order, 1)}
-        places = tuple(sorted(place[pmid] for pmid in question.pmids if pmid in place))
-        return RankingOutcome(places, min((place[pmid] for pmid in near if pmid in place), default=None))
-
-
-def near_misses(question: JudgedQuestion, backends: Backends) -> list[str]:
-    """The papers whose text is most similar to that of the papers that answer the question, and which do not.
-
-    Similar by the best window's cosine to the mean vector of such a paper. Retracted papers are left out.
-    """
-    vectors = backends.passages.document_vectors(question.pmids)
-    wrong = dict.fromkeys(pmid for vector in vectors.values() for pmid in _nearest(vector, question, backends))
-    return list(wrong)
-
-
-def _nearest(vector: "NDArray[np.float32]", question: JudgedQuestion, backends: Backends) -> list[str]:
-    query = PassageQuery((), vector, depth=NEAR_MISSES + 2 * len(question.pmids))
-    candidates = [
-        each
-        for each in backends.passages.hybrid_search(query)
-        if each.pmid not in question.pmids and each.retraction is not RetractionStatus.RETRACTED
-    ]
-    candidates.sort(key=lambda each: (-(each.sim or 0), int(each.pmid)))
-    return [each.pmid for each in candidates[:NEAR_MISSES]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Compares answers with what is known of their question."""
-
-    question: JudgedQuestion
-    near_misses: frozenset[str]
-
-    def outcome(self, given: Answer, backends: Backends) -> AnswerOutcome:
-        cited = tuple(self._cited(each.span, backends) for each in given.cited)
-        sentences = tuple(each.cites for each in given.sentences)
-        return AnswerOutcome(given.reason is None, given.confidence, cited, sentences)
-
-    def _cited(self, span: CitedSpan, backends: Backends) -> CitedOutcome:
+    def _cited(self, question: JudgedQuestion, span: CitedSpan) -> CitedOutcome:
         try:
-            article = backends.documents.at_version(span.pmid, span.version).article
+            article = self._backends.documents.at_version(span.pmid, span.version).article
         except NotFound:
             return CitedOutcome(intact=False)
-        text = _text_of(article, span.field)
-        quotes = [each.quote for each in self.question.rationale if each.pmid == span.pmid]
+        text = abstract_text(article) if span.field == "abstract" else article.title or ""
+        quotes = [each.quote for each in question.rationale if each.pmid == span.pmid]
         return CitedOutcome(
-            right=span.pmid in self.question.pmids,
+            right=span.pmid in question.pmids,
             evidence=_is_evidence(text, span, quotes),
             intact=text[span.start : span.end] == span.quote != "",
-            near_miss=span.pmid in self.near_misses,
             retracted=article.retraction is RetractionStatus.RETRACTED,
         )
 
 
-def _text_of(article: Article, field: str) -> str:
-    return abstract_text(article) if field == "abstract" else article.title or ""
+def ranking(text: str, corpus: Backends, deadline: Deadline) -> list[str]:
+    """The first papers that a search finds, retracted ones left out."""
+    found = (each.candidate for each in find_reranked(Question(text), corpus, deadline).ranked)
+    return [each.pmid for each in found if each.retraction is not RetractionStatus.RETRACTED][:DEEPEST]
 
 
 def _is_evidence(text: str, span: CitedSpan, quotes: Iterable[str]) -> bool:
     """Whether the span and a rationale of its paper have half of the shorter in common."""
-    for quote in quotes:
-        start = text.find(quote)
-        shared = min(span.end, start + len(quote)) - max(span.start, start)
-        if start >= 0 and shared >= SHARED * min(span.end - span.start, len(quote)):
-            return True
-    return False
+    found = ((start, start + len(quote)) for quote in quotes if (start := text.find(quote)) >= 0)
+    return any(
+        min(span.end, end) - max(span.start, start) >= SHARED * min(span.end - span.start, end - start)
+        for start, end in found
+    )

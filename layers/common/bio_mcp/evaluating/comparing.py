@@ -2,27 +2,22 @@
 
 A set with a corpus of its own is asked of two corpora apart, embedded by either model; any other of the papers
 themselves. How alike the first ten are is always measured on the papers themselves, and of two indexes of one model,
-which ought to find the same, it is a figure; corpora apart would say nothing about these.
-"""
+which ought to find the same, it is a figure; corpora apart would say nothing about these."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, Self
 
-from bio_mcp.answering.reranking import find_reranked
-from bio_mcp.answering.retrieving import Question
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput
-from bio_mcp.evaluating import measures
-from bio_mcp.evaluating.bootstrap import interval_of_mean
-from bio_mcp.evaluating.corpora import fill
-from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
-from bio_mcp.evaluating.ranking_metrics import DEEPEST
-from bio_mcp.evaluating.views import RememberedEmbeddings, over_index
-from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports import Backends
-from bio_mcp.ports.indexes import PaperIndex
-from bio_mcp.progress import Progress
+from bio_mcp.evaluating.asking import RememberedEmbeddings, ranking
+from bio_mcp.evaluating.figures import DEEPEST, interval_of_mean, ndcg, recall
+from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion, fill
+from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports.models import PaperIndex
 from bio_mcp.syncing.indexing import model_of
 
 FIRST = 10  # papers that people look at
@@ -30,9 +25,9 @@ APART = 0.1  # of these, in which two indexes of one model may differ: more than
 
 Measure = Callable[[Sequence[int], int], float]
 MEASURES: dict[str, Measure] = {
-    f"nDCG@{FIRST}": lambda places, relevant: measures.ndcg(places, relevant, FIRST),
-    f"R@{FIRST}": lambda places, relevant: measures.recall(places, relevant, FIRST),
-    f"R@{DEEPEST}": lambda places, relevant: measures.recall(places, relevant, DEEPEST),
+    f"nDCG@{FIRST}": lambda places, relevant: ndcg(places, relevant, FIRST),
+    f"R@{FIRST}": lambda places, relevant: recall(places, relevant, FIRST),
+    f"R@{DEEPEST}": lambda places, relevant: recall(places, relevant, DEEPEST),
 }
 
 
@@ -65,7 +60,6 @@ class Comparison:
 
     @property
     def worse(self) -> list[Difference]:
-        """The figures that are worse by more than chance."""
         return [each for each in self.differences if each.is_worse]
 
 
@@ -81,22 +75,24 @@ def compare(
     asked = [each for each in questions.questions if each.pmids]
     if not asked:
         raise InvalidInput("The set has no question with papers that answer it.")
-    here = [_over(each, backends) for each in (searched, other)]
-    alike = [_alike(*(_ranking(each, one, deadline) for one in here)) for each in _counted(asked, progress)]
-    overlap, low, high = _mean(alike), *interval_of_mean(alike)
+    here = [
+        BackendsOver(backends, embeddings=RememberedEmbeddings(model_of(each, backends)), passages=each.passages)
+        for each in (searched, other)
+    ]
+    alike = [_alike(*(ranking(each.text, one, deadline) for one in here)) for each in _counted(asked, progress)]
+    overlap, low, high = fmean(alike), *interval_of_mean(alike)
     found = list[Difference]()
     same = searched.fingerprint == other.fingerprint
     if same:
         found.append(Difference(f"alike@{FIRST}", 1.0, overlap, low - 1, high - 1, len(asked), APART))
     if not (same and questions.articles):
         with _corpora(questions, here, backends, deadline, progress) as corpora:
-            places = [[_places(each, one, deadline) for one in corpora] for each in _counted(asked, progress)]
+            places = []
+            for each in _counted(asked, progress):
+                found_by = [ranking(each.text, one, deadline) for one in corpora]
+                places.append([[at for at, pmid in enumerate(order, 1) if pmid in each.pmids] for order in found_by])
         found += (_difference(name, measure, asked, places) for name, measure in MEASURES.items())
     return Comparison(tuple(found), overlap, low, high)
-
-
-def _over(index: PaperIndex, backends: Backends) -> Backends:
-    return over_index(backends, RememberedEmbeddings(model_of(index, backends)), index.passages)
 
 
 @contextmanager
@@ -116,16 +112,6 @@ def _corpora(
         yield one, other
 
 
-def _ranking(question: JudgedQuestion, corpus: Backends, deadline: Deadline) -> list[str]:
-    found = (each.candidate for each in find_reranked(Question(question.text), corpus, deadline).ranked)
-    return [each.pmid for each in found if each.retraction is not RetractionStatus.RETRACTED][:DEEPEST]
-
-
-def _places(question: JudgedQuestion, corpus: Backends, deadline: Deadline) -> list[int]:
-    order = _ranking(question, corpus, deadline)
-    return [place for place, pmid in enumerate(order, 1) if pmid in question.pmids]
-
-
 def _alike(one: Sequence[str], other: Sequence[str]) -> float:
     """The share of the first papers of either that both have; 1 where neither finds any."""
     most = max(len(one[:FIRST]), len(other[:FIRST]))
@@ -139,14 +125,73 @@ def _difference(
         [measure(each, len(question.pmids)) for each in both] for question, both in zip(asked, places, strict=True)
     ]
     low, high = interval_of_mean([new - old for old, new in values])
-    return Difference(name, _mean([old for old, _ in values]), _mean([new for _, new in values]), low, high, len(asked))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return Difference(name, fmean([old for old, _ in values]), fmean([new for _, new in values]), low, high, len(asked))
 
 
 def _counted(asked: Sequence[JudgedQuestion], progress: Progress) -> Iterator[JudgedQuestion]:
     for number, each in enumerate(asked, 1):
         yield each
         progress(number, len(asked), f"{number:,} questions")
+
+
+ALIKE = 1e-6  # figures are rounded to six decimals
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with its interval. `rising`: more is better."""
+
+    value: float
+    low: float
+    high: float
+    rising: bool = True
+
+    def is_worse(self, value: float) -> bool:
+        """Whether `value` is outside the interval, on the worse side."""
+        return value < self.low - ALIKE if self.rising else value > self.high + ALIKE
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The figures of one set at one time."""
+
+    version: str
+    model: str
+    figures: Mapping[str, Figure]
+
+    def regressions(self, version: str, model: str, values: Mapping[str, float], *, whole: bool = True) -> list[str]:
+        """A sentence for each figure that is worse; none where nothing is.
+
+        A `whole` evaluation has every figure of the baseline. Another version of the set, and another model, cannot be
+        compared, which is a regression too.
+        """
+        for what, ours, theirs in (("version of the set", version, self.version), ("model", model, self.model)):
+            if ours != theirs:
+                return [f"the baseline is of another {what}; look at the figures and renew it"]
+        compared = {name: each for name, each in self.figures.items() if whole or name in values}
+        return [sentence for name, each in compared.items() if (sentence := _regression(name, each, values.get(name)))]
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """The baseline that `asdict` wrote."""
+        return cls(given["version"], given["model"], {name: Figure(**each) for name, each in given["figures"].items()})
+
+
+def _regression(name: str, baseline: Figure, value: float | None) -> str | None:
+    if value is None:
+        return f"{name} is missing; it was {baseline.value:.3f}"
+    if not baseline.is_worse(value):
+        return None
+    return f"{name} is {value:.3f}; it was {baseline.value:.3f} ({baseline.low:.3f} to {baseline.high:.3f})"
+
+
+def baselines_in(content: str) -> dict[str, Baseline]:
+    """The baselines of a file, by name of the set. Raises `InvalidInput` for another file."""
+    try:
+        return {name: Baseline.from_json(each) for name, each in json.loads(content).items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidInput("BIO_MCP_EVAL_BASELINE: this is no file of baselines") from None
+
+
+def written(baselines: Mapping[str, Baseline]) -> str:
+    return json.dumps({name: asdict(each) for name, each in sorted(baselines.items())}, indent=1) + "\n"

@@ -1,14 +1,22 @@
-"""Judged questions: what was asked, which papers answer it, and where in them."""
+"""Sets of judged questions: of a file, or shipped with the product; and the corpora that they are asked of."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import lzma
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
+from importlib.resources import as_file, files
+from itertools import islice
 from typing import Any, NoReturn
 
+from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput
+from bio_mcp.jobs.runner import TimeBudget
 from bio_mcp.literature.identifiers import parse_pmid
-from bio_mcp.literature.records import Article
+from bio_mcp.literature.records import AbstractSection, Article, PartialDate, PublicationType, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.applying import apply_records
 
 MOST = 10_000  # questions of a set
 LONGEST = 2_000  # characters of a question
@@ -63,19 +71,19 @@ def questions_in(content: bytes) -> tuple[JudgedQuestion, ...]:
     try:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
-        raise InvalidInput("questions: the file is not UTF-8 text") from None
+        raise InvalidInput("the file is not UTF-8 text", field="questions") from None
     found: dict[str, JudgedQuestion] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         question = _question(line, number)
         if question.question_id in found:
-            raise InvalidInput(f"questions: line {number} has the id of an earlier line")
+            raise InvalidInput(f"line {number} has the id of an earlier line", field="questions")
         found[question.question_id] = question
         if len(found) > MOST:
-            raise InvalidInput(f"questions: the file has more than {MOST:,}; evaluate a part of them")
+            raise InvalidInput(f"the file has more than {MOST:,}; evaluate a part of them", field="questions")
     if not found:
-        raise InvalidInput(f"questions: the file has none; a line is {FORM}")
+        raise InvalidInput(f"the file has none; a line is {FORM}", field="questions")
     return tuple(found.values())
 
 
@@ -84,9 +92,9 @@ def _question(line: str, number: int) -> JudgedQuestion:
         given = json.loads(line)
         return _judged(given) if isinstance(given, dict) else _refuse("is no object")
     except (ValueError, RecursionError):
-        raise InvalidInput(f"questions: line {number} is not JSON; a line is {FORM}") from None
+        raise InvalidInput(f"line {number} is not JSON; a line is {FORM}", field="questions") from None
     except InvalidInput as problem:
-        raise InvalidInput(f"questions: line {number} {problem}; a line is {FORM}") from None
+        raise InvalidInput(f"line {number} {problem}; a line is {FORM}", field="questions") from None
 
 
 def _judged(given: Mapping[str, Any]) -> JudgedQuestion:
@@ -119,3 +127,85 @@ def _rationale(given: Any) -> Rationale:
 
 def _refuse(why: str) -> NoReturn:
     raise InvalidInput(why)
+
+
+SAMPLE = "samples/pubmed.xml.gz"
+SMOKE = "evaluating/sets/smoke.jsonl"
+PUBMEDQA = "evaluating/sets/pubmedqa.jsonl.xz"
+TENTH = 10
+FIRST_TWIN = 99_000_000  # PMIDs of the retracted copies count on from here
+RETRACTED_PUBLICATION = PublicationType("D016441", "Retracted Publication")
+
+
+@cache
+def smoke() -> EvaluationSet:
+    """Some sixty questions to the bundled sample of PubMed records, a quarter of which it cannot answer."""
+    from bio_mcp.literature.medline import open_records
+
+    def articles() -> Iterator[Article]:
+        with as_file(files("bio_mcp") / SAMPLE) as path:
+            yield from _with_twins((each for each in open_records(path) if isinstance(each, Article)), questions)
+
+    content = (files("bio_mcp") / SMOKE).read_bytes()
+    questions = with_retracted(questions_in(content))
+    return EvaluationSet("smoke", version_of(content), questions, articles)
+
+
+@cache
+def curated() -> EvaluationSet:
+    """500 questions of PubMedQA, each answered by the abstract that it was drawn from, above all by its conclusion."""
+    content = (files("bio_mcp") / PUBMEDQA).read_bytes()
+    records = [json.loads(line) for line in lzma.decompress(content).splitlines()]
+    asked = []
+    for each in records:
+        pmid = each["pmid"]
+        asked.append(JudgedQuestion(pmid, each["question"], (pmid,), (Rationale(pmid, each["conclusion"]),)))
+    questions = with_retracted(asked)
+    return EvaluationSet(
+        "curated", version_of(content), questions, lambda: _with_twins(map(_abstract, records), questions)
+    )
+
+
+def with_retracted(questions: Sequence[JudgedQuestion]) -> tuple[JudgedQuestion, ...]:
+    """The questions, every tenth of those with an answer with a retracted copy of its first paper."""
+    answerable = [each.question_id for each in questions if each.pmids]
+    chosen = {each: str(FIRST_TWIN + number) for number, each in enumerate(answerable[::TENTH])}
+    return tuple(
+        replace(each, retracted=(chosen[each.question_id],)) if each.question_id in chosen else each
+        for each in questions
+    )
+
+
+def _with_twins(articles: Iterable[Article], questions: Iterable[JudgedQuestion]) -> Iterator[Article]:
+    twins = {each.pmids[0]: each.retracted[0] for each in questions if each.retracted}
+    for article in articles:
+        yield article
+        if twin := twins.get(article.pmid):
+            types = (*article.publication_types, RETRACTED_PUBLICATION)
+            status = RetractionStatus.RETRACTED
+            yield replace(article, pmid=twin, doi=None, pmcid=None, publication_types=types, retraction=status)
+
+
+def _abstract(record: Mapping[str, Any]) -> Article:
+    sections = [*record["sections"], ["CONCLUSION", record["conclusion"]]]
+    return Article(
+        pmid=record["pmid"],
+        abstract=tuple(AbstractSection(label, None, text) for label, text in sections),
+        publication_date=PartialDate(record["year"], int(record["year"])) if record["year"] else None,
+        retraction=RetractionStatus.CLEAR,
+    )
+
+
+BATCH = 200
+
+
+def fill(articles: Iterable[Article], backends: Backends, deadline: Deadline, progress: Progress) -> bool:
+    """Bring the articles into the corpus; False where the time ended before all were in. What is in costs little."""
+    budget, waiting, done = TimeBudget(), iter(articles), 0
+    while batch := list(islice(waiting, BATCH)):
+        settled = apply_records(batch, backends, before_slice=lambda _: budget.allows(deadline))
+        done += len(settled.changes)
+        progress(done, None, "papers")
+        if len(settled.changes) < len({each.pmid for each in batch}):
+            return False
+    return True

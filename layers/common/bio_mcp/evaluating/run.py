@@ -1,34 +1,64 @@
-"""Evaluate a set: a job that fills the set's corpus, asks its questions one by one, and resumes where it was stopped.
+"""Evaluate a set: a job that fills the set's corpus and asks its questions one by one."""
 
-At most one run works on a set: it holds a lease, and renews it as it saves what became of the questions so far.
-"""
-
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
-from typing import Any
-from uuid import uuid4
+from typing import Any, Self
 
-from bio_mcp.deadline import Deadline
 from bio_mcp.evaluating.asking import Asking
-from bio_mcp.evaluating.corpora import fill
-from bio_mcp.evaluating.cursor import Cursor, Run
-from bio_mcp.evaluating.figures import Metric
-from bio_mcp.evaluating.metrics import figures
-from bio_mcp.evaluating.questions import EvaluationSet
-from bio_mcp.evaluating.report.page import page
-from bio_mcp.evaluating.reports import EvaluationReport, already_running, report_of, result_of, unread_result
+from bio_mcp.evaluating.figures import Metric, Outcome, Result, Run, figures
+from bio_mcp.evaluating.page import page
+from bio_mcp.evaluating.questions import EvaluationSet, fill
+from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext
 from bio_mcp.literature.clock import instant
-from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
-from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 
 TOOL = "eval.run"
 KIND = "evaluation"
-LEASE_S = 600
 SAVED_EVERY = 25  # questions
 FOLDER = "evaluations"
+MOST_RUNS = 100  # in the history of a set
+
+
+@dataclass(slots=True)
+class EvaluationCursor(Cursor):
+    """How far an evaluation is: the outcomes so far, `expected` questions in all, and earlier runs, the oldest first.
+
+    In the end this run is the last of them, with the key of its report. `warnings` are sentences for the user.
+    """
+
+    expected: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
+    history: list[Run] = field(default_factory=list)
+    report_key: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        return self.expected if self.report_key else len(self.outcomes)
+
+    @property
+    def results(self) -> Sequence[Result]:
+        return self.history[-1].results if self.report_key else ()
+
+    def ended(self, run: Run, report_key: str) -> None:
+        """Add the run to the history, of which the oldest are dropped, and forget the questions."""
+        self.history = [*self.history, run][-MOST_RUNS:]
+        self.report_key, self.outcomes = report_key, []
+
+    def to_json(self) -> dict[str, Any]:
+        shared = {each.name: getattr(self, each.name) for each in fields(self)}
+        outcomes = [each.to_json() for each in self.outcomes]
+        return {**shared, "outcomes": outcomes, "history": [asdict(each) for each in self.history]}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        outcomes = [Outcome.from_json(each) for each in given["outcomes"]]
+        return cls(**{**given, "outcomes": outcomes, "history": [Run.from_json(each) for each in given["history"]]})
+
+
+EvaluationReport = JobReport[EvaluationCursor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,142 +83,66 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """The request as its job holds it; another version of the set or another model is another request."""
-        return {
-            "query_key": self.query_key,
-            "local": self.local,
-            "arguments": self.arguments,
-            "version": self.questions.version,
-            "model": self.model,
-        }
+        of = {"version": self.questions.version, "model": self.model}
+        return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments, **of}
 
 
-def continuation(job: Job) -> dict[str, Any]:
-    """The call that continues an evaluation, or reports its result."""
-    arguments = dict(job.request["arguments"])
-    return {"tool": TOOL, "arguments": {**arguments, "params": {**arguments.get("params", {}), "job_id": job.job_id}}}
-
-
-def evaluate(
-    request: Request,
-    backends: Backends,
-    deadline: Deadline,
-    progress: Progress,
-    *,
-    job_id: str | None = None,
-    unattended: bool = False,
-) -> EvaluationReport:
-    """Run or resume the evaluation of a set until it is done or the deadline is near.
-
-    With `job_id` that job continues, or its result is returned, and no other is started. Raises what `find` raises; the
-    job then waits for the next call.
-    """
-    if ended := ended_job(job_id, backends, unattended=unattended):
-        return result_of(ended)
-    share, lease = Share(backends, deadline, progress, unattended), f"{KIND}:{request.query_key}"
-    if not backends.leases.acquire(lease, share.holder, LEASE_S):
-        return already_running(backends.jobs.latest(KIND, request.query_key))
-    try:
-        job = _job_of(request, backends, job_id, unattended)
-        if isinstance(job, EvaluationReport):
-            return job
-        return _Evaluation(job, request, share).run()
-    finally:
-        backends.leases.release(lease, share.holder)
-
-
-def _job_of(request: Request, backends: Backends, job_id: str | None, unattended: bool) -> Job | EvaluationReport:
-    """The job to work on, or the report of one that has ended."""
-    last = backends.jobs.latest(KIND, request.query_key)
-    if job_id and (last is None or not last.unfinished or last.job_id != job_id):
-        return result_of(backends.jobs.get(job_id))
-    unread = None if unattended else unread_result(last, request.to_json(), backends)
-    return unread or _resumed(last, request) or _new_job(request, last, backends)
-
-
-def _resumed(last: Job | None, request: Request) -> Job | None:
-    """The unfinished job of this very request."""
-    return last if last and last.unfinished and last.request == request.to_json() else None
-
-
-def _new_job(request: Request, last: Job | None, backends: Backends) -> Job:
-    """A job that carries the history of the set on."""
-    now = backends.now()
-    job_id = f"{KIND}_{instant(now)}_{uuid4().hex[:6]}"
-    history = Cursor.from_json(last.cursor).history if last else []
-    return Job(job_id, KIND, "running", now, now, request.to_json(), Cursor(history=history).to_json())
-
-
-class _Evaluation(JobRun[EvaluationReport]):
-    """One call's share of an evaluation."""
-
+class EvaluationRun(JobRun[EvaluationCursor, EvaluationReport]):
+    kind, tool, cursor_type = KIND, TOOL, EvaluationCursor
     what = "evaluation of this set"
-    lease_s = LEASE_S
-    cursor: Cursor
+    starting = "this set is just being evaluated"
+    again = "evaluate anew"
 
-    def __init__(self, job: Job, request: Request, share: Share) -> None:
-        super().__init__(share)
-        self.job, self.request, self.cursor = job, request, Cursor.from_json(job.cursor)
-        self.cursor.expected = len(request.questions.questions)
+    def __init__(self, context: RunContext, request: Request) -> None:
+        super().__init__(context, request.to_json())
+        self.questions, self.metrics, self.model = request.questions, request.metrics, request.model
+
+    def plan(self, last: Job | None) -> EvaluationCursor:
+        return EvaluationCursor(history=self.cursor_of(last).history if last else [])
 
     def work(self) -> EvaluationReport:
-        """Ask until all is asked, and write the report."""
-        with self._corpus() as corpus:
-            return self._ended(corpus) if self._asked_all(corpus) else self.continue_later()
+        """Fill the corpus that is asked, the set's own or else the running one, and ask until all is asked."""
+        questions = self.questions
+        self.cursor.expected = len(questions.questions)
+        scratch = f"{questions.name}-{questions.version}"
+        with nullcontext(self.backends) if questions.articles is None else self.backends.scratch(scratch) as corpus:
+            if questions.articles and not fill(questions.articles(), corpus, self.deadline, self.progress):
+                return self.continue_later()
+            self.corpus = corpus
+            self.asking = Asking(corpus, self.deadline, answers=any(each.of_answers for each in self.metrics))
+            return super().work()
 
-    def report(self, state: str, *notes: str) -> EvaluationReport:
-        """Report how far the evaluation is."""
-        return report_of(self.job, self.cursor, state, *notes)
+    def has_work(self) -> bool:
+        return self.cursor.done < self.cursor.expected
 
-    def counts(self) -> dict[str, int]:
-        """Questions."""
-        return {"processed": self.cursor.done, "expected": self.cursor.expected}
-
-    def continuation(self) -> dict[str, Any]:
-        """The same evaluation, by the job's id."""
-        return continuation(self.job)
-
-    def save(self, state: str, problem: str | None = None) -> None:
-        """Renew the lease and save the job."""
-        self.renew()
-        super().save(state, problem)
-
-    def _corpus(self) -> AbstractContextManager[Backends]:
-        """The corpus that is asked: the set's own, or the running one."""
-        questions = self.request.questions
-        if questions.articles is None:
-            return nullcontext(self.backends)
-        return self.backends.scratch(f"{questions.name}-{questions.version}")
-
-    def _asked_all(self, corpus: Backends) -> bool:
-        """Whether every question was asked in the time that there was."""
-        articles = self.request.questions.articles
-        if articles and not fill(articles(), corpus, self.deadline, self.progress):
-            return False
-        asking = Asking(corpus, self.deadline, answers=any(each.of_answers for each in self.request.metrics))
-        for number, question in enumerate(self.request.questions.questions[self.cursor.done :], 1):
-            self.stop_if_cancelled()
-            if not self.budget.allows(self.deadline):
+    def step(self) -> bool:
+        """Ask the questions between two savings of the job."""
+        first = self.cursor.done
+        for number, question in enumerate(self.questions.questions[first : first + SAVED_EVERY]):
+            if number and not self.may_go_on():
                 return False
-            self.cursor.outcomes.append(asking.ask(question))
+            self.cursor.outcomes.append(self.asking.ask(question))
             self.progress(self.cursor.done, self.cursor.expected, "questions")
-            if number % SAVED_EVERY == 0:
-                self.save("running")
         return True
 
-    def _ended(self, corpus: Backends) -> EvaluationReport:
-        """Write the report and end the job."""
-        self.cursor.warnings = self._warnings(corpus)
-        results = figures(self.request.metrics, self.cursor.outcomes)
-        run = Run(instant(self.backends.now()), self.request.questions.version, self.request.model, results)
-        report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.outcomes)
+    def finish(self) -> bool:
+        self.cursor.warnings = self._warnings()
+        results = figures(self.metrics, self.cursor.outcomes)
+        run = Run(instant(self.backends.now()), self.questions.version, self.model, results)
+        report = page(self.questions, self.metrics, run, self.cursor.history, self.cursor.outcomes)
         self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
-        self.save("succeeded")
-        return self.report("complete")
+        return True
 
-    def _warnings(self, corpus: Backends) -> list[str]:
+    def _warnings(self) -> list[str]:
         """A sentence where papers that should be found are not in the corpus."""
-        right = {pmid for each in self.request.questions.questions for pmid in each.pmids}
-        missing = len(right) - len(corpus.documents.heads(sorted(right)))
+        right = {pmid for each in self.questions.questions for pmid in each.pmids}
+        missing = len(right) - len(self.corpus.documents.heads(sorted(right)))
         if not missing:
             return []
         return [f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"]
+
+    @classmethod
+    def continuation(cls, job: Job) -> dict[str, Any]:
+        arguments = job.request["arguments"]
+        params = {**arguments.get("params", {}), "job_id": job.job_id}
+        return {"tool": TOOL, "arguments": {**arguments, "params": params}}

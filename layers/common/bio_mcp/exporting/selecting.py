@@ -1,19 +1,53 @@
 """Which papers an export has, and the record of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
 
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.deadline import Deadline
-from bio_mcp.exporting.records import Record
-from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.records import Article, Author, MeshHeading, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.screening import Stage, review_of_project, review_of_query
-from bio_mcp.querying import fetching
+from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
+from bio_mcp.querying import search as fetching
+from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.news import check_followed
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A paper, and whether a screening included it; None where nobody decided.
+
+    A document of a project that is not in PubMed is an article without a PMID.
+    """
+
+    article: Article
+    included: bool | None = None
+
+    @property
+    def abstract(self) -> str:
+        """The abstract, each labelled section led by its label."""
+        return abstract_text(self.article)
+
+    @property
+    def headings(self) -> list[str]:
+        """MeSH headings, `Heading/qualifier/qualifier`, without marks of what the article is mainly about."""
+        return ["/".join([each.name, *(part.name for part in each.qualifiers)]) for each in self.article.mesh]
+
+    @property
+    def subjects(self) -> list[str]:
+        """MeSH headings, then the authors' keywords, each once."""
+        return list(dict.fromkeys([*self.headings, *self.article.keywords]))
+
+
+def starred(headings: tuple[MeshHeading, ...]) -> Iterator[str]:
+    """`*Heading/qualifier/*qualifier`, as MEDLINE marks what an article is mainly about."""
+    for each in headings:
+        parts = [(each.name, each.major), *((part.name, part.major) for part in each.qualifiers)]
+        yield "/".join(f"*{name}" if major else name for name, major in parts)
+
 
 STAGES = get_args(Stage)  # in their order
 
@@ -51,7 +85,7 @@ class Selecting:
             self.warnings += check_followed(selection.query_key, self.backends)
             return list(self.backends.news.pmids(selection.query_key))
         if selection.query:
-            retrieved = find(Question(selection.query), self.backends, self.deadline)
+            retrieved = search_papers(Question(selection.query), self.backends, self.deadline)
             self.warnings += retrieved.warnings
             return [each.candidate.pmid for each in retrieved.ranked[: selection.limit]]
         return list(dict.fromkeys(selection.pmids))
@@ -65,7 +99,10 @@ class Selecting:
         stored = self.backends.documents.get_many([each for each in names if each.isdecimal()])
         found = {name: each.article for name, each in stored.items()}
         rest = [each for each in names if each not in found]
-        found |= self._described(rest) if self.selection.project else self._fetched(rest)
+        if self.selection.project:
+            found |= {name: described(self._works[name]) for name in rest if name in self._works}
+        elif rest and self.selection.pmids:
+            found |= fetching.articles(rest, self.backends.pubmed, self.deadline)
         return {name: Record(found[name], self._decided(name, found[name])) for name in names if name in found}
 
     def _decided(self, name: str, article: Article) -> bool | None:
@@ -83,14 +120,6 @@ class Selecting:
         labels = [each for each in self.backends.screenings.labels(named) if each.decision != "maybe"]
         labels.sort(key=lambda each: STAGES.index(each.stage))
         return {each.record_id: each.decision == "include" for each in labels}
-
-    def _fetched(self, pmids: Sequence[str]) -> Mapping[str, Article]:
-        if not pmids or not self.selection.pmids:
-            return {}
-        return fetching.articles(pmids, self.backends.pubmed, self.deadline)
-
-    def _described(self, names: Sequence[str]) -> Mapping[str, Article]:
-        return {name: described(self._works[name]) for name in names if name in self._works}
 
     @cached_property
     def _works(self) -> dict[str, Work]:

@@ -1,21 +1,79 @@
-"""Names of nodes and of MeSH concepts in a text: whole words, the longest name at each place.
-
-A MeSH name stands for a node where another name of the same concept is a name of it. One that stands for none is found
-all the same, so that its words are not taken for a shorter name: "liver cancer" is not "cancer".
-"""
+"""Which names stand in a text: all names of the graph, looked for at once."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 
-from bio_mcp.extracting.automaton import Automaton
-from bio_mcp.extracting.words import Word, words_of
-from bio_mcp.graph.nodes import Node
-from bio_mcp.retrieval import synonyms
-from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.spelling import STOP_WORDS
+from bio_mcp.graph.nodes import Node, fold_name
+from bio_mcp.retrieval import question as synonyms
+from bio_mcp.retrieval.analysis import STOP_WORDS, analyse
+
+# a cluster of Thai letters: vowel before, consonant, vowels and tones above, below and after
+_WORD = re.compile(
+    "(?P<thai>[เแโใไ]{0,2}[ก-ฮ][ะ-ฺๅ็-๎]*|[\u0e00-\u0e7f])"
+    "|(?P<word>[^\\W_\u0e00-\u0e7f]+)"
+    "|(?P<mark>[^\\s\\w'`´‘’‐-―−/·×®™\u00ad\u200b-\u200d-])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, a cluster of Thai letters (`thai`) or a punctuation mark, from `start` to `end` of its text."""
+
+    folded: str
+    start: int
+    end: int
+    thai: bool = False
+
+
+def words_of(text: str) -> list[Word]:
+    """The words in order. Spaces, hyphens, apostrophes and slashes part words; other marks are words of their own.
+
+    The sign of a hybrid ("Mentha x piperita") is left out, as names are compared without it.
+    """
+    words: list[Word] = []
+    for found in _WORD.finditer(text):
+        kind, (start, end) = found.lastgroup, found.span()
+        parts = [found.group()] if kind == "mark" else _parts(found.group())
+        words += [Word(part, start, end, kind == "thai") for part in parts]
+    hybrids = {
+        at + 1
+        for at, (before, sign, after) in enumerate(zip(words, words[1:], words[2:], strict=False))
+        if sign.folded == "x" and before.folded.isalpha() and after.folded.isalpha()
+    }
+    return [each for at, each in enumerate(words) if at not in hybrids]
+
+
+@lru_cache(maxsize=1 << 15)
+def _parts(word: str) -> list[str]:
+    """The word folded; a Greek letter in it is a part of its own."""
+    return fold_name(word).split()
+
+
+class Phrases:
+    """Recognises phrases, each a sequence of words. An empty one is never found."""
+
+    def __init__(self, phrases: Iterable[Sequence[Hashable]]) -> None:
+        self._next: dict[tuple[int, Hashable], int] = {}  # the state after a word, from 0 at the start of a phrase
+        self._ending: dict[int, list[int]] = {}  # phrases that end in a state
+        for place, phrase in enumerate(phrases):
+            state = 0
+            for word in phrase:
+                state = self._next.setdefault((state, word), len(self._next) + 1)
+            if state:
+                self._ending.setdefault(state, []).append(place)
+
+    def matches(self, words: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
+        """Yield (first word, one past the last word, phrase) of every occurrence, overlapping ones too."""
+        for start in range(len(words)):
+            state, end = 0, start
+            while end < len(words) and (state := self._next.get((state, words[end]), 0)):
+                end += 1
+                for phrase in self._ending.get(state, ()):
+                    yield start, end, phrase
+
 
 ABBREVIATION = 3  # letters up to which a name in capitals is found in capitals only
 SHORT_THAI = 3  # clusters from which a Thai name counts within other Thai letters
@@ -70,7 +128,7 @@ class Gazetteer:
             if stems := _stems(words, name):
                 concept = Entry(node, name, Naming.CONCEPT)
                 self._of_concepts.setdefault(tuple(sorted(each for _, each in stems)), []).append(concept)
-        self._names = Automaton(phrases)
+        self._names = Phrases(phrases)
 
     def find(self, text: str) -> list[Match]:
         """The names in `text`, in order, none of which overlap. Of two as long the graph's counts."""
@@ -78,27 +136,23 @@ class Gazetteer:
         found: dict[tuple[int, int], dict[str, Entry]] = {}
         for first, last, place in self._names.matches([each.folded for each in words]):
             entry, start, end = self._entries[place], words[first].start, words[last - 1].end
-            if _stands_alone(text, words[first:last]) and _is_written(entry.name, text[start:end]):
+            if _stands_alone(text, words[first:last]) and (
+                len(entry.name) > ABBREVIATION or not entry.name.isupper() or text[start:end].isupper()
+            ):
                 nodes = found.setdefault((start, end), {})
-                nodes[entry.node.node_id] = min(entry, nodes.get(entry.node.node_id, entry), key=_surest)
+                other = nodes.get(entry.node.node_id, entry)
+                nodes[entry.node.node_id] = min(entry, other, key=lambda each: (each.naming, each.name))
         for start, end, row in _concepts_in(text, words):
-            nodes = {each.node.node_id: each for each in self._nodes_of(row)}
+            keys = (tuple(sorted(variant)) for variant in synonyms.rows()[row])
+            nodes = {each.node.node_id: each for key in keys for each in self._of_concepts.get(key, ())}
             if nodes or _is_noun(text[start:end]):
                 found.setdefault((start, end), nodes)
         return list(_longest(found))
-
-    def _nodes_of(self, row: int) -> Iterator[Entry]:
-        for variant in synonyms.rows()[row]:
-            yield from self._of_concepts.get(tuple(sorted(variant)), ())
 
 
 def _is_noun(text: str) -> bool:
     """Whether it may be a name, as far as its ending shows: stems do not tell "indicated" from a drug, Indicate."""
     return " " in text or (len(text) > SHORT and not _VERB.search(text))
-
-
-def _surest(entry: Entry) -> tuple[int, str]:
-    return entry.naming, entry.name
 
 
 def _longest(found: dict[tuple[int, int], dict[str, Entry]]) -> Iterator[Match]:
@@ -130,22 +184,13 @@ def _other_numbers(word: str) -> list[str]:
     return [f"{word[:-1]}ies"] if word.endswith("y") and word[-2] not in "aeou" else [f"{word}s"]
 
 
-def _is_written(name: str, text: str) -> bool:
-    """Whether the case fits: an abbreviation stands in capitals, or ALL would be "all"."""
-    return len(name) > ABBREVIATION or not name.isupper() or text.isupper()
-
-
 def _stands_alone(text: str, words: Sequence[Word]) -> bool:
     """Whether a short Thai name is no part of a longer word, as far as the letters around it show."""
     if not words[0].thai or len(words) >= SHORT_THAI:
         return True
     before, after = text[: words[0].start], text[words[-1].end :]
-    begins = not _is_thai(before[-1:]) or before.endswith(_BEFORE_THAI)
-    return begins and (not _is_thai(after[:1]) or after.startswith(_AFTER_THAI))
-
-
-def _is_thai(character: str) -> bool:
-    return "\u0e00" < character <= "\u0e7f"
+    begins = not "\u0e00" < before[-1:] <= "\u0e7f" or before.endswith(_BEFORE_THAI)
+    return begins and (not "\u0e00" < after[:1] <= "\u0e7f" or after.startswith(_AFTER_THAI))
 
 
 def _stems(words: Sequence[Word], text: str) -> list[tuple[Word, str]]:
@@ -156,10 +201,10 @@ def _stems(words: Sequence[Word], text: str) -> list[tuple[Word, str]]:
 
 def _concepts_in(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, int]]:
     """Yield (start, end, row) of the MeSH names in a text; "of the" may stand between their words, nothing else."""
-    automaton, rows = mesh()
+    phrases, rows = mesh()
     stems = _stems(words, text)
     between = {each.start for each in words if each.folded not in _INSIDE_NAMES}
-    for first, last, place in automaton.matches([stem for _, stem in stems]):
+    for first, last, place in phrases.matches([stem for _, stem in stems]):
         inside = [each for each, _ in stems[first:last]]
         start, end = inside[0].start, inside[-1].end
         if sum(start <= each < end for each in between) == len({each.start for each in inside}):
@@ -167,8 +212,8 @@ def _concepts_in(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, i
 
 
 @cache
-def mesh() -> tuple[Automaton, Sequence[int]]:
+def mesh() -> tuple[Phrases, Sequence[int]]:
     """The names of MeSH, those of two words in either order ("cancer of the liver"), and the row of each."""
     names = [(name, row) for row, named in enumerate(synonyms.rows()) for name in named]
     names += [(name[::-1], row) for name, row in names if len(name) == 2]
-    return Automaton([name for name, _ in names]), [row for _, row in names]
+    return Phrases([name for name, _ in names]), [row for _, row in names]

@@ -1,33 +1,65 @@
 """Read a batch of documents into a project and the graph: a job, with a log of all that it found and wrote.
 
-Without `dry_run: false` nothing is written but the job and its log, which lists every write that would follow.
-"""
+Without `dry_run: false` nothing is written but the job and its log, which lists every write that would follow."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Any, cast
 
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.extracting.log_lines import as_lines, read_lines
-from bio_mcp.extracting.providers import Provider, languages_of, ner_of
-from bio_mcp.extracting.reading import LOGS, Plan, Reading
-from bio_mcp.ingesting.cursor import Cursor
-from bio_mcp.ingesting.feeds import Entry
-from bio_mcp.ingesting.incoming import Incoming
+from bio_mcp.extracting.gazetteer import Gazetteer
+from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
+from bio_mcp.ingesting.documents import Entry, Incoming
 from bio_mcp.ingesting.projects import Options, create_project, lost_index, model_for
-from bio_mcp.ingesting.reports import IngestReport, no_job
-from bio_mcp.ingesting.run import BATCH_TOOL, Request, ingest, job_of
+from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Request
 from bio_mcp.ingesting.sources import other_model
+from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
+from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.sources import SourceFile, Sources
 from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
-from bio_mcp.retrieval.project_names import collection_name
+from bio_mcp.retrieval.project_chunks import collection_name
 
-KIND = "ingest_run"
+
+@lru_cache(maxsize=1)
+def _gazetteer(graph: Any, revision: str) -> Gazetteer:  # noqa: ARG001  another one is made when the graph changes
+    """The names of a graph as it stands, made once: a hundred thousand take seconds."""
+    return Gazetteer(graph.names())
+
+
+PROVIDERS = {"ner": "gazetteer", "ocr": "tesseract"}
+LANGUAGES: Mapping[str, Sequence[str]] = {"th": ("th", "en"), "en": ("en",), "auto": ("en", "th")}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider as a call names it, with what it says to it."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_provider(kind: str, asked: Provider) -> None:
+    """Raise `InvalidInput`, which names what there is, for an unknown one."""
+    if asked.name != PROVIDERS[kind]:
+        raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {PROVIDERS[kind]}")
+
+
+def languages_of(asked: Provider, lang: str) -> Sequence[str]:
+    """The languages of scans, the likeliest first. Raises `InvalidInput` for what are no codes of languages."""
+    named = tuple(asked.params.get("languages", LANGUAGES[lang]))
+    if not named or not all(map(three_letters, named)):
+        raise InvalidInput(
+            "should be a list of codes, such as tha and eng, the likeliest first", field="ocr.params.languages"
+        )
+    return named
+
+
+KIND = BATCH_KIND
 DEFAULT_PROJECT = "ingested"
 MOST = 100  # documents of a batch
 
@@ -55,32 +87,26 @@ class Ran:
 
 
 class BatchFeed:
-    """The documents of a batch, in its order."""
-
     def __init__(self, sources: Sources, located: Sequence[tuple[str, str]], *, local: bool) -> None:
         self._sources, self._located, self._local = sources, located, local
 
     def entries(self) -> list[Entry]:
         """One entry a file. Raises `InvalidInput` for more than `MOST`."""
         found = [
-            Entry(f"{place:04} {file.address}", file.name, self._loader(file, lang))
+            Entry(f"{place:04} {file.address}", file.name, partial(self._load, file, lang))
             for place, (location, lang) in enumerate(self._located)
             for file in sorted(self._sources.files(location, local=self._local), key=lambda each: each.address)
         ]
         if len(found) > MOST:
-            raise InvalidInput(f"batch: these are {len(found):,} documents; {MOST} are the most of a call")
+            raise InvalidInput(f"these are {len(found):,} documents; {MOST} are the most of a call", field="batch")
         return found
 
     def finish(self) -> list[str]:
-        """Files are looked at each time."""
         return []
 
-    def _loader(self, file: SourceFile, lang: str) -> Callable[[], Incoming]:
-        def load() -> Incoming:
-            content = self._sources.read(file.address, local=self._local)
-            return Incoming(file.name, content, file.address, language=None if lang == "auto" else lang)
-
-        return load
+    def _load(self, file: SourceFile, lang: str) -> Incoming:
+        content = self._sources.read(file.address, local=self._local)
+        return Incoming(file.name, content, file.address, language=None if lang == "auto" else lang)
 
 
 def run(
@@ -99,34 +125,36 @@ def run(
     model, and what `Sources` raises for what may not be read.
     """
     plan = _plan(batch, backends)
-    job = job_of(job_id, backends, KIND) if job_id else None
+    job = find_job(job_id, KIND, backends, unattended=unattended) if job_id else None
     if job_id and job is None:
-        return _logged(no_job(job_id, unattended=unattended), batch, plan, backends)
+        gone = IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
+        return _logged(gone, batch, plan, backends)
     local = bool(job.request.get("local")) if job and unattended else local
     located = [(backends.sources.locate(uri, local=local), lang) for uri, lang in batch.items]
-    request = Request(plan.project.project_id, _key(batch, located), local, dict(batch.arguments), BATCH_TOOL, KIND)
+    request = Request(plan.project.project_id, _key(batch, located), local, dict(batch.arguments), KIND)
     if job and job.request["query_key"] != request.query_key:
-        raise InvalidInput(f"job_id: {job_id!r} is the job of another batch")
+        raise InvalidInput(f"{job_id!r} is the job of another batch", field="job_id")
 
-    def reading(job: Job, cursor: Cursor) -> Reading:
+    def reading(job: Job, cursor: IngestCursor) -> Reading:
         return Reading(plan, job, cursor, backends, deadline)
 
     feed = BatchFeed(backends.sources, located, local=local)
-    report = ingest(request, feed, reading, backends, deadline, progress, job_id=job_id, unattended=unattended)
+    report = IngestRun(RunContext(backends, deadline, progress, unattended), request, feed, reading).run(job_id)
     return _logged(report, batch, plan, backends)
 
 
 def _plan(batch: Batch, backends: Backends) -> Plan:
+    check_provider("ocr", batch.ocr)
+    check_provider("ner", batch.ner)
     for _, lang in batch.items:
         languages_of(batch.ocr, lang)
-    recognition = ner_of(batch.ner)
     project, is_new = _project(batch.project, backends)
     return Plan(
         project,
         is_new,
         batch.dry_run,
-        lambda lang: languages_of(batch.ocr, lang),
-        recognition,
+        partial(languages_of, batch.ocr),
+        cache(lambda: _gazetteer(cast("Any", backends.graph), backends.graph.revision())),
         lambda: create_project(project.project_id, Options(), backends).project,
     )
 

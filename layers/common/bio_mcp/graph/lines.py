@@ -7,9 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.graph.names import fold_name
-from bio_mcp.graph.nodes import NODE_ID, Edge, Evidence, Node
-from bio_mcp.graph.patterns import edge_type, node_type
+from bio_mcp.graph.nodes import EDGE_TYPES, NODE_ID, NODE_TYPES, Edge, Evidence, Node, fold_name, type_named
 from bio_mcp.literature.identifiers import bare_pmid
 
 LINE_BYTES = 256 << 10
@@ -18,6 +16,7 @@ MOST_ITEMS = 200  # of a list
 NODE_KEYS = ("node", "id", "names", "synonyms", "parts", "icdCode", "description", "sources")
 EDGE_KEYS = ("edge", "from", "to", "sources", "evidence")
 EVIDENCE_KEYS = ("pmid", "quote")
+_TOO_LONG = "a number is too long"
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _NOT_SHOWN = re.compile(  # controls but white space, lone surrogates, and what reorders the text that is shown
@@ -27,7 +26,18 @@ _NOT_SHOWN = re.compile(  # controls but white space, lone surrogates, and what 
 
 def parse_line(line: bytes) -> Node | Edge:
     """The node or edge of a line. Raises `InvalidInput` that names the key and what would do."""
-    return parse_record(_object(line))
+    try:
+        found = json.loads(line.decode(), object_pairs_hook=_once)
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8") from None
+    except RecursionError:
+        raise InvalidInput("its JSON is nested too deeply") from None
+    except ValueError as error:
+        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else _TOO_LONG
+        raise InvalidInput(f"it is no JSON: {reason}") from None
+    if not isinstance(found, dict):
+        raise InvalidInput("it is no JSON object")
+    return parse_record(found)
 
 
 def parse_record(record: Mapping[str, Any]) -> Node | Edge:
@@ -44,24 +54,6 @@ def node_id(value: Any, key: str) -> str:
     return value
 
 
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line.decode(), object_pairs_hook=_once)
-    except UnicodeDecodeError:
-        raise InvalidInput("it is not UTF-8") from None
-    except RecursionError:
-        raise InvalidInput("its JSON is nested too deeply") from None
-    except ValueError as error:
-        raise InvalidInput(f"it is no JSON: {_reason(error)}") from None
-    if not isinstance(found, dict):
-        raise InvalidInput("it is no JSON object")
-    return found
-
-
-def _reason(error: ValueError) -> str:
-    return f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "a number is too long"
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -71,7 +63,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _node(record: Mapping[str, Any]) -> Node:
     _known_keys(record, NODE_KEYS)
-    type = node_type(_text(record["node"], "node", CODE))
+    type = type_named(_text(record["node"], "node", CODE), NODE_TYPES, "node type")
     names = _names(record.get("names"))
     synonyms = tuple(_name(each, "synonyms") for each in _list(record, "synonyms"))
     return Node(
@@ -89,28 +81,28 @@ def _node(record: Mapping[str, Any]) -> Node:
 def _edge(record: Mapping[str, Any]) -> Edge:
     _known_keys(record, EDGE_KEYS)
     edge = Edge(
-        type=edge_type(_text(record["edge"], "edge", CODE)),
+        type=type_named(_text(record["edge"], "edge", CODE), EDGE_TYPES, "edge"),
         from_id=node_id(record.get("from"), "from"),
         to_id=node_id(record.get("to"), "to"),
         sources=_texts(record, "sources", SOURCE),
         evidence=tuple(dict.fromkeys(map(_evidence, _list(record, "evidence")))),
     )
     if not edge.sources:
-        raise InvalidInput("sources: an edge needs at least one")
+        raise InvalidInput("an edge needs at least one", field="sources")
     if edge.from_id == edge.to_id:
-        raise InvalidInput("to: an edge leads to another node")
+        raise InvalidInput("an edge leads to another node", field="to")
     return edge
 
 
 def _evidence(value: Any) -> Evidence:
     if not isinstance(value, dict):
-        raise InvalidInput("evidence: each is an object with pmid, quote or both")
+        raise InvalidInput("each is an object with pmid, quote or both", field="evidence")
     _known_keys(value, EVIDENCE_KEYS)
     pmid, quote = value.get("pmid"), value.get("quote")
     if pmid is None and not quote:
-        raise InvalidInput("evidence: each needs a pmid, a quote or both")
+        raise InvalidInput("each needs a pmid, a quote or both", field="evidence")
     if pmid is not None and (isinstance(pmid, bool) or not isinstance(pmid, str | int)):
-        raise InvalidInput("evidence.pmid: a PMID is digits")
+        raise InvalidInput("a PMID is digits", field="evidence.pmid")
     return Evidence(
         bare_pmid(str(pmid)) if pmid is not None else None,
         _checked(quote, "evidence.quote", QUOTE) if quote else None,
@@ -119,9 +111,11 @@ def _evidence(value: Any) -> Evidence:
 
 def _names(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not any(value.values()):
-        raise InvalidInput('names: an object with a name by language, as {"en": "Ginger", "th": "ขิง", "la": "..."}')
+        raise InvalidInput(
+            'an object with a name by language, as {"en": "Ginger", "th": "ขิง", "la": "..."}', field="names"
+        )
     if len(value) > MOST_ITEMS or not all(map(_LANGUAGE.fullmatch, value)):
-        raise InvalidInput("names: a language has two or three small letters; la is Latin")
+        raise InvalidInput("a language has two or three small letters; la is Latin", field="names")
     return {language: _name(name, f"names.{language}") for language, name in value.items() if name is not None}
 
 

@@ -4,9 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bio_mcp.graph.names import fold_name
-from bio_mcp.graph.nodes import Edge, EdgeType, Neighbours, Node, NodeType, Step
-from bio_mcp.graph.patterns import Hop
+from bio_mcp.graph.nodes import Edge, EdgeType, Hop, Neighbours, Node, NodeType, Step, fold_name
 
 EDGES_READ = 1_200  # of a walk, after which it stops
 EDGES_TRIED = 10_000  # of a walk: an edge counts for each path that it could prolong
@@ -35,7 +33,6 @@ class Filters:
     to: str | None = None
 
     def admits(self, edge: Edge, node: Node) -> bool:
-        """Whether a path may go along `edge` to `node`."""
         return (
             (not self.edges or edge.type in self.edges)
             and (not self.nodes or node.type in self.nodes)
@@ -44,7 +41,6 @@ class Filters:
         )
 
     def ends_at(self, node: Node) -> bool:
-        """Whether a path may end at `node`."""
         code = (node.icd_code or "").upper()
         return (self.to in (None, node.node_id)) and code.startswith(self.icd_prefix.upper())
 

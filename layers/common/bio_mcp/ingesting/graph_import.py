@@ -1,26 +1,143 @@
 """Bring nodes and edges of a file into the graph: all of them, or none where one of them is wrong."""
 
+import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from tempfile import TemporaryFile
-from typing import IO, Any, TypeVar
+from pathlib import Path
 
+from bio_mcp.deadline import Progress, silent
 from bio_mcp.errors import InvalidInput
-from bio_mcp.graph.nodes import Edge, Node, NodeType
-from bio_mcp.graph.records import edge_of, node_of, to_record
-from bio_mcp.ingesting.graph_files import Item
-from bio_mcp.ports.graph import Graph
-from bio_mcp.progress import Progress, silent
+from bio_mcp.graph.lines import LINE_BYTES, parse_line
+from bio_mcp.graph.nodes import Edge, Node, NodeType, merge_edges, merge_nodes
+from bio_mcp.graph.published import CODE, indication_of, records_of
+from bio_mcp.ports.stores import Graph
 
-Stored = TypeVar("Stored", Node, Edge)
+FILE_BYTES = 256 << 20  # of a file when it is unpacked; Dr. Duke's rows take 20 MB
+UNREADABLE = "The file cannot be read; check that it exists and is a readable file."
+
+Item = tuple[int, Node | Edge | InvalidInput]
+
+_GZIP = b"\x1f\x8b"
+_ARRAY = re.compile(rb"\s*\[")
+_CODES = re.compile(rb'\s*\{\s*(?="' + CODE.pattern.encode() + rb'"\s*:)')
+_SPACE = re.compile(r"[\s,]*")
+_KEY = re.compile(r'"([^"\\]{0,100})"\s*:\s*')
+
+
+def read_items(path: Path) -> Iterator[Item]:
+    """Yield each node and edge of a file with the number of its line, or why that line is neither.
+
+    Raises `InvalidInput` for a file that cannot be read to its end.
+    """
+    content = _content(path).removeprefix(b"\xef\xbb\xbf")
+    if opening := _ARRAY.match(content):
+        return _rows(_Json(content, opening.end()))
+    if opening := _CODES.match(content):
+        return _codes(_Json(content, opening.end()))
+    return _lines(content)
+
+
+def _content(path: Path) -> bytes:
+    if not path.is_file():  # a pipe would be waited for, and a device has no end
+        raise InvalidInput(UNREADABLE)
+    try:
+        with path.open("rb") as file:
+            packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0)
+            content = (gzip.GzipFile(fileobj=file) if packed else file).read(FILE_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidInput("The archive is damaged or cut short.") from error
+    except OSError as error:
+        raise InvalidInput(UNREADABLE) from error
+    if len(content) > FILE_BYTES:
+        raise InvalidInput(f"The file is larger than {FILE_BYTES >> 20} MB when it is unpacked; split it.")
+    return content
+
+
+def _lines(content: bytes) -> Iterator[Item]:
+    for number, line in enumerate(content.split(b"\n"), 1):
+        try:
+            if len(line) > LINE_BYTES:
+                raise InvalidInput(f"it is longer than {LINE_BYTES >> 10} KB")
+            if line.strip():
+                yield number, parse_line(line)
+        except InvalidInput as failure:
+            yield number, failure
+
+
+class _Json:
+    """The items of a JSON array or object, one after the other. `line` is that of the next one."""
+
+    def __init__(self, content: bytes, at: int) -> None:
+        self.line = 1
+        try:
+            self._text = content.decode()
+        except UnicodeDecodeError as error:
+            self.line += content.count(b"\n", 0, error.start)
+            raise self._broken("it is not UTF-8") from None
+        self._at, self._decoder = 0, json.JSONDecoder()
+        self._go_to(at)  # what comes before it is ASCII
+
+    def at_end(self) -> bool:
+        """Whether the array or object is closed here. Raises `InvalidInput` if the file ends before."""
+        if found := _SPACE.match(self._text, self._at):
+            self._go_to(found.end())
+        if self._at == len(self._text):
+            raise self._broken("the file ends in the middle")
+        return self._text[self._at] in "]}"
+
+    def key(self) -> str:
+        if not (found := _KEY.match(self._text, self._at)):
+            raise self._broken("a key is expected")
+        self._go_to(found.end())
+        return found[1]
+
+    def value(self) -> object:
+        try:
+            value, end = self._decoder.raw_decode(self._text, self._at)
+        except RecursionError:
+            raise self._broken("it is nested too deeply") from None
+        except ValueError:
+            raise self._broken("it is no JSON") from None
+        self._go_to(end)
+        return value
+
+    def _go_to(self, at: int) -> None:
+        self.line += self._text.count("\n", self._at, at)
+        self._at = at
+
+    def _broken(self, why: str) -> InvalidInput:
+        return InvalidInput(f"Line {self.line}: {why}; nothing after it was read.")
+
+
+def _rows(rows: _Json) -> Iterator[Item]:
+    """Yield what the rows of Dr. Duke's databases say."""
+    while not rows.at_end():
+        line, row = rows.line, rows.value()
+        try:
+            if not isinstance(row, dict):
+                raise InvalidInput("a row is an object with plant_species and chemical")
+            yield from ((line, each) for each in records_of(row))
+        except InvalidInput as failure:
+            yield line, failure
+
+
+def _codes(codes: _Json) -> Iterator[Item]:
+    """Yield the indications of codes."""
+    while not codes.at_end():
+        line, code, value = codes.line, codes.key(), codes.value()
+        try:
+            yield line, indication_of(code, value)
+        except InvalidInput as failure:
+            yield line, failure
+
 
 AT_ONCE = 20_000  # nodes and edges of a write, which the laptop's store does as a whole or not at all
 LOOKED_UP = 1_000  # nodes at once
 MOST_PROBLEMS = 20  # that are named
-MOST_ITEMS = 5_000_000  # of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +150,23 @@ class GraphImport:
 
 
 @dataclass(slots=True)
-class _Checked:
-    """What a file says, without what it takes to say it: the types of its nodes, and the nodes that its edges need.
+class _Found:
+    """What a file says: each node and edge once, and how many of each there were.
 
-    Lines are numbers; `problems` has the first ones, and `wrong` counts them all.
+    `types` has the type of each node and the line that gave it first, `needed` the first line that names a node;
+    `problems` are lines with what is wrong there.
     """
 
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=lambda: [0, 0])
     types: dict[str, tuple[NodeType, int]] = field(default_factory=dict)
     needed: dict[str, int] = field(default_factory=dict)
-    nodes: int = 0
-    edges: int = 0
     problems: list[tuple[int, str]] = field(default_factory=list)
-    wrong: int = 0
-
-    def problem(self, line: int, why: str) -> None:
-        """Count a line that is wrong."""
-        self.wrong += 1
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append((line, why))
 
 
 def import_graph(
-    items: Iterable[Item],
-    graph: Graph,
-    progress: Progress = silent,
-    *,
-    at_once: int = AT_ONCE,
-    most: int = MOST_ITEMS,
+    items: Iterable[Item], graph: Graph, progress: Progress = silent, *, at_once: int = AT_ONCE
 ) -> GraphImport:
     """Check every item, then write them all; importing twice changes nothing.
 
@@ -68,94 +175,69 @@ def import_graph(
     the lines that are wrong, and has then written nothing.
     """
     before = graph.revision()
-    with ExitStack() as files:
-        nodes, edges = (files.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in range(2))
-        checked = _check(items, nodes, edges, most)
-        _check_against(graph, checked)
-        if checked.wrong:
-            raise _refusal(checked)
-        done = 0
-        for page in _writes(_stored(nodes, node_of), _stored(edges, edge_of), at_once):
-            graph.put(*page)
-            done += len(page[0]) + len(page[1])
-            progress(done, checked.nodes + checked.edges, "")
-    return GraphImport(checked.nodes, checked.edges, graph.revision() != before)
+    found = _read(items)
+    _check_against(graph, found)
+    if problems := sorted(found.problems):
+        others = len(problems) - 1
+        more = f" {others:,} more line{' is' if others == 1 else 's are'} wrong." if others else ""
+        raise InvalidInput(
+            f"Line {problems[0][0]}: {problems[0][1]}.{more} Nothing was imported.",
+            problems=[{"line": line, "problem": each} for line, each in problems[:MOST_PROBLEMS]],
+            wrong=len(problems),
+        )
+    nodes, edges = [*found.nodes.values()], [*found.edges.values()]
+    done = 0
+    for page in _writes(nodes, edges, at_once):
+        graph.put(*page)
+        done += len(page[0]) + len(page[1])
+        progress(done, len(nodes) + len(edges), "")
+    return GraphImport(found.counts[0], found.counts[1], graph.revision() != before)
 
 
-def _check(items: Iterable[Item], nodes: IO[str], edges: IO[str], most: int) -> _Checked:
-    """Check items by themselves, and set them aside in the files."""
-    checked = _Checked()
+def _read(items: Iterable[Item]) -> _Found:
+    """Check items by themselves, and join what is said of one thing."""
+    found = _Found()
     for line, item in items:
         if isinstance(item, InvalidInput):
-            checked.problem(line, str(item))
-        elif isinstance(item, Node):
-            _check_node(checked, line, item)
-            _set_aside(nodes, item)
+            found.problems.append((line, str(item)))
+            continue
+        found.counts[isinstance(item, Edge)] += 1
+        if isinstance(item, Edge):
+            found.needed.setdefault(item.from_id, line)
+            found.needed.setdefault(item.to_id, line)
+            found.edges[item.key] = merge_edges(found.edges.get(item.key), item)
+            continue
+        type, first = found.types.setdefault(item.node_id, (item.type, line))
+        if type != item.type:
+            found.problems.append((line, f"{item.node_id} is a {item.type} here, and a {type} in line {first}"))
         else:
-            checked.edges += 1
-            checked.needed.setdefault(item.from_id, line)
-            checked.needed.setdefault(item.to_id, line)
-            _set_aside(edges, item)
-        if checked.nodes + checked.edges > most:
-            raise InvalidInput(f"The file has more than {most:,} nodes and edges; split it.")
-    if not (checked.nodes or checked.edges or checked.wrong):
+            found.nodes[item.node_id] = merge_nodes(found.nodes.get(item.node_id), item)
+    if not (any(found.counts) or found.problems):
         raise InvalidInput("The file has no node and no edge.")
-    return checked
+    return found
 
 
-def _check_node(checked: _Checked, line: int, node: Node) -> None:
-    checked.nodes += 1
-    type, first = checked.types.setdefault(node.node_id, (node.type, line))
-    if type != node.type:
-        checked.problem(line, f"{node.node_id} is a {node.type} here, and a {type} in line {first}")
-
-
-def _set_aside(file: IO[str], item: Node | Edge) -> None:
-    file.write(json.dumps(to_record(item)) + "\n")
-
-
-def _check_against(graph: Graph, checked: _Checked) -> None:
+def _check_against(graph: Graph, found: _Found) -> None:
     """Check that nodes have the type that they are stored with, and that edges have both of their nodes."""
-    missing = {each: line for each, line in checked.needed.items() if each not in checked.types}
-    for page in _pages([*checked.types, *missing], LOOKED_UP):
+    missing = {each: line for each, line in found.needed.items() if each not in found.types}
+    every = [*found.types, *missing]
+    stored: Mapping[str, Node]
+    for page in (every[first : first + LOOKED_UP] for first in range(0, len(every), LOOKED_UP)):
         stored = graph.nodes(page)
         for each in page:
-            node = stored.get(each)
-            if each in missing and not node:
-                checked.problem(missing[each], f"{each} is a node of neither this file nor the graph")
-            elif node and each in checked.types and node.type != checked.types[each][0]:
-                type, line = checked.types[each]
-                checked.problem(line, f"{each} is a {type} here, and a {node.type} in the graph: use another id")
+            if each in missing:
+                if each not in stored:
+                    problem = f"{each} is a node of neither this file nor the graph"
+                    found.problems.append((missing[each], problem))
+                continue
+            type, line = found.types[each]
+            if each in stored and stored[each].type != type:
+                problem = f"{each} is a {type} here, and a {stored[each].type} in the graph: use another id"
+                found.problems.append((line, problem))
 
 
-def _refusal(checked: _Checked) -> InvalidInput:
-    problems = sorted(checked.problems)
-    first, why = problems[0]
-    others = checked.wrong - 1
-    more = f" {others:,} more line{' is' if others == 1 else 's are'} wrong." if others else ""
-    return InvalidInput(
-        f"Line {first}: {why}.{more} Nothing was imported.",
-        problems=[{"line": line, "problem": each} for line, each in problems],
-        wrong=checked.wrong,
-    )
-
-
-def _writes(nodes: Iterator[Node], edges: Iterator[Edge], size: int) -> Iterator[tuple[list[Node], list[Edge]]]:
+def _writes(nodes: Sequence[Node], edges: Sequence[Edge], size: int) -> Iterator[tuple[Sequence[Node], Sequence[Edge]]]:
     """Yield what is written at once: all nodes before the first edge, but for the last nodes, which come with edges."""
-    page = list(islice(nodes, size))
-    while following := list(islice(nodes, size)):
-        yield page, []
-        page = following
-    first_edges = list(islice(edges, size))
-    while page or first_edges:
-        yield page, first_edges
-        page, first_edges = [], list(islice(edges, size))
-
-
-def _stored(file: IO[str], read: Callable[[dict[str, Any]], Stored]) -> Iterator[Stored]:
-    file.seek(0)
-    return (read(json.loads(line)) for line in file)
-
-
-def _pages(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (values[first : first + size] for first in range(0, len(values), size))
+    last = max(len(nodes) - 1, 0) // size * size
+    for at in range(0, max(len(nodes), last + len(edges)), size):
+        yield nodes[at : at + size], edges[at - last : at - last + size] if at >= last else ()

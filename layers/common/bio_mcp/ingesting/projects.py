@@ -1,14 +1,13 @@
 """Projects: made, and deleted with all that they hold."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
-from bio_mcp.ports.screening import review_of_project
-from bio_mcp.ports.stores import Embeddings
-from bio_mcp.retrieval.project_names import collection_name
+from bio_mcp.ports.stores import Embeddings, review_of_project
+from bio_mcp.retrieval.project_chunks import collection_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,7 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
             raise InvalidInput(
                 f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
             )
-        project = Project(project_id, collection, backends.embeddings.fingerprint)
-        project = replace(
-            project,
-            hybrid_enabled=options.hybrid_enabled,
-            top_k=options.top_k,
-            max_characters=options.max_characters,
-        )
+        project = Project(project_id, collection, backends.embeddings.fingerprint, **asdict(options))
         _bind(project, backends)
         return Created(project, new=True)
     restored = backends.collections.model(collection) is None

@@ -1,48 +1,126 @@
-"""Ingest a source into a project: a job that goes through its documents one by one, and resumes where it was stopped.
+"""Ingest a source into a project: a job that goes through its documents one by one."""
 
-The cursor is saved after each document has become durable. At most one run works on a source of a project: it holds a
-lease and renews it at each document.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isinf
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, InvalidInput, NotFound, UpstreamFailed
-from bio_mcp.ingesting.cursor import Cursor
-from bio_mcp.ingesting.feeds import Entry, Feed
-from bio_mcp.ingesting.reports import IngestReport, already_running, report_of, result_of, unread_result
-from bio_mcp.ingesting.settling import Settles
-from bio_mcp.literature.clock import instant
-from bio_mcp.ports import Backends
+from bio_mcp.errors import DeadlineExceeded, InvalidInput, UpstreamFailed
+from bio_mcp.ingesting.documents import Entry, Feed
+from bio_mcp.ingesting.writing import WritesDocuments, WrittenDocument
+from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext
 from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
-from bio_mcp.syncing.jobs import JobRun, Share, ended_job
+
+MAX_WARNINGS = 100
+TRIES = 2  # of a document for which the whole time of a queued call was not enough
+
+
+@dataclass(slots=True)
+class IngestCursor(Cursor):
+    """How far an ingest is. Counts are of documents, but for `chunks`, `pages` and `seconds`.
+
+    Documents up to the key `last` are done. `checksum` is of their keys: where it differs from that of the entries up
+    to `last`, others have come in between. `tries` counts how often the time of a queued call ended within the next
+    document. `logs` are keys of blobs that say what became of each document; `planned` has that of what is about to be
+    written of the next, by its hash.
+    """
+
+    last: str = ""
+    checksum: int = 0
+    expected: int = 0
+    written: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    chunks: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+    unlisted: int = 0
+    tries: int = 0
+    logs: list[str] = field(default_factory=list)
+    planned: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def processed(self) -> int:
+        """Documents that are in the project, read now or before."""
+        return self.written + self.unchanged
+
+    @property
+    def done(self) -> int:
+        """Documents that are behind the cursor."""
+        return self.processed + self.failed
+
+    def rest(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries that are still to be worked through; all of them where others have come in between."""
+        self.expected = len(entries)
+        before = [each for each in entries if each.key <= self.last]
+        if _checksum(before) != self.checksum:
+            self.last, self.checksum = "", 0
+            self.written = self.unchanged = self.failed = self.tries = 0
+            self.warnings, self.unlisted, self.logs = [], 0, []
+            return list(entries)
+        return list(entries[len(before) :])
+
+    def passed(self, entry: Entry, written: WrittenDocument) -> None:
+        """Count a document that is in the project, and move past it."""
+        self.written += written.written
+        self.unchanged += not written.written
+        self.chunks += written.chunks
+        self.pages += written.pages
+        self.warn(*written.warnings)
+        self.logs += [written.log] if written.log else []
+        self._pass(entry)
+
+    def failure(self, entry: Entry, reason: str) -> None:
+        """Count a document that cannot be read, with a warning, and move past it."""
+        self.failed += 1
+        self.warn(f"{entry.name!r}: {reason}")
+        self._pass(entry)
+
+    def ran_out(self) -> bool:
+        """Count that the whole time of a call was not enough for the next document; True when it is given up."""
+        self.tries += 1
+        return self.tries >= TRIES
+
+    def warn(self, *sentences: str) -> None:
+        """Add warnings, each once and `MAX_WARNINGS` at most; the others are counted."""
+        for sentence in sentences:
+            if sentence in self.warnings:
+                continue
+            if len(self.warnings) < MAX_WARNINGS:
+                self.warnings.append(sentence)
+            else:
+                self.unlisted += 1
+
+    def _pass(self, entry: Entry) -> None:
+        self.last, self.tries, self.planned = entry.key, 0, {}
+        self.checksum += _checksum([entry])
+
+
+def _checksum(entries: Sequence[Entry]) -> int:
+    hashes = (sha256(each.key.encode(errors="surrogateescape")).digest() for each in entries)
+    return sum(int.from_bytes(each[:4]) for each in hashes)
+
 
 TOOL = "ingest_from_source"
 BATCH_TOOL = "ingest.run"  # which also reads what documents state
 KIND = "ingest"
-LEASE_S = 600
+BATCH_KIND = "ingest_run"
 TOO_LONG = "it takes longer to read than a queued call may; ingest it on the command line"
+
+IngestReport = JobReport[IngestCursor]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine.
-
-    `tool` is what a continuation calls again; jobs of one `kind` share nothing with those of another.
-    """
+    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine."""
 
     project: str
     location: str
     local: bool
     arguments: dict[str, Any] = field(default_factory=dict)
-    tool: str = TOOL
     kind: str = KIND
 
     @property
@@ -51,148 +129,82 @@ class Request:
         return f"{self.project} {sha256(self.location.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
     def to_json(self) -> dict[str, Any]:
-        """The request as its job holds it."""
         return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments}
 
 
-def job_of(job_id: str, backends: Backends, kind: str = KIND) -> Job | None:
-    """The job of this kind with this id; None if there is none any more."""
-    try:
-        job = backends.jobs.get(job_id)
-    except NotFound:
-        return None
-    return job if job.kind == kind else None
+class IngestRun(JobRun[IngestCursor, IngestReport]):
+    """One call's share of an ingest: of `feed`, the documents that `make_writer` brings in, which is made once the job
+    is known and the lease is held. Raises what both raise."""
 
-
-def continuation(tool: str, job: Job) -> dict[str, Any]:
-    """The call that continues an ingest, or reports its result."""
-    return {"tool": tool, "arguments": {**job.request["arguments"], "job_id": job.job_id}}
-
-
-def ingest(
-    request: Request,
-    feed: Feed,
-    settling: Callable[[Job, Cursor], Settles],
-    backends: Backends,
-    deadline: Deadline,
-    progress: Progress,
-    *,
-    job_id: str | None = None,
-    unattended: bool = False,
-) -> IngestReport:
-    """Run or resume the ingest of a source until it is done or the deadline is near.
-
-    `settling` makes what brings the documents in; it is called once the job is known and the lease is held. With
-    `job_id` that job continues, or its result is returned, and no other is started. Raises what `feed` and `settling`
-    raise; the job then waits with its cursor for the next call.
-    """
-    if ended := ended_job(job_id, backends, unattended=unattended):
-        return result_of(ended)
-    lease, share = _new_job(request, backends).lease, Share(backends, deadline, progress, unattended)
-    if not backends.leases.acquire(lease, share.holder, LEASE_S):
-        return already_running(backends.jobs.latest(request.kind, request.query_key))
-    try:
-        last = backends.jobs.latest(request.kind, request.query_key)
-        if job_id and not (last and last.unfinished and last.job_id == job_id):
-            return result_of(backends.jobs.get(job_id))
-        if not unattended and (result := unread_result(last, request.to_json(), backends)):
-            return result
-        job = _resumed(last, request, backends, deadline) or _new_job(request, backends, _planned(last, request))
-        return _Run(request.tool, job, feed, settling, share).run()
-    finally:
-        backends.leases.release(lease, share.holder)
-
-
-def _resumed(last: Job | None, request: Request, backends: Backends, deadline: Deadline) -> Job | None:
-    """The unfinished job of this very request. Any other is ended, as is one that is asked for without a time limit.
-
-    Who has all the time looks at every document again, since those behind the cursor may have changed meanwhile.
-    """
-    if last is None or not last.unfinished:
-        return None
-    if last.request == request.to_json() and not isinf(deadline.remaining):
-        return last
-    last.state, last.updated = "failed", backends.now()
-    backends.jobs.put(last)
-    return None
-
-
-def _planned(last: Job | None, request: Request) -> dict[str, str]:
-    """What a run of this request had planned when it was killed: the next one finishes that first."""
-    same = last is not None and last.request == request.to_json()
-    return dict(last.cursor.get("planned", {})) if last and same else {}
-
-
-def _new_job(request: Request, backends: Backends, planned: dict[str, str] | None = None) -> Job:
-    now = backends.now()
-    job_id = f"{request.kind}_{instant(now)}_{uuid4().hex[:6]}"
-    return Job(job_id, request.kind, "running", now, now, request.to_json(), Cursor(planned=planned or {}).to_json())
-
-
-class _Run(JobRun[IngestReport]):
-    """One call's share of an ingest."""
-
+    tool, cursor_type = TOOL, IngestCursor
     what = "ingest of this source"
-    lease_s = LEASE_S
-    cursor: Cursor
+    starting = "this is just being ingested"
+    again = "look for changes"
 
     def __init__(
-        self, tool: str, job: Job, feed: Feed, settling: Callable[[Job, Cursor], Settles], share: Share
+        self,
+        context: RunContext,
+        request: Request,
+        feed: Feed,
+        make_writer: Callable[[Job, IngestCursor], WritesDocuments],
     ) -> None:
-        super().__init__(share)
-        self.tool, self.job, self.feed, self.settling = tool, job, feed, settling
-        self.cursor, self._since = Cursor.from_json(job.cursor), monotonic()
+        super().__init__(context, request.to_json())
+        self.kind, self.feed, self.make_writer = request.kind, feed, make_writer
+        self.steps, self._since = 0, monotonic()
+
+    def take_up(self, last: Job | None) -> tuple[Job, IngestCursor]:
+        """The unfinished job of this very request. Any other is ended, as is one that is asked for without a time
+        limit: who has all the time looks at every document again, since those behind the cursor may have changed."""
+        if last and last.unfinished and (last.request != self.request or isinf(self.deadline.remaining)):
+            last.state, last.updated = "failed", self.backends.now()
+            self.backends.jobs.put(last)
+        return super().take_up(last)
+
+    def plan(self, last: Job | None) -> IngestCursor:
+        """What a run of this request had planned when it was killed, the next one finishes first."""
+        same = last is not None and last.request == self.request
+        return IngestCursor(planned=dict(last.cursor.get("planned", {})) if last and same else {})
 
     def work(self) -> IngestReport:
-        """Go through the documents, one by one."""
-        settling = self.settling(self.job, self.cursor)
-        for place, entry in enumerate(self.cursor.rest(self.feed.entries())):
-            if not self._may_go_on(entry):
-                return self.continue_later()
-            self._one(entry, settling, whole_call=self.unattended and not place)
-            self.save("running")
-        self.cursor.warn(*self.feed.finish())
-        self.progress(self.cursor.done, self.cursor.expected, "")
-        self.save("succeeded")
-        return self.report("complete")
+        self.writer = self.make_writer(self.job, self.cursor)
+        self.entries = self.cursor.rest(self.feed.entries())[::-1]
+        return super().work()
 
-    def report(self, state: str, *notes: str) -> IngestReport:
-        """Report how far the ingest is."""
-        return report_of(self.job, self.cursor, state, *notes)
+    def has_work(self) -> bool:
+        return bool(self.entries)
 
-    def counts(self) -> dict[str, int]:
-        """Documents."""
-        return {"processed": self.cursor.done, "expected": self.cursor.expected}
-
-    def continuation(self) -> dict[str, Any]:
-        """The same ingest, by the job's id."""
-        return continuation(self.tool, self.job)
-
-    def _one(self, entry: Entry, settling: Settles, *, whole_call: bool) -> None:
+    def step(self) -> bool:
         """Bring in one document. One that cannot be read is a warning, and so is one that takes too long twice."""
+        entry, cursor = self.entries.pop(), self.cursor
+        self.renew()
+        self.progress(cursor.done, cursor.expected, entry.name)
+        self.steps += 1
         try:
-            self.cursor.settled(entry, settling.settle(entry.load()))
+            cursor.passed(entry, self.writer.write_document(entry.load()))
         except (InvalidInput, UpstreamFailed) as problem:
             if problem.retryable:
                 raise
-            self.cursor.failure(entry, str(problem))
+            cursor.failure(entry, str(problem))
         except DeadlineExceeded:
-            if not whole_call or not self.cursor.ran_out():
+            if self.steps > 1 or not self.unattended or not cursor.ran_out():  # it had not the whole time of a call
                 raise
-            self.cursor.failure(entry, TOO_LONG)
+            cursor.failure(entry, TOO_LONG)
+        return True
 
-    def _may_go_on(self, entry: Entry) -> bool:
-        """Renew the lease, report progress, and return whether there is time for another document.
+    def finish(self) -> bool:
+        self.cursor.warn(*self.feed.finish())
+        self.progress(self.cursor.done, self.cursor.expected, "")
+        return True
 
-        Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
-        """
-        self.renew()
-        self.stop_if_cancelled()
-        self.progress(self.cursor.done, self.cursor.expected, entry.name)
-        return self.budget.allows(self.deadline)
+    def report(self, job: Job, cursor: IngestCursor, state: str, *notes: str, ended: str | None = None) -> IngestReport:
+        unlisted = [f"and {cursor.unlisted:,} more warnings"] if cursor.unlisted else []
+        return super().report(job, cursor, state, *unlisted, *notes, ended=ended)
+
+    @classmethod
+    def continuation(cls, job: Job) -> dict[str, Any]:
+        return {**super().continuation(job), "tool": BATCH_TOOL if job.kind == BATCH_KIND else TOOL}
 
     def save(self, state: str, problem: str | None = None) -> None:
-        """Save the job, and the time that it took."""
         now = monotonic()
         self.cursor.seconds, self._since = self.cursor.seconds + now - self._since, now
         super().save(state, problem)

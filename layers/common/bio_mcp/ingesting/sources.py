@@ -4,20 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
-from bio_mcp.ingesting.feeds import Feed, FileFeed
+from bio_mcp.ingesting.documents import Feed, FileFeed
 from bio_mcp.ingesting.projects import model_for
-from bio_mcp.ingesting.reports import IngestReport, no_job
-from bio_mcp.ingesting.run import Request, ingest, job_of
-from bio_mcp.ingesting.settling import Settling
-from bio_mcp.ingesting.zotero_feed import ZoteroFeed
-from bio_mcp.ingesting.zotero_source import is_zotero, parsed
-from bio_mcp.literature.csl_json import References, parse
+from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Request
+from bio_mcp.ingesting.writing import DocumentWriter
+from bio_mcp.ingesting.zotero import ZoteroFeed, is_zotero, parsed
+from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
+from bio_mcp.literature.descriptions import References, parse_csl_json
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -38,8 +36,8 @@ class Ingesting:
     def __init__(
         self, backends: Backends, deadline: Deadline, progress: Progress, *, local: bool, unattended: bool = False
     ) -> None:
-        self._backends, self._deadline, self._progress = backends, deadline, progress
-        self._local, self._unattended = local, unattended
+        self._context = RunContext(backends, deadline, progress, unattended)
+        self._backends, self._deadline, self._local = backends, deadline, local
 
     def ingest(self, arguments: dict[str, Any], options: Options, job_id: str | None = None) -> IngestReport:
         """Ingest `arguments["source"]` into `arguments["project"]`; `arguments` are what a continuation repeats.
@@ -51,24 +49,24 @@ class Ingesting:
         project = backends.projects.get(arguments["project"])
         if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
             raise other_model(project, backends)
-        job = job_of(job_id, backends) if job_id else None
+        job = find_job(job_id, KIND, backends, unattended=self._context.unattended) if job_id else None
         if job_id and job is None:
-            return no_job(job_id, unattended=self._unattended)
-        local = bool(job.request.get("local")) if job and self._unattended else self._local
+            return IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
+        local = bool(job.request.get("local")) if job and self._context.unattended else self._local
         location, feed = self._feed(arguments["source"], project, local, again=options.rebuild)
         request = Request(project.project_id, location, local, arguments)
         if job and job.request["query_key"] != request.query_key:
-            raise InvalidInput(f"job_id: {job_id!r} is the job of another project or source")
-        return ingest(
-            request,
-            feed,
-            lambda job, _cursor: self._settling(job, project, options, local),
-            backends,
-            self._deadline,
-            self._progress,
-            job_id=job_id,
-            unattended=self._unattended,
-        )
+            raise InvalidInput(f"{job_id!r} is the job of another project or source", field="job_id")
+
+        def writer(job: Job, _cursor: IngestCursor) -> DocumentWriter:
+            bound = self._bound(project, again=options.rebuild)
+            references = self._references(options.references or project.references, local)
+            again = job.job_id if options.rebuild else None
+            return DocumentWriter(
+                bound, backends, self._deadline, references=references, languages=options.languages, again=again
+            )
+
+        return IngestRun(self._context, request, feed, writer).run(job_id)
 
     def _feed(self, source: str, project: Project, local: bool, *, again: bool) -> tuple[str, Feed]:
         """The source in its one form, and its documents."""
@@ -77,14 +75,6 @@ class Ingesting:
             return zotero.location, zotero
         location = self._backends.sources.locate(source, local=local)
         return location, FileFeed(self._backends.sources, location, local=local)
-
-    def _settling(self, job: Job, project: Project, options: Options, local: bool) -> Settling:
-        bound = self._bound(project, again=options.rebuild)
-        references = self._references(options.references or project.references, local)
-        again = job.job_id if options.rebuild else None
-        return Settling(
-            bound, self._backends, self._deadline, references=references, languages=options.languages, again=again
-        )
 
     def _bound(self, project: Project, *, again: bool) -> Project:
         """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one.
@@ -111,7 +101,7 @@ class Ingesting:
         if not source:
             return References()
         sources = self._backends.sources
-        return parse(sources.read(sources.locate(source, local=local), local=local))
+        return parse_csl_json(sources.read(sources.locate(source, local=local), local=local))
 
 
 def other_model(project: Project, backends: Backends) -> ModelMismatch:

@@ -1,12 +1,16 @@
 """What a work is, as a list of references, a library, the corpus or a document describes it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
-from bio_mcp.literature.citing.names import names, nlm
+from bio_mcp.literature.citing.works import Name, names, nlm_name
+from bio_mcp.literature.identifiers import normal, year_in
 from bio_mcp.literature.records import Article
 
 
@@ -47,13 +51,148 @@ def of_article(article: Article) -> Description:
         pmid=article.pmid,
         pmcid=normal(identifiers.pmcid, article.pmcid),
         year=article.publication_date.year if article.publication_date else None,
-        authors=tuple(map(nlm, names(article.authors))),
+        authors=tuple(map(nlm_name, names(article.authors))),
     )
 
 
-def normal(parse: Callable[[str], str], text: object) -> str | None:
-    """The id in its normal form, by one of the functions of `identifiers`; None for what is none."""
-    try:
-        return parse(str(text)) if text else None
-    except InvalidInput:
+TELLING = 15  # letters and digits of a title by which it alone names a work
+
+
+class References:
+    """Descriptions of works, of which one may be that of a document."""
+
+    def __init__(self, works: Iterable[Description] = ()) -> None:
+        self._by_identifier: dict[str, list[Description]] = {}
+        self._by_title: dict[str, list[Description]] = {}
+        self._by_citekey: dict[str, list[Description]] = {}
+        for each in works:
+            for identifier in each.identifiers:
+                self._by_identifier.setdefault(identifier, []).append(each)
+            self._by_title.setdefault(_letters(each.title), []).append(each)
+            self._by_citekey.setdefault(_letters(each.citekey), []).append(each)
+
+    def match(self, known: Description, name: str) -> Description | None:
+        """The work with an id of `known`, or else with its title, or else that the file's name names; None for several.
+
+        A file is named after a work by its citekey, or by the beginning of its title, alone or after "Doe - 2020 - ".
+        """
+        citekeys = {each for each in known.identifiers if each.startswith("citekey:")}
+        title, stem = _letters(known.title), PurePosixPath(name).stem
+        for found in (
+            [each for id_ in known.identifiers - citekeys for each in self._by_identifier.get(id_, ())],
+            [each for id_ in citekeys for each in self._by_identifier.get(id_, ())],
+            self._by_title.get(title, []) if len(title) >= TELLING else [],
+            self._by_citekey.get(_letters(stem), []) if _letters(stem) else [],
+            self._beginning(_letters(stem.rpartition(" - ")[2])),
+        ):
+            if len(works := {id(each): each for each in found}) == 1:
+                return next(iter(works.values()))
         return None
+
+    def _beginning(self, letters: str) -> list[Description]:
+        """The works whose title begins so."""
+        if len(letters) < TELLING:
+            return []
+        return [each for title, works in self._by_title.items() if title.startswith(letters) for each in works]
+
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
+_NOTED = re.compile(r"^\s*(PMID|PMCID|Citation Key)\s*:\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def csl_items(content: str | bytes, field: str = "") -> list[dict[str, Any]]:
+    """The items of CSL-JSON: of a list, of an object's `items`, or the one item.
+
+    Raises `InvalidInput` for anything else, about the input's `field`.
+    """
+    try:
+        items = json.loads(content)
+    except (ValueError, RecursionError):
+        raise InvalidInput("this file is not CSL-JSON; export the references as CSL JSON", field=field) from None
+    if isinstance(items, dict):
+        items = [items] if "title" in items else items.get("items")
+    if not isinstance(items, list):
+        raise InvalidInput("this file is JSON but no list of references; export them as CSL JSON", field=field)
+    return [each for each in items if isinstance(each, dict)]
+
+
+class CslItem:
+    """An item of CSL-JSON. Its values may be of any type: what is no text, number or list of them counts as absent."""
+
+    def __init__(self, item: Mapping[str, Any]) -> None:
+        self._item = item
+        self._noted = {kind.lower(): value for kind, value in _NOTED.findall(self.text("note"))}
+
+    def text(self, name: str) -> str:
+        """A variable as text; "" where it has none."""
+        return _text(self._item.get(name))
+
+    def noted(self, name: str) -> str:
+        """A variable, or else what the item's note says that it is."""
+        return self.text(name) or self._noted.get(name.lower(), "")
+
+    @property
+    def key(self) -> str:
+        return self.text("citation-key") or self._noted.get("citation key") or self.text("id")
+
+    @property
+    def title(self) -> str:
+        """The title without tags."""
+        return _TAG.sub("", self.text("title")).strip()
+
+    @property
+    def issued(self) -> str:
+        """The year in `date-parts`, or else the date as it was typed."""
+        issued = self._item.get("issued")
+        if not isinstance(issued, dict):
+            return _text(issued)
+        dates = issued.get("date-parts")
+        typed = (issued.get("raw"), issued.get("literal"))
+        return " ".join(filter(None, map(_text, (*(dates if isinstance(dates, list) else ()), *typed))))
+
+    def names(self, variable: str) -> list[Name]:
+        """People, with particles before their family names, and groups."""
+        listed = self._item.get(variable)
+        found = []
+        for each in listed if isinstance(listed, list) else ():
+            part = {name: _text(value) for name, value in each.items()} if isinstance(each, dict) else {}
+            family = " ".join(filter(None, (part.get("non-dropping-particle"), part.get("family"))))
+            found.append(Name(family=family, given=part.get("given", ""), literal=part.get("literal", "")))
+        return found
+
+
+def _text(value: object) -> str:
+    """A text, a number, or the first of several, without spaces around it; "" for anything else."""
+    value = value[0] if isinstance(value, list) and value else value
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def parse_csl_json(content: bytes) -> References:
+    """The works of a CSL-JSON file. Raises `InvalidInput`."""
+    return References([_described(CslItem(each)) for each in csl_items(content, field="references_path")])
+
+
+def _described(item: CslItem) -> Description:
+    url, issued = item.text("URL"), year_in(item.issued)
+    people = [replace(each, initials=_initials(each.given)) for each in item.names("author") or item.names("editor")]
+    return Description(
+        title=item.title or None,
+        citekey=item.key or None,
+        doi=normal(identifiers.doi, item.text("DOI")),
+        pmid=normal(identifiers.parse_pmid, item.noted("PMID")),
+        pmcid=normal(identifiers.pmcid, item.noted("PMCID")),
+        url=url if url.startswith(("https://", "http://")) else None,
+        year=int(issued) if issued else None,
+        authors=tuple(filter(None, map(nlm_name, people))),
+        tags=tuple(filter(None, (each.strip() for each in re.split("[,;]", item.text("keyword"))))),
+        language=item.text("language") or None,
+    )
+
+
+def _initials(given: str) -> str:
+    return "".join(part[0] for part in re.split(r"[\s.-]+", given) if part and part[0].isupper())
+
+
+def _letters(text: str | None) -> str:
+    """The letters and digits alone, in lower case."""
+    return "".join(each for each in (text or "").casefold() if each.isalnum())

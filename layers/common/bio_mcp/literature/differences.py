@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from bio_mcp.literature.records import Article, Correction, Journal
+from bio_mcp.literature.records import Article, Journal
 
 MOST_WORDS = 5_000  # of both versions of a text that is compared; a longer one is given whole
 
@@ -55,10 +55,6 @@ def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
         yield from (Piece("added", text) for text in ["".join(new[new_start:new_end])] if text)
 
 
-def _abstract(article: Article) -> str:
-    return " ".join(f"{each.label}: {each.text}" if each.label else each.text for each in article.abstract)
-
-
 def _source(article: Article) -> str:
     journal = article.journal or Journal()
     title = journal.title or (article.book.title if article.book else None)
@@ -66,16 +62,16 @@ def _source(article: Article) -> str:
     return " ".join(part for part in (title, printed, journal.volume, journal.issue, article.pages) if part)
 
 
-def _notice(correction: Correction) -> str:
-    named = f"PMID {correction.pmid}" if correction.pmid else None
-    return " ".join(part for part in (correction.relation, correction.citation, named) if part)
-
-
 _FIELDS: dict[str, Callable[[Article], str | Sequence[str]]] = {
     "title": lambda article: article.title or article.vernacular_title or "",
     "retraction": lambda article: article.retraction.value,
-    "notices": lambda article: [_notice(each) for each in article.corrections],
-    "abstract": _abstract,
+    "notices": lambda article: [
+        " ".join(filter(None, (each.relation, each.citation, each.pmid and f"PMID {each.pmid}")))
+        for each in article.corrections
+    ],
+    "abstract": lambda article: " ".join(
+        f"{each.label}: {each.text}" if each.label else each.text for each in article.abstract
+    ),
     "authors": lambda article: [each.short_name for each in article.authors],
     "source": _source,
     "publication types": lambda article: [each.name for each in article.publication_types],

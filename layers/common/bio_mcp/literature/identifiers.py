@@ -1,9 +1,12 @@
-"""Normalise PMID, PMCID and DOI from the spellings that people and programs use."""
+"""Identifiers of papers and trials: their normal form, and the public addresses that they have."""
 
 import re
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from urllib.parse import quote, unquote, urlencode
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.records import Article
 
 _BARE_PMID = re.compile(r"0*([1-9][0-9]{0,8})", re.ASCII)
 _PMID = re.compile(
@@ -22,6 +25,7 @@ _PREPRINT = re.compile(
 _DOI_PREFIX = re.compile(r"(?:doi:?\s*|info:doi/|https?://(?:dx\.|www\.)?doi\.org/)+", re.IGNORECASE | re.ASCII)
 _DOI = re.compile(r"10\.[0-9]{3,9}(?:\.[0-9]+)*/[^\s\x00-\x1f]+")
 _LONGEST_DOI = 512
+_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 
 def bare_pmid(text: str) -> str:
@@ -82,3 +86,85 @@ def preprint_id(text: str) -> str | None:
     """Normalise a preprint's id in Europe PMC, `ppr204727` or `PPR/PPR204727`, to `PPR204727`; None for other text."""
     match = _PREPRINT.fullmatch(text.strip())
     return f"PPR{match[1]}" if match else None
+
+
+def normal(parse: Callable[[str], str], text: object) -> str | None:
+    """The id in its normal form, by one of the functions above; None for what is none."""
+    try:
+        return parse(str(text)) if text else None
+    except InvalidInput:
+        return None
+
+
+def paper_identifiers(article: Article) -> list[str]:
+    """The paper's `doi:10.1/x` and `pmcid:PMC1`, normalised; what a record gives that is neither is left out."""
+    found = (("doi", normal(doi, article.doi)), ("pmcid", normal(pmcid, article.pmcid)))
+    return [f"{kind}:{number}" for kind, number in found if number]
+
+
+def year_in(text: str) -> str:
+    """The first year in `text`; "" without one."""
+    found = _YEAR.search(text)
+    return found[1] if found else ""
+
+
+def pubmed_page(pmid: str) -> str:
+    """Address of the record in PubMed."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
+
+
+def pmc_page(pmcid: str) -> str:
+    """Address of the full text in PubMed Central."""
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/"
+
+
+def doi_page(doi: str) -> str:
+    """Address that resolves to the publisher's page."""
+    return f"https://doi.org/{doi}"
+
+
+def europe_pmc_page(source: str, number: str) -> str:
+    """Address of the record in Europe PMC."""
+    return f"https://europepmc.org/article/{source}/{number}"
+
+
+EUTILS_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
+
+
+def request_url(utility: str, **params: str | int) -> str:
+    """Return the address at which anybody can repeat a request: without key, e-mail and tool."""
+    return f"{EUTILS_URL}{utility}.fcgi?{urlencode(params, safe=',')}"
+
+
+_NUMBER = re.compile(r"[A-Za-z]{0,12}[-A-Za-z0-9/._]{3,40}", re.ASCII)
+_ICTRP = "https://trialsearch.who.int/Trial2.aspx?TrialID={}"  # WHO's portal, which has every primary registry
+# By the name that NLM gives the databank. Of databanks, these are the registries of trials.
+_REGISTRIES: Mapping[str, str] = MappingProxyType(
+    {
+        "ClinicalTrials.gov": "https://clinicaltrials.gov/study/{}",
+        "ISRCTN": "https://www.isrctn.com/{}",
+        "EudraCT": "https://www.clinicaltrialsregister.eu/ctr-search/search?query=eudract_number:{}",
+        "ANZCTR": "https://www.anzctr.org.au/{}.aspx",
+        "DRKS": "https://drks.de/search/en/trial/{}",
+        **dict.fromkeys(
+            "ChiCTR CRiS CTRI IRCT JapicCTI JMACCT JPRN NTR PACTR RBR ReBec REPEC RPCEC SLCTR TCTR".split(), _ICTRP
+        ),
+        "UMIN CTR": _ICTRP,
+    }
+)
+
+
+def registrations(article: Article) -> list[dict[str, str]]:
+    """The trials that the record names, each once, in its order: `registry`, `number` ("NCT01234567") and `url`.
+
+    Numbers of no known form are left out.
+    """
+    found: list[dict[str, str]] = []
+    for bank in article.databanks:
+        address = _REGISTRIES.get(bank.name)
+        for accession in bank.accessions:
+            number = "".join(accession.split())  # some records have spaces in it
+            if address and _NUMBER.fullmatch(number) and any(each.isdigit() for each in number):
+                trial = {"registry": bank.name, "number": number, "url": address.format(quote(number, safe=""))}
+                found += [trial] if trial not in found else []
+    return found

@@ -1,4 +1,4 @@
-"""Codes of languages, and in which language a text is written, where that is easy to see."""
+"""Codes of languages, their names, and in which language a text is written."""
 
 import re
 from collections import Counter
@@ -52,3 +52,32 @@ def language_of(text: str) -> str | None:
     shares = {language: sum(counts[word] for word in common) / (len(words) or 1) for language, common in _WORDS.items()}
     likeliest = max(shares, key=lambda language: shares[language])
     return likeliest if len(words) >= _FEWEST and shares[likeliest] >= _COMMON else None
+
+
+_MARC = {
+    "afr": ("Afrikaans", "af"), "alb": ("Albanian", "sq"), "ara": ("Arabic", "ar"), "arm": ("Armenian", "hy"),
+    "aze": ("Azerbaijani", "az"), "bos": ("Bosnian", "bs"), "bul": ("Bulgarian", "bg"), "cat": ("Catalan", "ca"),
+    "chi": ("Chinese", "zh"), "cze": ("Czech", "cs"), "dan": ("Danish", "da"), "dut": ("Dutch", "nl"),
+    "eng": ("English", "en"), "epo": ("Esperanto", "eo"), "est": ("Estonian", "et"), "fin": ("Finnish", "fi"),
+    "fre": ("French", "fr"), "geo": ("Georgian", "ka"), "ger": ("German", "de"), "gla": ("Scottish Gaelic", "gd"),
+    "gre": ("Greek", "el"), "heb": ("Hebrew", "he"), "hin": ("Hindi", "hi"), "hrv": ("Croatian", "hr"),
+    "hun": ("Hungarian", "hu"), "ice": ("Icelandic", "is"), "ind": ("Indonesian", "id"), "ita": ("Italian", "it"),
+    "jpn": ("Japanese", "ja"), "kin": ("Kinyarwanda", "rw"), "kor": ("Korean", "ko"), "lat": ("Latin", "la"),
+    "lav": ("Latvian", "lv"), "lit": ("Lithuanian", "lt"), "mac": ("Macedonian", "mk"), "mal": ("Malayalam", "ml"),
+    "mao": ("Maori", "mi"), "may": ("Malay", "ms"), "nor": ("Norwegian", "no"), "per": ("Persian", "fa"),
+    "pol": ("Polish", "pl"), "por": ("Portuguese", "pt"), "pus": ("Pushto", "ps"), "rum": ("Romanian", "ro"),
+    "rus": ("Russian", "ru"), "san": ("Sanskrit", "sa"), "slo": ("Slovak", "sk"), "slv": ("Slovenian", "sl"),
+    "spa": ("Spanish", "es"), "srp": ("Serbian", "sr"), "swe": ("Swedish", "sv"), "tha": ("Thai", "th"),
+    "tur": ("Turkish", "tr"), "ukr": ("Ukrainian", "uk"), "urd": ("Urdu", "ur"), "vie": ("Vietnamese", "vi"),
+    "wel": ("Welsh", "cy"),
+}  # fmt: skip
+
+
+def english_name(code: str) -> str:
+    """English name: `ger` -> `German`. "" for `und`, `mul` and codes that PubMed has not used."""
+    return _MARC.get(code, ("", ""))[0]
+
+
+def bcp47_tag(code: str) -> str:
+    """BCP 47 tag: `ger` -> `de`. "" where there is none."""
+    return _MARC.get(code, ("", ""))[1]

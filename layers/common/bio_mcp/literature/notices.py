@@ -1,9 +1,15 @@
-"""Notices about works, by publishers and by Retraction Watch, and the status that they give a work."""
+"""Notices about works, by PubMed, publishers and Retraction Watch, and the status that they give a work."""
 
-from collections.abc import Iterable
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.identifiers import normal
 from bio_mcp.literature.records import GRAVITY, RetractionStatus
 
 NoticeKind = Literal["retraction", "reinstatement", "concern", "correction", "other"]
@@ -62,3 +68,75 @@ def status_of(notices: Iterable[Notice]) -> RetractionStatus:
 def graver(one: RetractionStatus, other: RetractionStatus) -> RetractionStatus:
     """The graver of two sources' statuses; what is not known to one is what the other says."""
     return min(one, other, key=GRAVITY.index)
+
+
+PAPER, NATURE = "OriginalPaperDOI", "RetractionNature"
+SOURCE = "retraction-watch"
+LONGEST_FIELD = 1 << 20  # characters
+_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b", re.ASCII)  # month first, with or without a time of day
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def notices_by_doi(lines: Iterable[str]) -> dict[str, tuple[Notice, ...]]:
+    """The notices about each DOI in the file. Rows without a paper's DOI are left out.
+
+    Raises `InvalidInput` for a file that has not Retraction Watch's columns, or is no CSV.
+    """
+    found: defaultdict[str, list[Notice]] = defaultdict(list)
+    before = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        rows = csv.DictReader(lines)
+        if not {PAPER, NATURE} <= set(rows.fieldnames or ()):
+            raise InvalidInput(f"this is not Retraction Watch's file: it has no columns {PAPER} and {NATURE}")
+        for row in rows:
+            if doi := normal(identifiers.doi, row.get(PAPER)):
+                found[doi].append(_notice(row))
+    except csv.Error:
+        raise InvalidInput("this is not Retraction Watch's file: it cannot be read as CSV") from None
+    finally:
+        csv.field_size_limit(before)
+    return {doi: tuple(sorted(each, key=lambda notice: (notice.date, notice.kind))) for doi, each in found.items()}
+
+
+def _notice(row: Mapping[str, str | None]) -> Notice:
+    nature = (row.get(NATURE) or "").strip()
+    return Notice(
+        kind_of(nature),
+        normal(identifiers.doi, row.get("RetractionDOI")),
+        _date(row.get("RetractionDate")),
+        nature,
+        SOURCE,
+    )
+
+
+def _date(text: str | None) -> str:
+    """The day, as "2019-07-26"; "" for none."""
+    if match := _DATE.match((text or "").strip()):
+        month, day, year = match.groups()
+        return f"{year}-{int(month):02}-{int(day):02}"
+    return found[0] if (found := _ISO.match((text or "").strip())) else ""
+
+
+KINDS = {  # tag of NLM's description of the format -> the DTD's RefType
+    "RIN": "RetractionIn",
+    "RRI": "RetractedandRepublishedIn",
+    "PRIN": "PartialRetractionIn",
+    "ROF": "RetractionOf",
+    "PROF": "PartialRetractionOf",
+    "ECI": "ExpressionOfConcernIn",
+    "EIN": "ErratumIn",
+    "CRI": "CorrectedandRepublishedIn",
+    "RPI": "RepublishedIn",
+    "CIN": "CommentIn",
+    "CON": "CommentOn",
+    "EFR": "ErratumFor",
+    "ECF": "ExpressionOfConcernFor",
+    "UIN": "UpdateIn",
+    "UOF": "UpdateOf",
+    "CRF": "CorrectedandRepublishedFrom",
+    "RPF": "RepublishedFrom",
+    "RRF": "RetractedandRepublishedFrom",
+    "ORI": "OriginalReportIn",
+    "SPIN": "SummaryForPatientsIn",
+}
+"""RefTypes that are not here have no tag."""

@@ -108,15 +108,16 @@ def total_quality(
     since an index stores points and no names.
     """
     recent = recency(year, today)
-    if retraction is RetractionStatus.RETRACTED:
-        return Quality(design, recent, journal, human, 0, (RETRACTED,))
     total = total_of(design, journal, human, year, retraction, today)
-    reasons = (
-        *_reason(design, design_name or _OBSERVED.get(design or 0, _BEST)),
-        *_reason(recent, f"published {year}"),
-        *_reason(journal, journal_name or ("listed journal" if journal else "journal not listed")),
-        *_reason(human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),
+    if retraction is RetractionStatus.RETRACTED:
+        return Quality(design, recent, journal, human, total, (RETRACTED,))
+    known = (
+        (design, design_name or _OBSERVED.get(design or 0, _BEST)),
+        (recent, f"published {year}"),
+        (journal, journal_name or ("listed journal" if journal else "journal not listed")),
+        (human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),
     )
+    reasons = tuple(f"{what} (+{points})" for points, what in known if points is not None)
     return Quality(design, recent, journal, human, total, reasons)
 
 
@@ -132,10 +133,6 @@ def total_of(
     if retraction is RetractionStatus.RETRACTED:
         return 0
     return (design or 0) + (journal or 0) + (human or 0) + (recency(year, today) or 0)
-
-
-def _reason(points: int | None, what: str) -> tuple[str, ...]:
-    return () if points is None else (f"{what} (+{points})",)
 
 
 def design(article: Article) -> int | None:

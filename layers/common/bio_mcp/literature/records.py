@@ -266,7 +266,7 @@ class Document:
 
     `version` counts the corpus's own revisions from 1. `indexed_version` is the version whose passages are durable in
     the index, 0 when none is; a lower one means that indexing is unfinished. `content_hash` is
-    `bio_mcp.literature.fingerprint.content_hash` of the article.
+    `bio_mcp.literature.serial.content_hash` of the article.
     """
 
     article: Article
@@ -284,3 +284,48 @@ class Head:
     indexed_version: int
     pmid_version: int
     date_revised: date | None
+
+
+class ChangeKind(StrEnum):
+    """What happened to a paper.
+
+    A new or changed paper that is also retracted makes two changes: `NEW` or `CHANGED`, and `RETRACTED`.
+    """
+
+    NEW = "new"
+    CHANGED = "changed"
+    RETRACTED = "retracted"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChange:
+    """One change of one paper. `version` is the corpus's own; for a deleted paper it is the last one.
+
+    Delivery is at least once. Two equal changes are the same event, so a listener can drop duplicates by comparing.
+    """
+
+    kind: ChangeKind
+    pmid: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """A passage of a paper, quoted to the byte.
+
+    `field` is `title` or `abstract`, the abstract as `retrieval.chunking.abstract_text` joins it; `start` and `end` are
+    offsets in characters into it, of the document's version `version`. `quote` is the text between them.
+    """
+
+    pmid: str
+    version: int
+    field: str
+    start: int
+    end: int
+    quote: str
+
+    @property
+    def where(self) -> str:
+        """The place in the contract's form: `abstract:120-245`."""
+        return f"{self.field}:{self.start}-{self.end}"

@@ -7,226 +7,115 @@ durable when the call returns. What a method raises stands with it or with its p
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
-from typing import Protocol
+from typing import Any, Generic, TypeVar, overload
 from uuid import UUID
 
 from bio_mcp.health import Finding
-from bio_mcp.ports.answers import Answers
-from bio_mcp.ports.calls import Calls
-from bio_mcp.ports.europe_pmc import EuropePmc
-from bio_mcp.ports.graph import Graph
-from bio_mcp.ports.indexes import Indexes, Models
-from bio_mcp.ports.language_models import LanguageModel
-from bio_mcp.ports.messages import Announcements, WorkQueue
-from bio_mcp.ports.metrics import CitationMetrics
-from bio_mcp.ports.multilingual import Multilingual
-from bio_mcp.ports.ncbi import NcbiLookup
-from bio_mcp.ports.news import News
-from bio_mcp.ports.notices import Notices
-from bio_mcp.ports.open_access import OpenAccess
+from bio_mcp.ports.messages import Announcements, Workers, WorkQueue
+from bio_mcp.ports.models import Indexes, LanguageModel, Models, Reranker
+from bio_mcp.ports.ncbi import Entrez, NcbiLookup, Pubmed, PubmedFiles
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
-from bio_mcp.ports.pubmed import Entrez, Pubmed
-from bio_mcp.ports.pubmed_files import PubmedFiles
-from bio_mcp.ports.reranking import Reranker
-from bio_mcp.ports.screening import Screenings
+from bio_mcp.ports.scholarly import CitationMetrics, EuropePmc, Notices, OpenAccess
 from bio_mcp.ports.sources import Sources
-from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
-from bio_mcp.ports.workers import Workers
+from bio_mcp.ports.state import (
+    Audit,
+    Authorizations,
+    Budgets,
+    Calls,
+    Checkpoints,
+    Jobs,
+    Leases,
+    LoadFiles,
+    LoadRuns,
+    News,
+    Recorder,
+)
+from bio_mcp.ports.stores import Answers, Blobs, Documents, Embeddings, Graph, Passages, Screenings
 from bio_mcp.ports.zotero import ZoteroLibrary
 
+T = TypeVar("T")
 
-class Backends(Protocol):
-    """Every port, reached lazily: an attribute is made on first use, once per process, whatever thread asks."""
 
-    @property
-    def documents(self) -> Documents:
-        """Articles by PMID."""
-        ...
+class port(Generic[T]):  # noqa: N801  it declares an attribute, as `property` does
+    """An attribute of backends that `Backends.find_port` finds, unless the object or its class has its own."""
 
-    @property
-    def passages(self) -> Passages:
-        """The search index."""
-        ...
+    def __init__(self, meaning: str) -> None:
+        self.__doc__ = meaning
 
-    @property
-    def indexes(self) -> Indexes:
-        """The index that `passages` is, and the one beside it while the corpus is embedded again."""
-        ...
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
 
-    @property
-    def models(self) -> Models:
-        """The embedding models of this process."""
-        ...
+    @overload
+    def __get__(self, instance: None, owner: type) -> "port[T]": ...
+    @overload
+    def __get__(self, instance: "Backends", owner: type) -> T: ...
+    def __get__(self, instance: "Backends | None", owner: type) -> "T | port[T]":
+        if instance is None:
+            return self
+        made: T = instance.find_port(self._name)
+        return made
 
-    @property
-    def multilingual(self) -> Multilingual | None:
-        """A second index for questions in Thai; None unless `BIO_MCP_MULTILINGUAL` names a model."""
-        ...
 
-    @property
-    def embeddings(self) -> Embeddings:
-        """The model of the vectors of `passages`; before the first paper, the configured one."""
-        ...
+class Backends:
+    """Every port. Those of a mode are made on first use, once per process, whatever thread asks."""
+
+    documents = port[Documents]("Articles by PMID.")
+    passages = port[Passages]("The search index.")
+    indexes = port[Indexes]("The index that `passages` is, and the one beside it while the corpus is embedded again.")
+    models = port[Models]("The embedding models of this process.")
+    embeddings = port[Embeddings]("The model of the vectors of `passages`; before the first paper, the configured one.")
+    entrez = port[Entrez]("PubMed, never from a cache: for syncing.")
+    pubmed_files = port[PubmedFiles]("All of PubMed, as files.")
+    pubmed = port[Pubmed]("PubMed, from a cache unless `BIO_MCP_CACHE` is off: for live questions.")
+    lookup = port[NcbiLookup]("NCBI's other services, from the same cache.")
+    metrics = port[CitationMetrics](
+        "NIH iCite, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."
+    )
+    notices = port[Notices](
+        "Crossref, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."
+    )
+    europe_pmc = port[EuropePmc](
+        "Europe PMC, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."
+    )
+    open_access = port[OpenAccess](
+        "Unpaywall, from the same cache. Raises `Misconfigured` where it may not be asked, or without an e-mail."
+    )
+    checkpoints = port[Checkpoints]("Watermarks of queries.")
+    news = port[News]("What became of the papers of each query.")
+    jobs = port[Jobs]("Long pieces of work.")
+    leases = port[Leases]("Who works on what.")
+    continuations = port[WorkQueue]("Tool calls to be made later. Tools send, doors receive.")
+    audit = port[Audit]("The log of changes made by hand.")
+    announcements = port[Announcements]("Listeners to changes of the corpus.")
+    blobs = port[Blobs]("Large files.")
+    projects = port[Projects]("Collections of literature that somebody works with.")
+    collections = port[Collections]("The projects' indexes.")
+    project_documents = port[ProjectDocuments]("What was read into each project.")
+    parser = port[Parser]("Reads the files of a project.")
+    sources = port[Sources]("Files that clients name.")
+    zotero = port[ZoteroLibrary]("The library of Zotero that the settings name.")
+    graph = port[Graph]("Herbs, constituents and indications.")
+    answers = port[Answers]("Answers that were given.")
+    screenings = port[Screenings]("What is screened for reviews, and the decisions.")
+    language_model = port[LanguageModel | None]("The model that writes answers; None: they are extracts.")
+    reranker = port[Reranker | None]("The model that orders the best hits anew; None: they stay as they are.")
+    calls = port[Calls]("Calls that can be replayed.")
+    answer_tau = port[float]("The least confidence of an answer that is given, 0 to 1.")
+    sync_max_records = port[int](
+        "Records that PubMed may have for a new sync before it asks for confirmation; 0: it never asks."
+    )
+    chunk_namespace = port[UUID](
+        "The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."
+    )
+
+    def find_port(self, name: str) -> Any:
+        """Make or find the port; what it stores in the `__dict__` of this object is found there from then on."""
+        raise NotImplementedError
 
     def workers(self, count: int) -> AbstractContextManager[Workers]:
-        """So many processes with that model, which end with the block."""
-        ...
-
-    @property
-    def entrez(self) -> Entrez:
-        """PubMed, never from a cache: for syncing."""
-        ...
-
-    @property
-    def pubmed_files(self) -> PubmedFiles:
-        """All of PubMed, as files."""
-        ...
-
-    @property
-    def pubmed(self) -> Pubmed:
-        """PubMed, from a cache unless `BIO_MCP_CACHE` is off: for live questions."""
-        ...
-
-    @property
-    def lookup(self) -> NcbiLookup:
-        """NCBI's other services, from the same cache."""
-        ...
-
-    @property
-    def metrics(self) -> CitationMetrics:
-        """NIH iCite, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
-        ...
-
-    @property
-    def notices(self) -> Notices:
-        """Crossref, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
-        ...
-
-    @property
-    def europe_pmc(self) -> EuropePmc:
-        """Europe PMC, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
-        ...
-
-    @property
-    def open_access(self) -> OpenAccess:
-        """Unpaywall, from the same cache. Raises `Misconfigured` where it may not be asked, or without an e-mail."""
-        ...
-
-    @property
-    def checkpoints(self) -> Checkpoints:
-        """Watermarks of queries."""
-        ...
-
-    @property
-    def news(self) -> News:
-        """What became of the papers of each query."""
-        ...
-
-    @property
-    def jobs(self) -> Jobs:
-        """Long pieces of work."""
-        ...
-
-    @property
-    def leases(self) -> Leases:
-        """Who works on what."""
-        ...
-
-    @property
-    def continuations(self) -> WorkQueue:
-        """Tool calls to be made later. Tools send, doors receive."""
-        ...
-
-    @property
-    def audit(self) -> Audit:
-        """The log of changes made by hand."""
-        ...
-
-    @property
-    def announcements(self) -> Announcements:
-        """Listeners to changes of the corpus."""
-        ...
-
-    @property
-    def blobs(self) -> Blobs:
-        """Large files."""
-        ...
-
-    @property
-    def projects(self) -> Projects:
-        """Collections of literature that somebody works with."""
-        ...
-
-    @property
-    def collections(self) -> Collections:
-        """The projects' indexes."""
-        ...
-
-    @property
-    def project_documents(self) -> ProjectDocuments:
-        """What was read into each project."""
-        ...
-
-    @property
-    def parser(self) -> Parser:
-        """Reads the files of a project."""
-        ...
-
-    @property
-    def sources(self) -> Sources:
-        """Files that clients name."""
-        ...
-
-    @property
-    def zotero(self) -> ZoteroLibrary:
-        """The library of Zotero that the settings name."""
-        ...
-
-    @property
-    def graph(self) -> Graph:
-        """Herbs, constituents and indications."""
-        ...
-
-    @property
-    def answers(self) -> Answers:
-        """Answers that were given."""
-        ...
-
-    @property
-    def screenings(self) -> Screenings:
-        """What is screened for reviews, and the decisions."""
-        ...
-
-    @property
-    def language_model(self) -> LanguageModel | None:
-        """The model that writes answers; None: they are extracts."""
-        ...
-
-    @property
-    def reranker(self) -> Reranker | None:
-        """The model that orders the best hits anew; None: they stay as they are."""
-        ...
-
-    @property
-    def calls(self) -> Calls:
-        """Calls that can be replayed."""
-        ...
-
-    @property
-    def answer_tau(self) -> float:
-        """The least confidence of an answer that is given, 0 to 1."""
-        ...
-
-    @property
-    def sync_max_records(self) -> int:
-        """Records that PubMed may have for a new sync before it asks for confirmation; 0: it never asks."""
-        ...
-
-    @property
-    def chunk_namespace(self) -> UUID:
-        """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
-        ...
+        """So many processes with the model of the index, which end with the block."""
+        made: AbstractContextManager[Workers] = self.find_port("workers")(count)
+        return made
 
     def scratch(self, name: str, model: Embeddings | None = None) -> "AbstractContextManager[Backends]":
         """Return a corpus apart from this one, in a file of this machine, with this one's models, for a block; `model`
@@ -236,20 +125,74 @@ class Backends(Protocol):
         announces nothing, and its day is always the same, so that equal corpora rank equally. `name` is words of a-z,
         0-9 and - joined by -.
         """
-        ...
+        corpus: AbstractContextManager[Backends] = self.find_port("scratch")(name, model)
+        return corpus
 
     def checks(self) -> Sequence[Finding]:
         """Check the stores of this mode; one finding for each part, and none of them raises."""
-        ...
+        found: Sequence[Finding] = self.find_port("checks")()
+        return found
 
     def upstreams(self) -> Sequence[Finding]:
         """Ask each configured service outside but NCBI's E-utilities; one finding each, and none of them raises."""
-        ...
+        found: Sequence[Finding] = self.find_port("upstreams")()
+        return found
 
     def today(self) -> date:
         """Return the day it is at NCBI (US Eastern)."""
-        ...
+        day: date = self.find_port("today")()
+        return day
 
     def now(self) -> datetime:
         """Return the time it is, UTC."""
-        ...
+        time: datetime = self.find_port("now")()
+        return time
+
+
+class BackendsOver(Backends):
+    """Other backends, but for the ports in `own` and what a subclass has of its own."""
+
+    def __init__(self, backends: Backends, **own: Any) -> None:
+        self.over = backends
+        self.__dict__ |= own
+
+    @property
+    def of_all_tenants(self) -> Backends:
+        """Those with the things of every tenant, where the others are one tenant's."""
+        return getattr(self.over, "of_all_tenants", self)
+
+    def find_port(self, name: str) -> Any:
+        return getattr(self.over, name)
+
+    def workers(self, count: int) -> AbstractContextManager[Workers]:
+        return self.over.workers(count)
+
+    def scratch(self, name: str, model: Embeddings | None = None) -> AbstractContextManager[Backends]:
+        return self.over.scratch(name, model)
+
+    def checks(self) -> Sequence[Finding]:
+        return self.over.checks()
+
+    def upstreams(self) -> Sequence[Finding]:
+        return self.over.upstreams()
+
+    def today(self) -> date:
+        return self.over.today()
+
+    def now(self) -> datetime:
+        return self.over.now()
+
+
+class OpenBackends(Backends):
+    """The backends of a process, with what its doors use besides, and which it closes at its end."""
+
+    authorizations = port[Authorizations]("Who is signed in, and what clients were granted.")
+    budgets = port[Budgets]("What callers and tenants have used.")
+    limits = port[Any]("What callers may use, a `scope.Limits`; None: nothing is limited.")
+    recorder = port[Recorder | None]("Records calls; None: none is stored.")
+    load_files = port[LoadFiles]("The files of bulk loads. Raises `Misconfigured` where there are none.")
+    load_runs = port[LoadRuns]("The runs of bulk loads. Raises `Misconfigured` where there are none.")
+
+    def close(self) -> None:
+        """Close files and connections; nothing may be used after it."""
+        raise NotImplementedError

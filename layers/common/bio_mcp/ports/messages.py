@@ -1,9 +1,17 @@
 """Messages that leave the process: calls to be made later, and changes of the corpus."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from bio_mcp.literature.changes import CorpusChange
+from bio_mcp.deadline import Deadline
+from bio_mcp.literature.records import CorpusChange
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from bio_mcp.literature.medline import OddRecord
+    from bio_mcp.literature.records import Article
+    from bio_mcp.retrieval.passages import Entry
 
 
 class Continuations(Protocol):
@@ -14,7 +22,6 @@ class Continuations(Protocol):
 
         Two equal events may become one, and one may be received twice: the called tool must not mind.
         """
-        ...
 
 
 class WorkQueue(Continuations, Protocol):
@@ -29,11 +36,9 @@ class WorkQueue(Continuations, Protocol):
 
         An event that is neither acknowledged nor failed comes back when its lease ends.
         """
-        ...
 
     def ack(self, receipt: str) -> None:
         """Delete the event: it has been handled."""
-        ...
 
     def fail(self, receipt: str, reason: str, *, retryable: bool = True, wait_s: float | None = None) -> float | None:
         """Deliver the event again later, or give it up after the queue's last try; it is then a dead letter.
@@ -41,18 +46,15 @@ class WorkQueue(Continuations, Protocol):
         Without `wait_s` the queue backs off by itself. With `retryable` False a queue that can give up at once does.
         Returns the seconds until the next delivery, None when the event was given up.
         """
-        ...
 
     def hold(self, receipt: str, seconds: float) -> None:
         """Extend the lease to `seconds` from now."""
-        ...
 
     def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
         """Return the seconds by which a message with these attributes came too early, 0 if it is due.
 
         The receiver sends an early one again, with that delay, and counts it as handled.
         """
-        ...
 
 
 class Announcements(Protocol):
@@ -60,4 +62,43 @@ class Announcements(Protocol):
 
     def publish(self, changes: Sequence[CorpusChange]) -> None:
         """Announce each change at least once, in any order. Raises `UpstreamFailed` when any could not be."""
-        ...
+
+
+class Functions(Protocol):
+    """Carries an event to a function and brings its answer."""
+
+    def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
+        """Return the answer of `function` to `event`, as JSON values.
+
+        An event that never left may be sent again; one that may have arrived only if it is `repeatable`. Raises
+        `DeadlineExceeded`, `UpstreamFailed`, `InvalidInput` for an event or an answer that is too long, and
+        `FunctionBroke` when the function ended without an answer.
+        """
+
+    def prepare(self, timeout_s: float) -> None:
+        """Make a client with this time-out in advance, without connecting: for the snapshot of a process."""
+
+
+class Workers(Protocol):
+    """Some processes, each with the embedding model. They read and write nothing that is stored."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the model that makes the vectors."""
+
+    @property
+    def count(self) -> int:
+        """How many processes work at once."""
+
+    @property
+    def died(self) -> int:
+        """How many ended before their work was done, and were replaced."""
+
+    def prepare(
+        self, articles: "Sequence[Article]", known: Mapping[str, Mapping[str, str]]
+    ) -> "Future[list[Entry | OddRecord]]":
+        """Begin to make the index entries of `articles`, of version 1, in their order.
+
+        Texts that are `known` (PMID -> chunk id -> SHA-256) get no vector. An article that fails or ends a process
+        again, alone, is an `OddRecord`. The future raises `EmbeddingFailed` when no article can be embedded.
+        """

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.literature.notices import Notice
-from bio_mcp.literature.parsed import ParsedDocument
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk, Work
 
 if TYPE_CHECKING:
@@ -37,19 +37,15 @@ class Projects(Protocol):
 
     def get(self, project_id: str) -> Project:
         """Return the project. Raises `NotFound`, which names the projects that exist."""
-        ...
 
     def put(self, project: Project) -> None:
         """Add the project, or replace the one of its id."""
-        ...
 
     def all(self) -> list[Project]:
         """Return every project, by id."""
-        ...
 
     def delete(self, project_id: str) -> bool:
         """Delete the project, not its collection or documents; returns whether it existed."""
-        ...
 
 
 class Collections(Protocol):
@@ -62,15 +58,12 @@ class Collections(Protocol):
 
     def create(self, collection: str, fingerprint: str, dim: int) -> None:
         """Make the collection if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
-        ...
 
     def drop(self, collection: str) -> bool:
         """Delete the collection with all its chunks; returns whether it existed."""
-        ...
 
     def model(self, collection: str) -> tuple[str, int] | None:
         """Return fingerprint and dimension of the model whose vectors it holds; None if there is no collection."""
-        ...
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
         """Embed every chunk's `embedded_text` by another model, beside what is searched, then switch in one step.
@@ -79,7 +72,6 @@ class Collections(Protocol):
         raises `Conflict`, as it may while the switch is made. Stopped half-way, the old index stands, and the call may
         be repeated.
         """
-        ...
 
     def replace(
         self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
@@ -91,7 +83,6 @@ class Collections(Protocol):
         collection's, which may have been rebuilt. A search sees the old or the new chunks, and after a call that was
         killed perhaps some of both, until it is repeated. Raises `ModelMismatch` for a vector of another length.
         """
-        ...
 
     def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
         """Add or replace single chunks, each with its vector, whatever else their documents have.
@@ -99,15 +90,12 @@ class Collections(Protocol):
         A chunk id that another document has moves to this one. Raises `ModelMismatch` for a vector of another length,
         and `Conflict` as `replace` does.
         """
-        ...
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         """Return chunk id -> `embedded_sha256` of the document's chunks."""
-        ...
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
         """Return the chunks of a document, by position and id; empty for an unknown one."""
-        ...
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
         """Return the union of the best `query.depth` chunks by BM25 and by cosine, unordered.
@@ -115,15 +103,12 @@ class Collections(Protocol):
         Ties within a leg: chunk id ascending. A partial answer is an error, never a shorter list, and so is a search by
         another model than the collection is of by now: `IndexUnavailable`.
         """
-        ...
 
     def sample(self, collection: str, count: int) -> list[ProjectChunk]:
         """Return `count` chunks at most, those with the lowest ids."""
-        ...
 
     def count(self, collection: str) -> int:
         """Return the exact number of chunks."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,31 +143,24 @@ class ProjectDocuments(Protocol):
 
     def find(self, project_id: str, identifiers: Sequence[str]) -> list[ProjectDocument]:
         """Return the documents that have any of the identifiers, each once, by id."""
-        ...
 
     def put(self, project_id: str, document: ProjectDocument) -> None:
         """Add the document, or replace the one of its id. An identifier that another has moves to this one."""
-        ...
 
     def delete(self, project_id: str, doc_ids: Sequence[str]) -> None:
         """Delete the documents; unknown ids change nothing."""
-        ...
 
     def all(self, project_id: str) -> list[ProjectDocument]:
         """Return every document of the project, by id."""
-        ...
 
     def cursor(self, project_id: str, library: str) -> dict[str, Any]:
         """Return how far a library has been read into the project, as `put_cursor` stored it; empty at first."""
-        ...
 
     def put_cursor(self, project_id: str, library: str, cursor: Mapping[str, Any]) -> None:
         """Store how far a library has been read: JSON values."""
-        ...
 
     def drop(self, project_id: str) -> None:
         """Delete all documents and cursors of the project."""
-        ...
 
 
 class Parser(Protocol):
@@ -191,7 +169,6 @@ class Parser(Protocol):
     @property
     def version(self) -> str:
         """Changes whenever the same file may be read differently."""
-        ...
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
         """Read the file; what it is, its content says, and `name` where that does not.
@@ -200,4 +177,3 @@ class Parser(Protocol):
         and memory, whatever the file. Raises `UnreadableDocument` with the reason, and `DeadlineExceeded` when the
         `call_deadline` comes first.
         """
-        ...

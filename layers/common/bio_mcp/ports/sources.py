@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from bio_mcp.literature.parsed import LARGEST_FILE
+from bio_mcp.literature.documents import LARGEST_FILE
 
 SUFFIXES = frozenset(".pdf .docx .html .htm .xhtml .md .markdown .xml .nxml .txt".split())
 """Which files of a folder are documents. One that is named itself is read whatever its suffix."""
@@ -33,15 +33,12 @@ class Sources(Protocol):
 
     def locate(self, source: str, *, local: bool) -> str:
         """Return the source in its one form: a path without links, or an address. Reads nothing of it."""
-        ...
 
     def files(self, location: str, *, local: bool) -> list[SourceFile]:
         """Return the file at a location, or all documents below it, by address; hidden ones are left out.
 
         Raises `InvalidInput` for more than `MAX_FILES`.
         """
-        ...
 
     def read(self, address: str, *, local: bool) -> bytes:
         """Return the content of a file. Raises `UnreadableDocument` for more than `MAX_BYTES`."""
-        ...

@@ -1,12 +1,14 @@
 """How far queries were synced, jobs, leases, and the log of changes made by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from bio_mcp.literature.clock import earlier, later
+from bio_mcp.literature.clock import earlier, later, sortable
+from bio_mcp.literature.records import ChangeKind, CorpusChange
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 """No watermarks."""
@@ -90,7 +92,6 @@ class Checkpoints(Protocol):
 
     def get(self, query_key: str, term: str | None = None) -> Checkpoint:
         """Return the checkpoint of a term, or of the term that was synced last; an empty one where there is none."""
-        ...
 
     def advance(
         self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
@@ -99,7 +100,6 @@ class Checkpoints(Protocol):
 
         The term is now the one that was synced last; with nothing to move it is recorded as begun.
         """
-        ...
 
     def set(
         self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
@@ -108,21 +108,20 @@ class Checkpoints(Protocol):
 
         Without a term it is the one that was synced last, and the others go back with it, never forward.
         """
-        ...
 
     def all(self, query_key: str | None = None) -> list[Checkpoint]:
         """Return every checkpoint, or those of a key, by query key; within a key the last is the one synced last."""
-        ...
 
     def remove(self, query_key: str) -> list[Checkpoint]:
         """Delete every checkpoint of the key; returns what stood."""
-        ...
 
 
 @dataclass(slots=True)
 class Job:
     """A long piece of work. `cursor` is the state that a later run resumes from; `progress` is for people.
 
+    `number` is given out by the store when the job is first put, and orders the jobs: a later one has a higher number,
+    whatever the clocks say. Jobs of versions that gave out none come first, by the times when they were made.
     `state`: running, waiting (will continue), stalled (until somebody syncs again), succeeded, failed, cancelled.
     `progress` of a sync: processed, expected, error (why its last run ended early), reported (its result was returned).
     """
@@ -135,6 +134,7 @@ class Job:
     request: dict[str, Any] = field(default_factory=dict)
     cursor: dict[str, Any] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
+    number: int | None = field(default=None, compare=False)
 
     @property
     def unfinished(self) -> bool:
@@ -155,33 +155,27 @@ class Jobs(Protocol):
 
     def get(self, job_id: str) -> Job:
         """Return the job. Raises `NotFound`."""
-        ...
 
     def put(self, job: Job) -> None:
-        """Store the job in place of what it was; one that was cancelled stays as it is."""
-        ...
+        """Store the job in place of what it was, and note its `number`; one that was cancelled stays as it is."""
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether the job exists and was cancelled."""
-        ...
 
     def remove(self, job: Job) -> None:
         """Delete the job, finished or not; an unknown one changes nothing."""
-        ...
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
         """Return the newest job of this kind with this `request["query_key"]`, whatever its state.
 
         With a term, the newest of those that have it as `request["term"]`.
         """
-        ...
 
     def newest(self, kind: str, most: int) -> list[Job]:
         """Return the newest jobs of this kind, `most` at most, the newest first, whatever their state.
 
-        Those that were made more than half a year ago may be left out.
+        A store may know only the last 200 of a kind.
         """
-        ...
 
 
 class Leases(Protocol):
@@ -189,11 +183,9 @@ class Leases(Protocol):
 
     def acquire(self, name: str, holder: str, seconds: float) -> bool:
         """Take or extend the lease for `seconds` from now; False while another holder's has not run out."""
-        ...
 
     def release(self, name: str, holder: str) -> None:
         """End the lease if `holder` has it; another holder's stays."""
-        ...
 
 
 class Audit(Protocol):
@@ -204,4 +196,244 @@ class Audit(Protocol):
 
         Raises `StoreFailed`.
         """
-        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A paper that a sync of a query found. `at` is when it came to PubMed, where that is the news; None: it is now."""
+
+    pmid: str
+    version: int
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewsEntry:
+    """What became of a paper of a query key, at `version` of the corpus; `at` has microseconds.
+
+    Two entries of a key differ in kind, PMID or version.
+    """
+
+    at: datetime
+    kind: ChangeKind
+    pmid: str
+    version: int
+
+    @property
+    def position(self) -> str:
+        """Where it is among the entries of its key: by time, and by PMID, version and kind within one."""
+        return f"{sortable(self.at)} {self.pmid:0>10} {self.version:0>6} {self.kind.value}"
+
+
+class News(Protocol):
+    """The papers of each query key and their news. Every method may raise `StoreFailed`.
+
+    An entry may be given only some seconds after it was recorded, so that none comes before one that was given, but for
+    papers that are found with a time of their own.
+    """
+
+    def find(self, query_key: str, papers: Sequence[Found]) -> None:
+        """Note that the query finds these papers; each that it has not found before is new.
+
+        At most one process calls it for a query key at once.
+        """
+
+    def record(self, changes: Sequence[CorpusChange]) -> None:
+        """Enter each change, but for new papers, for every query key that has found its paper; once for each key.
+
+        A paper that was deleted is of no key any more.
+        """
+
+    def since(self, query_key: str, after: str, limit: int) -> list[NewsEntry]:
+        """Return the first `limit` entries whose position is behind `after`, the oldest first."""
+
+    def latest(self, query_key: str, limit: int) -> list[NewsEntry]:
+        """Return the newest `limit` entries, the newest first."""
+
+    def pmids(self, query_key: str) -> Iterator[str]:
+        """Yield the PMIDs of the key in numeric order; one that is found or deleted meanwhile may be among them."""
+
+    def is_whole(self, query_key: str) -> bool:
+        """Return whether every paper that the query found is noted: false for one that an earlier version synced."""
+
+    def set_whole(self, query_key: str) -> None:
+        """Note that every paper of the query was found from the first day on."""
+
+    def forget(self, query_key: str) -> None:
+        """Delete all that is noted of the key; stopped half-way, the call may be repeated."""
+
+
+class LoadFiles(Protocol):
+    """Files by `folder/name`; a put replaces. Every method may raise `StoreFailed`."""
+
+    def tags(self, folder: str) -> dict[str, str]:
+        """Return the names in a folder, without it, each with a tag that differs when the content does."""
+
+    def get(self, key: str) -> bytes:
+        """Return a file. Raises `NotFound`."""
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store a file."""
+
+    def download(self, key: str, into: Path, tag: str) -> None:
+        """Write a file to `into`. Raises `NotFound` where it is gone or has another tag."""
+
+    def upload(self, key: str, path: Path) -> None:
+        """Store the file at `path`."""
+
+    def delete(self, key: str) -> None:
+        """Delete a file; one that is not there changes nothing."""
+
+    def place(self, key: str) -> str:
+        """Return where in the bucket a file is; reads nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a load. `state` is running, succeeded, failed, timed_out or aborted."""
+
+    name: str
+    state: str
+    began: datetime
+    ended: datetime | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+
+class LoadRuns(Protocol):
+    """The machine that takes the steps of loads. Every method may raise `StoreFailed`."""
+
+    def start(self, given: Mapping[str, Any]) -> str:
+        """Begin a run, and return its name. Raises `Conflict` while another one runs."""
+
+    def latest(self) -> Run | None:
+        """Return the run that began last."""
+
+    def get(self, name: str) -> Run:
+        """Return a run. Raises `NotFound`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """`amount` units of what `account` uses, of which it may use `most` in each period of `seconds`, by UTC.
+
+    `account` names a caller or a tenant, `unit` what is used: calls, ncbi, embeddings or model_tokens. A negative
+    `amount` gives back what was charged and not used; it is always granted.
+    """
+
+    account: str
+    unit: str
+    amount: int
+    most: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a charge leaves: `left` units until the period ends, in `resets_s` seconds.
+
+    `granted` is whether it was charged: all charges of a call are, or none is.
+    """
+
+    charge: Charge
+    granted: bool
+    left: int
+    resets_s: float
+
+
+class Budgets(Protocol):
+    """Budgets of every process together. Every method may raise `StoreFailed`."""
+
+    def spend(self, charges: Sequence[Charge]) -> list[Allowance]:
+        """Charge all of them, or none if one would exceed its budget; returns an allowance for each, in order.
+
+        Not idempotent: each call charges again. Of calls at the same moment together no more is granted than `most`.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """A record of one `kind` under `key`, which is a hash where the key is a secret; it is gone at `expires`.
+
+    `owner` is whose it is, such as a subject or a family of refresh tokens: `Authorizations.revoke` ends all of one.
+    `content` is a JSON object.
+    """
+
+    kind: str
+    key: str
+    owner: str
+    expires: datetime
+    content: Mapping[str, Any]
+
+
+class Authorizations(Protocol):
+    """Authorizations by kind and key; what has expired is as if it had never been. Every method may raise
+    `StoreFailed`.
+
+    Every write is seen by the next call of any process.
+    """
+
+    def add(self, authorization: Authorization) -> bool:
+        """Store it unless its kind and key are taken; returns whether it was stored."""
+
+    def put(self, authorization: Authorization) -> None:
+        """Store it, in place of the one of its kind and key."""
+
+    def get(self, kind: str, key: str) -> Authorization | None:
+        """Return it; None if there is none."""
+
+    def take(self, kind: str, key: str) -> Authorization | None:
+        """Return and delete it: of all who ask at once, one alone gets it. Not idempotent."""
+
+    def of(self, kind: str, owner: str) -> list[Authorization]:
+        """Return every one of this kind and owner, by key."""
+
+    def revoke(self, owner: str) -> int:
+        """Delete every one of this owner, of every kind; returns how many there were."""
+
+
+Backends = Any  # of `bio_mcp.ports`, which has this module
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call with what its answer depended on.
+
+    `inputs` names each input that may move, with a token that changes when it does: corpus, model, rules, code.
+    `read` has what the tool was given by the stores, as `recording` noted it, compressed. `latency_ms` is how long
+    the call took; None where an older version recorded it.
+    """
+
+    correlation_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    in_hash: str
+    out_hash: str
+    status: str
+    at: datetime
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    read: bytes = b""
+    latency_ms: int | None = None
+
+
+class Calls(Protocol):
+    """Calls by correlation id, for some time. Every method may raise `StoreFailed`."""
+
+    def record(self, call: CallRecord) -> None:
+        """Store the call; the same call twice is one."""
+
+    def get(self, correlation_id: str) -> CallRecord:
+        """Return the call. Raises `NotFound`, which says how long calls are stored."""
+
+    def latest(self, limit: int) -> list[CallRecord]:
+        """Return the newest calls, the newest first, without what they read."""
+
+
+class Recorder(Protocol):
+    """Records calls, so that they can be replayed."""
+
+    def record(self, call: Callable[[], CallRecord], trace: Any, backends: Backends) -> None:
+        """Record the call, if it read anything of what is stored; it may be stored after this returns. Never raises.
+
+        `trace` (a `recording.Reads`) notes what it read from `backends`; `call` makes the record, still without
+        inputs and reads.
+        """

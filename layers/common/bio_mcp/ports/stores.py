@@ -1,12 +1,13 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from bio_mcp.literature.records import Document, Head
+from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
+from bio_mcp.literature.records import CitedSpan, Document, Head
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
@@ -30,29 +31,24 @@ class Documents(Protocol):
 
     def get(self, pmid: str) -> Document:
         """Return the document. Raises `NotFound`, also for a PMID that was deleted."""
-        ...
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         """Return those of `pmids` that exist, by PMID; unknown PMIDs are absent."""
-        ...
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         """Return what decides whether a fetched record differs from the stored one; unknown PMIDs are absent."""
-        ...
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         """Return the PMID of the paper that has it, for each identifier that a stored paper has; the lowest of several.
 
         An identifier is `doi:10.1000/xyz` or `pmcid:PMC1`, as `literature.identifiers` normalises it.
         """
-        ...
 
     def put(self, documents: Sequence[Document]) -> None:
         """Store each document whose version is above the stored one; leave the others alone.
 
         Concurrent writers may interleave: the highest version stands in the end.
         """
-        ...
 
     def at_version(self, pmid: str, version: int) -> Document:
         """Return the document as it was stored at `version`, also when newer ones have replaced it.
@@ -60,19 +56,15 @@ class Documents(Protocol):
         `indexed_version` is 0. The newest version and the last five that were replaced are stored. Raises `NotFound`
         for another one, and for a paper that was deleted.
         """
-        ...
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         """Record that the passages of each PMID are durable at this version; never lowers a mark."""
-        ...
 
     def delete(self, pmids: Sequence[str]) -> int:
         """Delete the articles; returns how many existed. Unknown PMIDs change nothing."""
-        ...
 
     def count(self) -> int:
         """Return the exact number of articles."""
-        ...
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         """Return what was stored on each of the last `days` days, today's included, the oldest first.
@@ -80,11 +72,9 @@ class Documents(Protocol):
         Days are of UTC; one on which nothing was stored is left out, and so is what came before days were counted. It
         is for people: a process that is killed as it stores may leave papers uncounted.
         """
-        ...
 
     def pmids(self) -> Iterator[str]:
         """Yield every PMID once, in no order; one that is stored or deleted meanwhile may be among them or not."""
-        ...
 
 
 class Passages(Protocol):
@@ -92,32 +82,35 @@ class Passages(Protocol):
 
     The next search of any process sees a write that is not left to `refresh`, except in OpenSearch Serverless, whose
     searches lag by seconds. Reading by PMID sees each write at once.
+
+    A long run should write `write_at_once` documents together, 1 where a few writes cost no more than one, and
+    `refresh_after` before each `refresh`: 1 where a refresh costs nothing.
     """
+
+    write_at_once: int
+    refresh_after: int
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         """Make the index if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
-        ...
 
     def check_model(self, fingerprint: str, dim: int) -> None:
         """Raise `ModelMismatch` when the index holds another model's vectors; reads only. An empty or absent index
         holds none."""
-        ...
 
     def renew(self, fingerprint: str, dim: int) -> None:
         """Hold the vectors of this model from now on: an index of another model becomes an empty one, in one step."""
-        ...
 
     def name(self) -> str:
         """Return what tells this index from all others, as long as it exists; "" before there is one."""
-        ...
+
+    def versions(self) -> Iterator[tuple[str, int]]:
+        """Yield PMID and version of every paper that a search can see, in the order of PMIDs as numbers."""
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return PMID -> chunk id -> SHA-256 (hex) of the embedded text whose vector is stored."""
-        ...
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
         """Return PMID -> SHA-256 (hex) of the embedded text -> its vector as stored, of shape (dim,)."""
-        ...
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
         """Replace each document's passages by the entry's, in one step per document; ignore older versions.
@@ -125,48 +118,36 @@ class Passages(Protocol):
         The write is durable. With `refresh` False searches may miss it until `refresh` is called.
         Raises `ModelMismatch` for vectors of another length, `EmbeddingFailed` for one that is not finite.
         """
-        ...
-
-    def refresh_after(self) -> int:
-        """How many documents a long run should write before each `refresh`: 1 where a refresh costs nothing."""
-        ...
 
     def refresh(self, fingerprint: str, dim: int) -> None:
         """Let searches see all that this model's runs have written, by whatever process.
 
         Raises `ModelMismatch` when an index of another model is searched by now: it has none of that.
         """
-        ...
 
     def delete(self, pmids: Sequence[str]) -> None:
         """Remove the passages of the documents; unknown PMIDs change nothing."""
-        ...
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         """Return the union of the best `query.depth` documents by BM25 and by cosine of their best window, unordered.
 
         Ties within a leg: PMID descending (as a number). A partial answer is an error, never a shorter list.
         """
-        ...
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         """Return the mean of each document's passage vectors, as a unit vector of shape (dim,).
 
         Unknown PMIDs are absent.
         """
-        ...
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         """Return the passages of each document in the order of the text, with cosines where `vector` is given."""
-        ...
 
     def count(self) -> tuple[int, int]:
         """Return the number of documents and of chunks in the index."""
-        ...
 
     def by_year(self) -> list[YearCount]:
         """Return how many documents of each year and study design there are, by year and points, unknown ones first."""
-        ...
 
 
 class Embeddings(Protocol):
@@ -175,29 +156,23 @@ class Embeddings(Protocol):
     @property
     def fingerprint(self) -> str:
         """Changes whenever vectors stop being comparable: model, weights, tokenizer, limit, pooling."""
-        ...
 
     @property
     def dim(self) -> int:
         """Numbers in a vector."""
-        ...
 
     @property
     def max_tokens(self) -> int:
         """Tokens that the model reads, its special tokens included."""
-        ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the length of each text in the model's own tokens, its special tokens included, not cut."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Return one unit vector per passage, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
-        ...
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         """Return as `embed` does what to compare with passages: some models want what is asked in another form."""
-        ...
 
 
 EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7})
@@ -215,34 +190,210 @@ class Blobs(Protocol):
 
         `folder` is words of a-z, 0-9 and - joined by /, `suffix` like ".pdf". Raises `InvalidInput` for others.
         """
-        ...
 
     def get(self, key: str) -> bytes:
         """Return the bytes, checked against their key. Raises `NotFound`, also for what `put` cannot have made."""
-        ...
 
     def exists(self, key: str) -> bool:
         """Return whether the key is stored; False for what `put` cannot have made."""
-        ...
 
     def join(self, keys: Sequence[str]) -> str:
         """Store what the keys hold, one after another, as one file; returns its key, in the folder of the first.
 
         Memory is bounded by the largest of them. Raises `NotFound`.
         """
-        ...
 
     def stream(self, key: str) -> Iterator[bytes]:
         """Yield the bytes, some at a time, not compared with their key. Raises `NotFound` before the first."""
-        ...
 
     def link(self, key: str, name: str, seconds: int) -> str | None:
         """Return an address that downloads the file under this name, by whoever has it, for so long.
 
         None where files are on this machine alone; reads nothing.
         """
-        ...
 
     def uri(self, key: str) -> str:
         """Return where whoever runs this finds the file: `file:///...` or `s3://bucket/key`; reads nothing."""
-        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer as it was given. `answer_id` follows from question, text and spans, so an equal answer is one.
+
+    `text` is "" for one that was withheld. `flagged` names papers among `spans` that were retracted since, by PMID.
+    """
+
+    answer_id: str
+    question: str
+    text: str
+    spans: tuple[CitedSpan, ...]
+    confidence: float
+    asked: datetime
+    flagged: tuple[str, ...] = ()
+
+
+class Answers(Protocol):
+    """Answers by id. Every method may raise `StoreFailed`. A store may drop an answer two years after it was given."""
+
+    def put(self, answer: StoredAnswer) -> None:
+        """Store the answer; one that is stored keeps its first time and its flags."""
+
+    def get(self, answer_id: str) -> StoredAnswer:
+        """Return the answer. Raises `NotFound`."""
+
+    def citing(self, pmid: str) -> list[StoredAnswer]:
+        """Return the answers that cite the paper, by id."""
+
+    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
+        """Flag the answers: this paper, which they cite, is retracted. Unknown ids change nothing."""
+
+    def flagged(self, limit: int) -> list[StoredAnswer]:
+        """Return answers that are flagged, the newest first."""
+
+
+Decision = Literal["include", "exclude", "maybe"]
+Stage = Literal["abstract", "full_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecord:
+    """A record as it was when it came into the review.
+
+    `record_id` is a PMID, or `doi:10.1000/x`, or `title:` and a hash where there is neither.
+    """
+
+    record_id: str
+    title: str
+    abstract: str = ""
+    year: int | None = None
+    doi: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningLabel:
+    """How a record was decided at a stage, by whom and when."""
+
+    record_id: str
+    stage: Stage
+    decision: Decision
+    at: datetime
+    reason: str | None = None
+    caller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSearch:
+    """A search that brought records into a review. Equal searches have one `search_id`.
+
+    `database` is what was searched, as "PubMed"; `method` is "database", or "other" for records that no query found.
+    `found` counts what the search returned, before duplicates were removed; `record_ids` are those of the review.
+    """
+
+    search_id: str
+    at: datetime
+    database: str
+    term: str | None
+    found: int
+    record_ids: tuple[str, ...]
+    method: Literal["database", "other"] = "database"
+
+
+def review_of_project(project_id: str) -> str:
+    """The name of a project's review."""
+    return f"project:{project_id}"
+
+
+def review_of_query(query_key: str) -> str:
+    """The name of the review of what a query key finds."""
+    return f"query:{query_key}"
+
+
+class Screenings(Protocol):
+    """Reviews, by name; each begins with its first record. Every method may raise `StoreFailed`.
+
+    A call that was killed may have written a part of what it was given; repeated, it writes the rest.
+    """
+
+    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
+        """Add the records, or replace those of their ids. No two of a call may have one id."""
+
+    def records(self, review: str) -> list[ReviewRecord]:
+        """Return every record of the review, by id."""
+
+    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        """Store the labels, each in place of its record's other one of the stage. No two of a call may be of one."""
+
+    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
+        """Take back the labels of the stage; records without one change nothing."""
+
+    def labels(self, review: str) -> list[ScreeningLabel]:
+        """Return every label of the review, the oldest first; of one moment, by id of the record, then by stage."""
+
+    def put_search(self, review: str, search: ReviewSearch) -> None:
+        """Store the search, in place of the one of its id."""
+
+    def searches(self, review: str) -> list[ReviewSearch]:
+        """Return the searches, the oldest first, then by id."""
+
+    def drop(self, review: str) -> None:
+        """Delete all that the review has."""
+
+
+class Graph(Protocol):
+    """Nodes by id, and edges from both of their ends. Every method may raise `StoreFailed`.
+
+    A name is compared as `graph.names.fold_name` folds it: without case, accents, marks of length and punctuation.
+    """
+
+    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        """Add nodes and edges; one that is stored is merged with it as `graph.merging` says, so that none is lost.
+
+        Edges are stored after their nodes. Raises `InvalidInput` for an edge whose nodes are neither given nor stored;
+        nothing is written then.
+        """
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
+        """Return those nodes that exist, by id; unknown ids are absent."""
+
+    def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
+        """Return the edges that may be walked from each node, at most `limit` by each of `steps`.
+
+        They are in the order of their type, direction (forwards first) and the id of the other node. A node without any
+        is absent. Never reads more than the nodes asked for.
+        """
+
+    def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
+        """Return the nodes that have each name, or a synonym that folds to it, by id; unknown names are absent."""
+
+    def names(self) -> Iterator[tuple[str, Node]]:
+        """Yield every name and synonym as it is written, with its node."""
+
+    def revision(self) -> str:
+        """Return a token that changes whenever a node or an edge does; "" for an empty graph."""
+
+    def count(self) -> Mapping[str, int]:
+        """Return how many nodes and edges there are, by type; a type without any is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """A cached value and its age in seconds."""
+
+    value: bytes
+    age_s: float
+
+
+class Cache(Protocol):
+    """Values by key, each until its lifetime ends or room is needed: any of them may be gone at any time.
+
+    A key is text of at most 200 characters. Raises `StoreFailed`.
+    """
+
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
+        """Return the live values under these keys (each once); missing and expired keys are absent."""
+
+    def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
+        """Store each value from now on, in place of what is there; values that are too large are dropped.
+
+        A lifetime of 0 deletes the keys.
+        """

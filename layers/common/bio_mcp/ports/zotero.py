@@ -118,26 +118,21 @@ class ZoteroLibrary(Protocol):
     @property
     def library_id(self) -> str:
         """`users/475425` or `groups/2`: the same for one library by every way to it. `users/0` where unknown."""
-        ...
 
     def collections(self) -> list[ZoteroCollection]:
         """Return every collection that is not in the trash, by path."""
-        ...
 
     def changes(self, cursor: Mapping[str, Any]) -> ZoteroChanges:
         """Return what changed since the cursor; since ever for an empty one, and then nothing is deleted.
 
         A cursor that is not of this library as it is read now counts as empty. An unchanged library costs one request.
         """
-        ...
 
     def members(self, collections: Collection[str]) -> frozenset[str]:
         """Return the keys of the top-level items that stand in any of the collections itself, without the trashed."""
-        ...
 
     def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
         """Return the top-level items of those keys, trashed ones as well, by key; the unknown are left out."""
-        ...
 
     def content(self, attachment: ZoteroAttachment) -> bytes:
         """Return the attachment's file. Raises `NotFound` when there is none to be read, with the reason.
@@ -145,4 +140,3 @@ class ZoteroLibrary(Protocol):
         It is so for a file that was never stored with the library, a link to a web page, and a linked file outside the
         folder that may be read.
         """
-        ...

@@ -8,8 +8,8 @@ from typing import Literal
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, UpstreamFailed
 from bio_mcp.ports import Backends
-from bio_mcp.ports.pubmed import CITED_IN, REFERENCES
-from bio_mcp.querying.partial import required
+from bio_mcp.ports.ncbi import CITED_IN, REFERENCES
+from bio_mcp.querying.search import required
 
 Direction = Literal["both", "references", "citations"]
 ICITE, NCBI = "NIH iCite", "NCBI's links"

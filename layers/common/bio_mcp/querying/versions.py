@@ -1,23 +1,41 @@
-"""Which article a preprint became, and which preprints an article has, with the notices about each: by Europe PMC and
-Crossref, each of which knows links that the other does not."""
+"""Preprints and the articles they became, and what retracted them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.literature import identifiers
-from bio_mcp.literature.addresses import doi_page, europe_pmc_page
+from bio_mcp.literature.identifiers import doi_page, europe_pmc_page
 from bio_mcp.literature.notices import Notice
+from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.europe_pmc import EuropePmcRecord, Version
-from bio_mcp.ports.notices import RegisteredWork
-from bio_mcp.querying.partial import optional
+from bio_mcp.ports.ncbi import Pubmed, Summaries
+from bio_mcp.ports.scholarly import EuropePmcRecord, RegisteredWork, Version
+from bio_mcp.querying.identifiers import kind_of
+from bio_mcp.querying.search import optional
+
+MISSING = "whether the {papers} retracted could not be read"
+
+
+def retraction_statuses(
+    pmids: Iterable[str | None], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+) -> dict[str | None, RetractionStatus]:
+    """The statuses by PMID, from PubMed; absent for papers that it has no summary of, and for None.
+
+    Empty when the summaries fail; `reasons` then says so.
+    """
+    known = list(dict.fromkeys(each for each in pmids if each))
+    if not known:
+        return {}
+    missing = MISSING.format(papers="article was" if len(known) == 1 else "papers were")
+    found = optional(lambda: pubmed.esummary(known, deadline=deadline), Summaries((), {}), missing, reasons).found
+    return {each.pmid: each.retraction for each in found}
+
 
 T = TypeVar("T")
 Found = Literal["found", "not_found", "unknown"]
-PREPRINT_KINDS = {"PPR", "posted-content"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +68,10 @@ class Work:
     notices: tuple[Notice, ...] | None = None
 
 
-@dataclass(slots=True)
-class _Known:
-    """What the two services know, and why some of it is missing."""
-
-    records: dict[str, EuropePmcRecord] = field(default_factory=dict)
-    works: dict[str, RegisteredWork] = field(default_factory=dict)
-    reasons: list[str] = field(default_factory=list)
-
-
 def normal_id(text: str) -> str:
     """A PMID, PMCID, DOI or preprint's id in its normal form. Raises `InvalidInput` for anything else."""
-    for read in (identifiers.parse_pmid, identifiers.pmcid, identifiers.doi):
-        try:
-            return read(text)
-        except InvalidInput:
-            continue
+    if kind := kind_of(text):
+        return kind[1]
     if preprint := identifiers.preprint_id(text):
         return preprint
     raise InvalidInput(f"{text[:60]!r} is not a PMID, PMCID, DOI, or PPR id of a preprint")
@@ -76,15 +82,22 @@ def versions(asked: Sequence[str], backends: Backends, deadline: Deadline) -> tu
 
     Raises `InvalidInput` for text that is no id.
     """
-    ids = {text: normal_id(text) for text in asked}
-    known = _Known()
-    known.records = _or_reason(
-        lambda: backends.europe_pmc.articles(list(ids.values()), deadline=deadline), "Europe PMC", known.reasons
+    ids, reasons = {text: normal_id(text) for text in asked}, list[str]()
+    records = _or_reason(
+        lambda: backends.europe_pmc.articles(list(ids.values()), deadline=deadline), "Europe PMC", reasons
     )
-    dois = {number: _doi_of(number, known.records.get(number)) for number in ids.values()}
+    dois = {
+        number: number if number.startswith("10.") else records[number].doi if number in records else None
+        for number in ids.values()
+    }
     wanted = list(dict.fromkeys(each for each in dois.values() if each))
-    known.works = _or_reason(lambda: backends.notices.of(wanted, deadline=deadline), "Crossref", known.reasons)
-    return [_work(text, number, dois[number], known) for text, number in ids.items()], known.reasons
+    registered = _or_reason(lambda: backends.notices.of(wanted, deadline=deadline), "Crossref", reasons)
+    works = []
+    for text, number in ids.items():
+        doi = dois[number]
+        work = _work(Work(text, "found", doi=doi), records.get(number), registered.get(doi or ""))
+        works.append(work or Work(text, "unknown" if reasons else "not_found", doi=doi))
+    return works, reasons
 
 
 def _or_reason(ask: Callable[[], dict[str, T]], whose: str, reasons: list[str]) -> dict[str, T]:
@@ -95,32 +108,31 @@ def _or_reason(ask: Callable[[], dict[str, T]], whose: str, reasons: list[str]) 
         return {}
 
 
-def _doi_of(number: str, record: EuropePmcRecord | None) -> str | None:
-    return number if number.startswith("10.") else record.doi if record else None
-
-
-def _work(asked: str, number: str, doi: str | None, known: _Known) -> Work:
-    record, work = known.records.get(number), known.works.get(doi or "")
-    if record is None and work is None:
-        return Work(asked, "unknown" if known.reasons else "not_found", doi=doi)
-    made = Work(asked, "found", doi=doi, notices=work.notices if work else None)
+def _work(made: Work, record: EuropePmcRecord | None, registered: RegisteredWork | None) -> Work | None:
+    """The work with what either service knows of it; None where neither has it."""
     if record:
         made = replace(
             made,
             title=record.title,
             pmid=record.pmid,
+            is_preprint=record.source == "PPR",
             articles=tuple(map(linked, record.articles)),
             preprints=tuple(map(linked, record.preprints)),
         )
-    if work:
+    if registered:
+        articles, preprints = (
+            [OtherVersion("crossref", doi_page(doi), doi=doi) for doi in dois]
+            for dois in (registered.preprint_of, registered.preprints)
+        )
         made = replace(
             made,
-            title=made.title or work.title,
-            articles=(*made.articles, *map(_registered, work.preprint_of)),
-            preprints=(*made.preprints, *map(_registered, work.preprints)),
+            title=made.title or registered.title,
+            notices=registered.notices,
+            is_preprint=made.is_preprint or registered.kind == "posted-content",
+            articles=(*made.articles, *articles),
+            preprints=(*made.preprints, *preprints),
         )
-    kinds = {record.source if record else "", work.kind if work else ""}
-    return replace(made, is_preprint=bool(PREPRINT_KINDS & kinds))
+    return made if record or registered else None
 
 
 def linked(version: Version) -> OtherVersion:
@@ -133,7 +145,3 @@ def linked(version: Version) -> OtherVersion:
         preprint_id=version.id if is_preprint else None,
         note=version.note,
     )
-
-
-def _registered(doi: str) -> OtherVersion:
-    return OtherVersion("crossref", doi_page(doi), doi=doi)

@@ -1,31 +1,118 @@
-"""Text to search terms: one analysis for documents and queries, in every engine.
-
-Folds width, accents, super- and subscripts ("m²" = "m2", "H₂O" = "H2O"); spells Greek letters and joins the parts of
-names with digits, Greek letters or single letters, keeping the parts ("IL-6" gives il6, il, 6 and so meets "IL6" and
-"IL 6"; "TNF-α" = "TNFα" = "TNF-alpha"); brings British spellings and Latin plurals to one form; drops stop words that
-are not written as names ("NO", "AS"); stems with Porter. Scripts without spaces give overlapping n-grams. A term
-holds no white space. Each choice was measured (docs/benchmarks.md).
-"""
+"""Words of texts and questions: which count, in which spelling, and the terms that an index has of them."""
 
 import re
 import threading
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 
 import Stemmer
 
-from bio_mcp.retrieval.folding import fold
-from bio_mcp.retrieval.spelling import GREEK_NAMES, QUERY_STOP_WORDS, STOP_WORDS, one_spelling
-from bio_mcp.retrieval.vocabulary import Terms, Vocabulary, current
+STOP_WORDS = frozenset(
+    """
+    a an and are as at be but by for if in into is it no not of on or such that the their then there these they this
+    to was will with
+    """.split()
+)
+"""Left out of the index and of queries."""
+
+QUERY_STOP_WORDS = STOP_WORDS | frozenset(
+    """
+    i me my we our ours us you your he him his she her its them what which who whom whose am were been being have
+    has had having do does did doing because until while about against between through during before after above
+    below from up down out off over under again further once here when where why how all any both each few more most
+    other some nor only own same so than too very can just should now may might could would also
+    """.split()
+)
+"""Left out of queries: function words that no paper is about. They stay in the index, for a query of nothing else."""
+
+GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψω",
+        """
+        alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau
+        upsilon phi chi psi omega
+        """.split(),
+        strict=True,
+    )
+)
+GREEK_NAMES = frozenset(GREEK.values())
+
+SEPARATORS = str.maketrans(
+    dict.fromkeys("‐‑‒–—―−﹣－", "-") | dict.fromkeys("’‘ʼ′`´＇", "'") | dict.fromkeys("·∙⋅", ".")
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
+)  # fmt: skip
+"""Every dash, apostrophe and raised decimal point to its ASCII form; invisible characters to nothing."""
+
+_IRREGULAR = {
+    "bacteria": "bacterium", "children": "child", "criteria": "criterion", "feet": "foot", "foci": "focus",
+    "fungi": "fungus", "indices": "index", "larvae": "larva", "loci": "locus", "men": "man", "mice": "mouse",
+    "mitochondria": "mitochondrion", "nuclei": "nucleus", "phenomena": "phenomenon", "sera": "serum",
+    "spectra": "spectrum", "stimuli": "stimulus", "teeth": "tooth", "vertebrae": "vertebra", "women": "woman",
+}  # fmt: skip
+_OUR = re.compile(r"(behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|od|rig|rum|tum|vap)our")
+_ISE = re.compile(r"is(e|ed|es|er|ers|ing|ation|ations)$")
+_YSE = re.compile(r"ys(e|ed|er|ing)$")
+_OE = re.compile(r"^oe|oe(?=d[ei])|(?<=[hnu])oe(?=a)|(?<=[fc])oe(?=[tl])|(?<=am)oe(?=b)|(?<=hom)oe")
+_SES = tuple("stases gnoses broses croses leroses tenoses tomoses mboses choses uroses yses theses".split())
+
+
+def one_spelling(word: str) -> str:
+    """Map all spellings of a lower-case word to one: "tumour" -> "tumor", "diagnoses" -> "diagnosis".
+
+    The result is not always a word ("aero" -> "ero"), but it is the same for documents and queries.
+    """
+    word = _IRREGULAR.get(word, word)
+    if len(word) < 5:
+        return word
+    word = _OUR.sub(r"\1or", word) if "our" in word else word
+    word = (_OE.sub("e", word) if "oe" in word else word).replace("ae", "e")
+    if word.endswith(("tre", "bre")):
+        return f"{word[:-2]}er"
+    if len(word) < 7:
+        return word
+    if word.endswith(_SES):
+        return f"{word[:-2]}is"
+    word = _ISE.sub(r"iz\1", word) if "is" in word else word
+    return _YSE.sub(r"yz\1", word) if "ys" in word else word
+
+
+_POSSESSIVE = re.compile(r"'[sS]\b")
+_GREEK_LETTER = re.compile("[α-ω]", re.IGNORECASE)
+_MICRO = re.compile(r"[µμ](?=[a-zA-Z])")
+_GLUED = ("alpha", "beta", "gamma", "delta", "kappa")
+_GLUED_GREEK = re.compile(rf"([A-Z0-9])-?({'|'.join(_GLUED)})(?![a-z])")
+_HYPHENS = re.compile(r"--+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def fold(text: str) -> str:
+    """Fold `text` to one form of each character; Greek letters are spelled and set off by hyphens, case is left."""
+    if not text.isascii():
+        # piece by piece, as nothing that is folded reaches across a space
+        pieces = text.replace("`", "'").split(" ")
+        text = " ".join([each if each.isascii() else _fold_others(each) for each in pieces])
+    if any(map(text.__contains__, _GLUED)):
+        text = _GLUED_GREEK.sub(r"\1-\2-", text)
+    if "--" in text:
+        text = _HYPHENS.sub("-", text)
+    return _POSSESSIVE.sub("", text) if "'" in text else text
+
+
+@lru_cache(maxsize=1 << 14)
+def _fold_others(text: str) -> str:
+    text = _MICRO.sub("micro", text)
+    text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
+    text = unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(SEPARATORS)
+    return _GREEK_LETTER.sub(lambda letter: f"-{GREEK[letter.group().lower()]}-", text)
+
 
 ANALYSIS_VERSION = 1
 QUERY_CHARACTERS = 10_000  # of a query that are read
 QUERY_TERMS = 128  # distinct terms of a query that are looked up, its first ones
 TERM_LENGTH = 100  # characters of a term that count
 NAME_PARTS = 4  # joined at most
-PIECES = 1 << 17  # remembered: some 25 MB
 
 _LETTER = r"[^\W_]"
 _MARKS = r"ְ-ֽؐ-ًؚ-ٰٟऀ-ॣ०-෿ั-ฺ็-๎ັ-ໍ༘-ྼါ-႟ា-៝"  # vowels and tones that \w leaves out
@@ -35,7 +122,6 @@ _ASCII_WORD = re.compile(
 )
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
 _OTHER_LETTER = re.compile(rf"[^\x00-\x7f](?<=[\w{_MARKS}])")
-_EDGES = '.,;:%=<>[]"'  # no word begins or ends with one of these
 _SPACED_NAME = re.compile(r"([A-Z](?<!\w.)[A-Za-z]{0,4}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
 _SPACED_NAME_ASKED = re.compile(r"\b([A-Z][A-Za-z]{0,4}|[a-z]{2,3}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
 _SCRIPT_RUN = re.compile(
@@ -57,23 +143,8 @@ def analyse(text: str) -> list[str]:
     Stop words are dropped, unless the text has nothing else. The terms depend on `ANALYSIS_VERSION`: raise it with any
     change here, and index again.
     """
-    return list(analysed((text, 1)))
-
-
-def analysed(*texts: tuple[str, int]) -> Terms:
-    """The terms of texts, one after the other, those of each so many times."""
-    pieces = _pieces_known()
-    return Terms(pieces.vocabulary, b"".join([_numbers(text, pieces) * times for text, times in texts]))
-
-
-def _numbers(text: str, known: "_Pieces") -> bytes:
-    folded, numbered = fold(text), known.vocabulary.numbered
-    numbers = numbered(chain.from_iterable(map(_joined, _SPACED_NAME.findall(folded))))
-    if folded.isupper():
-        numbers += numbered(chain.from_iterable(map(_terms_in_capitals, _words(folded))))
-    else:
-        numbers += b"".join(map(known.__getitem__, _pieces(folded)))
-    return numbers or numbered(_terms(folded, frozenset(), _SPACED_NAME))
+    folded = fold(text)
+    return list(_terms(folded, STOP_WORDS, _SPACED_NAME)) or list(_terms(folded, frozenset(), _SPACED_NAME))
 
 
 def query_terms(
@@ -109,81 +180,16 @@ def _words(folded: str) -> list[str]:
     return words
 
 
-def _pieces(folded: str) -> list[str]:
-    """Cut folded text where no word goes on, in a third of the time in which its words are found."""
-    for separator in (", ", ". ", "(", ")", "/"):
-        folded = folded.replace(separator, "  "[: len(separator)])  # text of the same length is replaced faster
-    return folded.split()
-
-
-class _Pieces(dict[str, bytes]):
-    """The terms of the pieces of documents, remembered as numbers of a vocabulary. Half of the pieces, those used last,
-    outlast the others."""
-
-    def __init__(self, most: int, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self.vocabulary = vocabulary
-        self._most, self._earlier = most, dict[str, bytes]()
-
-    def __missing__(self, piece: str) -> bytes:
-        terms = self._earlier.get(piece)
-        if terms is None:
-            core = piece.strip(_EDGES)
-            terms = self[core] if core != piece else self._analysed(piece)
-        if len(self) >= self._most // 2:
-            self._earlier = dict(self)
-            self.clear()
-        self[piece] = terms
-        return terms
-
-    def _analysed(self, piece: str) -> bytes:
-        if piece.isascii() and piece.isalpha():  # over half of them
-            lower = piece.lower()
-            if lower not in STOP_WORDS:
-                return self.vocabulary[_stem(one_spelling(piece[:TERM_LENGTH]))] if lower == piece else self[lower]
-        parts = piece.split("-")
-        if piece.isascii() and all(map(str.isalnum, parts)):
-            if len(parts) == 1:
-                return self.vocabulary.numbered(_terms_of(piece, STOP_WORDS, shouted=False))
-            name = _name(piece.lower().split("-"))
-            joined = self.vocabulary.numbered(_joined(name)) if name else b""
-            return joined + b"".join(map(self.__getitem__, parts))
-        of_words = [_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]
-        return self.vocabulary.numbered(chain.from_iterable(of_words))
-
-
-_known = _Pieces(PIECES, current())
-
-
-def _pieces_known() -> _Pieces:
-    """What is remembered of pieces, in the vocabulary in use."""
-    global _known
-    if _known.vocabulary is not (vocabulary := current()):
-        _known = _Pieces(PIECES, vocabulary)
-    return _known
-
-
-def _terms_in_capitals(word: str) -> Iterable[str]:
-    """The terms of a document's word where all words are written in capitals."""
-    return _terms_of(word, STOP_WORDS, shouted=True)
-
-
-def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> Iterable[str]:
-    if "-" in word or "'" in word:
-        return _compound(word, stop, shouted)
-    lower = word.lower()
-    return _normal(lower) if lower not in stop or (word.isupper() and len(word) > 1 and not shouted) else ()
-
-
-def _compound(word: str, stop: frozenset[str], shouted: bool) -> list[str]:
-    """The joined name of a hyphenated word, if it holds one, then its parts."""
+@lru_cache(maxsize=1 << 17)
+def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> tuple[str, ...]:
+    """The terms of a word: of a hyphenated one the joined name, if it holds one, then its parts."""
     parts = _parts(word.lower())
-    name = _name(parts)
+    name = _name(parts) if len(parts) > 1 else ()
     terms = [*_joined(name)] if name else []
     for part, written in zip(parts, _parts(word), strict=True):
         if part not in stop or (written.isupper() and len(part) > 1 and not shouted):
             terms += _normal(part)
-    return terms
+    return tuple(terms)
 
 
 def _parts(word: str) -> list[str]:

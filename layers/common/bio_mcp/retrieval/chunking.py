@@ -1,16 +1,90 @@
-"""Cut an article into passages that the embedding model can read whole.
-
-A window is the title and three sentences, with a stride of two: on SciFact and NFCorpus the best window ranks
-better than one vector per abstract (docs/benchmarks.md). Sections come from the record's AbstractText elements.
-"""
+"""Sentences, the passages of papers and documents that are cut between them, and the index entries of them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from bio_mcp.literature.records import AbstractSection, Article
-from bio_mcp.retrieval.passages import Chunk
-from bio_mcp.retrieval.sentences import Span, sentence_spans, trim
+from bio_mcp.literature import quality
+from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.records import AbstractSection, Article, Document
+from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.passages import Chunk, Entry, StaticQuality, chunk_uuid
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+Span = tuple[int, int]
+
+ABBREVIATIONS = frozenset(
+    """
+    al approx assoc ca cf co dept diam dr e.g eg eq eqs etc exp ext fig figs i.e ie inc incl ltd max min mr mrs ms
+    nr ns no nos p.o prof ref refs resp sec sp spp ssp st subsp subspp suppl tab u.s u.k univ var viz vol vs wt yr
+    yrs i.v i.p i.m s.c b.i.d t.i.d q.i.d
+    """.split()
+)
+
+# begins with one class of characters, which is searched for quickly, and tells by looking back which it was;
+# nowhere does a run of characters begin to match at more than one of them: the time is that of the text's length;
+# a full stop, with what closes the sentence after it; then either space and something that can begin a sentence
+# ("p53", "mRNA", "α-tubulin" too) or, as in texts whose sections were glued together, a capitalised word at once
+_END = re.compile(
+    r"""[.!?。！？\n](?:
+          (?<=[.!?]) (?<![.!?].) [.!?]*+ ['"”’)\]]*
+                              (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
+                              | (?<= [a-zα-ω0-9%)\]][.!?] ) (?= [A-Z][a-z]+ [\s,-] ) )
+        | (?<=[。！？]) [。！？]* \s*
+        | (?<=\n) \s*
+        )""",
+    re.VERBOSE,
+)
+_LONGER = 1 + max(map(len, ABBREVIATIONS))  # letters that no abbreviation has
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """(start, end) of each sentence, in order, without the space around it.
+
+    The spans do not overlap and cover every character of `text` that is not a space. Time is linear in the text.
+    """
+    cuts = [0, *[match.end() for match in _END.finditer(text) if _ends(text, match)], len(text)]
+    spans = [trim(text, start, end) for start, end in pairwise(cuts)]
+    return [span for span in spans if span[0] < span[1]]
+
+
+def _ends(text: str, match: re.Match[str]) -> bool:
+    """Whether this full stop ends a sentence, and no abbreviation or initial."""
+    stop, end = match.span()
+    if text[stop] != "." or (text[max(0, stop - _LONGER) : stop].isalpha() and stop >= _LONGER):
+        return True
+    before = text[max(0, stop - 24) : stop].replace("(", " ").replace("[", " ")
+    word = "" if not before or before[-1].isspace() else before.split()[-1]
+    if word.lower() in ABBREVIATIONS:
+        return False
+    glued = not text[end - 1].isspace()
+    initial = len(word) == 1 and word.isupper()
+    if not initial:
+        return not (glued and len(word) == 1)
+    return not glued and not _begins_or_follows_initial(text, stop - 1)
+
+
+def _begins_or_follows_initial(text: str, at: int) -> bool:
+    while at and text[at - 1].isspace():
+        at -= 1
+    return not at or text[at - 1] == "."
+
+
+def trim(text: str, start: int, end: int) -> Span:
+    """The span without the space at its ends."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -28,7 +102,7 @@ def abstract_text(article: Article) -> str:
 
     Offsets of chunks (`char_start`, `char_end`) count in this text.
     """
-    return " ".join(_section_text(section) for section in article.abstract)
+    return " ".join(map(_section_text, article.abstract))
 
 
 def citable_spans(article: Article) -> Iterator[Span]:
@@ -39,7 +113,11 @@ def citable_spans(article: Article) -> Iterator[Span]:
 
 def _section_text(section: AbstractSection) -> str:
     label = (section.label or "").strip()
-    return section.text if label.upper() in _NO_LABEL else f"{label}: {section.text}"
+    return f"{label}: {section.text}" if _is_labelled(section) else section.text
+
+
+def _is_labelled(section: AbstractSection) -> bool:
+    return (section.label or "").strip().upper() not in _NO_LABEL
 
 
 def _sections(article: Article) -> Iterator[tuple[AbstractSection, Span]]:
@@ -57,41 +135,22 @@ def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> t
     `count_tokens` counts in the model's own tokens, special ones included; no `embedded_text` is longer than
     `max_tokens`. An article without an abstract has one chunk, its title; without a title, its journal or PMID.
     """
-    text = abstract_text(article)
-    fit = WindowFitter(text, _title(article), count_tokens, max_tokens)
+    text, title = abstract_text(article), (article.title or article.vernacular_title or "").strip()
+    fit = WindowFitter(text, title, count_tokens, max_tokens)
     chunks: list[Chunk] = []
-    labelled = any((each.label or "").strip().upper() not in _NO_LABEL for each in article.abstract)
+    labelled = any(map(_is_labelled, article.abstract))
     sections = _sections(article) if labelled else [(None, (0, len(text)))]
     for number, (section, span) in enumerate(sections):
         windows = fit.windows(span)
         for place, (start, end) in enumerate(windows):
             within = f"s{number}" if len(windows) == 1 else f"s{number}_{place}"
             chunk_id = within if labelled else f"w{place}"
-            passage = text[start:end]
-            chunks.append(Chunk(chunk_id, passage, fit.model_input(passage), _name(section), start, end))
-    return tuple(chunks) or (_title_chunk(article, count_tokens, max_tokens),)
-
-
-def _name(section: AbstractSection | None) -> str | None:
-    if section is None or (section.label or "").strip().upper() in _NO_LABEL:
-        return None
-    return section.label
-
-
-def _title(article: Article) -> str:
-    return (article.title or article.vernacular_title or "").strip()
-
-
-def _title_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -> Chunk:
-    journal = article.journal.title if article.journal else None
-    shown = _title(article) or journal or f"PMID {article.pmid}"
-    return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
-
-
-def whole_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -> Chunk:
-    """Title and abstract as one passage, cut to what the model reads: for an index that finds papers, not passages."""
-    shown = f"{_title(article)} {abstract_text(article)}".strip()
-    return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
+            passage, name = text[start:end], section.label if section and _is_labelled(section) else None
+            chunks.append(Chunk(chunk_id, passage, fit.model_input(passage), name, start, end))
+    if chunks:
+        return tuple(chunks)
+    shown = title or (article.journal.title if article.journal else None) or f"PMID {article.pmid}"
+    return (Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0),)
 
 
 def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
@@ -118,7 +177,7 @@ Group = Callable[[Sequence[Sized], int], Iterator[list[Sized]]]
 
 
 class WindowFitter:
-    """Cuts a text into windows that fit the model together with the title.
+    """Cuts a text into windows that fit the model together with the `title`, as far as that is given to it.
 
     A title longer than `TITLE_SHARE` of the model's tokens is cut, so that the passage always has room. `group` yields
     the sentences of each window, given all sentences and the tokens that a window has room for.
@@ -130,22 +189,17 @@ class WindowFitter:
         self._text, self._count, self._limit = text, count_tokens, max_tokens
         self._group = group or _group_sentences
         self._special = 0
-        self._title, self._title_tokens = title, 0
+        self.title, self._title_tokens = title, 0
         if text:
             self._special, total = count_tokens(["", title])
             self._title_tokens = total - self._special
             if self._title_tokens > max_tokens * TITLE_SHARE:
-                self._title = cut_to(title, count_tokens, int(max_tokens * TITLE_SHARE))
-                self._title_tokens = count_tokens([self._title])[0] - self._special
-
-    @property
-    def title(self) -> str:
-        """The title as far as it is given to the model."""
-        return self._title
+                self.title = cut_to(title, count_tokens, int(max_tokens * TITLE_SHARE))
+                self._title_tokens = count_tokens([self.title])[0] - self._special
 
     def model_input(self, passage: str) -> str:
         """The text that the model is given for a passage: title, then passage."""
-        return f"{self._title} {passage}" if self._title else passage
+        return f"{self.title} {passage}" if self.title else passage
 
     def windows(self, span: Span) -> list[Span]:
         """Windows over the sentences in `span`, in order, as spans of the abstract."""
@@ -181,14 +235,12 @@ class WindowFitter:
         spans: list[Span] = []
         for group in groups:
             span = (group[0].start, group[-1].end)
-            if sum([each.tokens for each in group]) > safe and self._over(span):
+            whole = self.model_input(self._text[slice(*span)])
+            if sum([each.tokens for each in group]) > safe and self._count([whole])[0] > self._limit:
                 spans += self._split(group)
             else:
                 spans.append(span)
         return spans
-
-    def _over(self, span: Span) -> bool:
-        return self._count([self.model_input(self._text[slice(*span)])])[0] > self._limit
 
     def _split(self, group: list[Sized]) -> list[Span]:
         """Halve a group that is too long; a single sentence is cut into pieces."""
@@ -220,3 +272,111 @@ def _cut_near_middle(text: str, start: int, end: int) -> int:
     middle = (start + end) // 2
     spaces = [space.start() for space in _SPACE.finditer(text, start + 1, end - 1)]
     return min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
+
+
+REPEATED_SHARE = 0.2  # of a chunk's room: a longer last sentence is not repeated
+
+
+def chunks_of_sections(
+    document: ParsedDocument, work: Work, count_tokens: CountTokens, max_tokens: int
+) -> tuple[ProjectChunk, ...]:
+    """The chunks of a document of `work`, in order; none for a document without text.
+
+    Together they cover every character that is no space, but for references. No `embedded_text` is longer than
+    `max_tokens` (`count_tokens` counts in the model's own tokens, special ones included). Offsets count in
+    `document.text`. A chunk's id follows from the document's id and its position alone.
+    """
+    chunks: list[ProjectChunk] = []
+    offset = 0
+    for section in document.sections:
+        first, offset = offset, offset + len(section.text) + len(SEPARATOR)
+        if section.kind is SectionKind.REFERENCES:
+            continue
+        context = _context(work.title or document.title, section)
+        fit = WindowFitter(section.text, context, count_tokens, max_tokens, _whole_sentences)
+        for start, end in fit.windows((0, len(section.text))):
+            chunk = ProjectChunk(
+                chunk_id=chunk_uuid(work.doc_id, f"c{len(chunks)}"),
+                work=work,
+                text=section.text[start:end],
+                position=len(chunks),
+                context=fit.title,
+                section=section.heading,
+                section_path=section.path,
+                page_span=section.pages_of(start, end),
+                char_start=first + start,
+                char_end=first + end,
+                kind=section.kind,
+            )
+            chunks.append(chunk)
+    return tuple(chunks)
+
+
+def _context(title: str | None, section: ParsedSection) -> str:
+    """Title and headings, as a sentence before the text."""
+    parts = [each.strip() for each in (title or "", " > ".join(section.path)) if each.strip()]
+    return "".join(part if part[-1] in ".?!" else f"{part}." for part in [". ".join(parts)] if part)
+
+
+def _whole_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Sized]]:
+    """Yield runs of sentences that fit `room` tokens; each begins with the last of the one before, if that is short."""
+    start = 0
+    while start < len(sentences):
+        end, total = start + 1, sentences[start].tokens
+        while end < len(sentences) and total + sentences[end].tokens <= room:
+            total += sentences[end].tokens
+            end += 1
+        yield list(sentences[start:end])
+        if end == len(sentences):
+            return
+        last = sentences[end - 1].tokens
+        repeats = end - start > 1 and last <= REPEATED_SHARE * room and last + sentences[end].tokens <= room
+        start = end - 1 if repeats else end
+
+
+TITLE_WEIGHT = 2  # a word of the title counts as often; measured, docs/benchmarks.md
+
+
+def entry_of(
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: "Mapping[str, NDArray[np.float32]]",
+    *,
+    tags: Sequence[str] = (),
+    projects: Sequence[str] = (),
+) -> Entry:
+    """The index entry of `document`; `vectors` holds the chunks that were embedded, by chunk id."""
+    article = document.article
+    return Entry(
+        pmid=article.pmid,
+        version=document.version,
+        title=article.title or article.vernacular_title,
+        terms=search_terms(article),
+        chunks=tuple(chunks),
+        vectors=dict(vectors),
+        year=quality.year(article),
+        journal=article.journal.title if article.journal else None,
+        journal_nlm_id=article.journal.nlm_id if article.journal else None,
+        publication_types=tuple(each.ui for each in article.publication_types),
+        tags=tuple(tags),
+        projects=tuple(projects),
+        quality=static_quality(article),
+        retraction=article.retraction,
+    )
+
+
+def search_terms(article: Article) -> list[str]:
+    """The terms of title and abstract, those of the title `TITLE_WEIGHT` times; the PMID when there is neither.
+
+    MeSH, keywords and chemicals are left out: 98 % of fresh records have no MeSH yet, so its words would make a paper's
+    rank depend on NLM's indexing queue, and no judged set with MeSH is at hand to show a gain.
+    """
+    title, abstract = article.title or article.vernacular_title or "", abstract_text(article)
+    return [*analyse(title) * TITLE_WEIGHT, *analyse(abstract)] or [article.pmid]
+
+
+def static_quality(article: Article) -> StaticQuality:
+    """The components of quality that do not change with the calendar."""
+    return StaticQuality(
+        design=quality.design(article), journal=quality.journal_rank(article.journal), human=quality.human(article)
+    )

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.chunking import sentence_spans
 from bio_mcp.retrieval.passages import StoredChunk
-from bio_mcp.retrieval.sentences import sentence_spans
 
 SNIPPET = 320  # characters, about two sentences
 CACHED_TEXTS = 4096  # texts whose terms and sentences are cached: some 10 MB
@@ -33,19 +33,23 @@ def _sentences(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(sentence_spans(text))
 
 
-def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
-    """Cut a snippet of at most `limit` characters around the sentence with most of `terms`.
+def snippet(text: str, terms: Collection[str]) -> str:
+    """Cut a snippet of at most `SNIPPET` characters around the sentence with most of `terms`.
 
     Whole sentences are added while they fit. A single sentence that is longer is cut at a word, with an ellipsis.
     """
     spans = _sentences(text)
     if not spans:
         return ""
-    first = last = max(range(len(spans)), key=lambda at: (overlap(text[slice(*spans[at])], terms), -at))
-    while (wider := _wider(spans, first, last, limit)) != (first, last):
-        first, last = wider
-    shown = text[spans[first][0] : spans[last][1]]
-    return cut(shown, limit)
+    shared = [overlap(text[start:end], terms) for start, end in spans]
+    first = last = shared.index(max(shared))
+    while True:  # extended by the next sentence, or else by the one before
+        if last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= SNIPPET:
+            last += 1
+        elif first > 0 and spans[last][1] - spans[first - 1][0] <= SNIPPET:
+            first -= 1
+        else:
+            return cut(text[spans[first][0] : spans[last][1]], SNIPPET)
 
 
 def cut(text: str, limit: int) -> str:
@@ -55,12 +59,3 @@ def cut(text: str, limit: int) -> str:
     room = text[: limit - 1]
     at_word = "" if text[limit - 1].isspace() else "".join(room.rsplit(None, 1)[:-1])
     return f"{(at_word if len(at_word) > limit // 2 else room).rstrip()}…"
-
-
-def _wider(spans: Sequence[tuple[int, int]], first: int, last: int, limit: int) -> tuple[int, int]:
-    """Extend the range by the next sentence, or else by the one before, where it fits."""
-    if last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= limit:
-        return first, last + 1
-    if first > 0 and spans[last][1] - spans[first - 1][0] <= limit:
-        return first - 1, last
-    return first, last

@@ -1,17 +1,58 @@
-"""Chunks of a project's documents, as its index stores, finds and returns them."""
+"""Chunks of projects: their ids and collections, what they hold, and what of them a filter compares."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bio_mcp.literature.parsed import PageSpan, SectionKind
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.documents import PageSpan, SectionKind
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.thai_words import word_terms
+from bio_mcp.retrieval.thai import word_terms
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
+_READABLE = re.compile(r"[a-z0-9._]+(?:/[a-z0-9._-]+)?")
+MAX_ID = 100  # characters
+MAX_LISTED = 20  # projects that exist, in a failure
+
+
+def checked_project_id(project_id: str) -> str:
+    """Return the id. Raises `InvalidInput` for one that no project can have."""
+    if len(project_id) > MAX_ID or not _ID.fullmatch(project_id):
+        raise InvalidInput(
+            f"{project_id[:MAX_ID]!r} cannot be the id of a project: use lower-case letters, digits, '.', '_' and '-', "
+            f"in parts joined by '/', at most {MAX_ID} characters, such as lab/heart-failure"
+        )
+    return project_id
+
+
+def collection_name(project_id: str) -> str:
+    """The name of a project's collection: `citeloom/clean-arch` has `proj-citeloom-clean-arch`. No two ids share one.
+
+    An id whose name another could have too, as `a-b/c` that of `a/b-c`, has `proj--`, the id and a part of its hash.
+    """
+    flat = checked_project_id(project_id).replace("/", "-")
+    if _READABLE.fullmatch(project_id):
+        return f"proj-{flat}"
+    return f"proj--{flat}-{sha256(project_id.encode()).hexdigest()[:12]}"
+
+
+def unknown_project(project_id: str, existing: Iterable[str]) -> NotFound:
+    """The failure for an unknown project; it lists up to `MAX_LISTED` others."""
+    names = sorted(existing)
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listed = ", ".join(names[:MAX_LISTED]) or "none yet"
+    return NotFound(
+        f"Project {project_id!r} not found. Available projects: {listed}{more}", available_projects=names[:MAX_LISTED]
+    )
+
 
 DEPTH = 100  # chunks per leg of a search
 ChunkVectors: TypeAlias = "Mapping[str, NDArray[np.float32]]"
@@ -120,3 +161,68 @@ class ChunkMatch:
     chunk: ProjectChunk
     bm25: float | None = None
     sim: float | None = None
+
+
+SECTION_SEPARATOR = " > "
+_INITIALS = re.compile(r"[^\W\d_]{1,4}(?:[.-]+[^\W\d_]{0,4})*\.?")
+_SUFFIXES = frozenset(["jr", "sr", "2nd", "3rd", "4th", "ii", "iii", "iv"])
+
+
+def folded(text: str) -> str:
+    """`text` without its case: in Unicode's composed form, single spaces between words."""
+    return " ".join(unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).split())
+
+
+def author_names(author: str) -> frozenset[str]:
+    """The names by which a filter finds an author, folded: as stored, and the family name.
+
+    "van der Berg JA 3rd" is also found as "van der berg", "Doe, Jane" and "Doe Jane" as "doe".
+    """
+    return frozenset(filter(None, (folded(author), folded(_family_name(author)))))
+
+
+def _family_name(author: str) -> str:
+    family, comma, _ = author.partition(",")
+    words = author.split()
+    if comma or len(words) < 2:
+        return family
+    count = len(words)
+    while count > 1 and (
+        words[count - 1].strip(".").lower() in _SUFFIXES
+        or (words[count - 1].isupper() and _INITIALS.fullmatch(words[count - 1]))
+    ):
+        count -= 1
+    return " ".join(words[: count if count < len(words) else -1])
+
+
+def section_of(chunk: ProjectChunk) -> str:
+    """The headings of a chunk from the top, folded: what `ChunkFilters.section_prefix` is compared with."""
+    path = chunk.section_path or ((chunk.section,) if chunk.section else ())
+    return folded(SECTION_SEPARATOR.join(path))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFacets:
+    """What filters look at in a work; all but `doc_id` and `citekey` folded."""
+
+    doc_id: str
+    citekey: str | None
+    year: int | None
+    tags: frozenset[str]
+    authors: frozenset[str]
+
+
+def facets_of(work: Work) -> WorkFacets:
+    """The facets of a work."""
+    authors: frozenset[str] = frozenset().union(*map(author_names, work.authors))
+    return WorkFacets(work.doc_id, work.citekey, work.year, frozenset(map(folded, work.tags)), authors)
+
+
+def folded_filters(filters: ChunkFilters) -> ChunkFilters:
+    """The same filters, spelled as facets are."""
+    return replace(
+        filters,
+        tags=frozenset(map(folded, filters.tags)),
+        authors=frozenset(map(folded, filters.authors)),
+        section_prefix=None if filters.section_prefix is None else folded(filters.section_prefix),
+    )

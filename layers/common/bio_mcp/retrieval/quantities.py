@@ -5,7 +5,7 @@ so are "50 %" and "50 percent", "<5" and "less than 5", "two-fold" and "twice", 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -21,15 +21,14 @@ _WORDS = dict(
 _FOLD = frozenset(["twice", "double", "doubled", "triple", "tripled", "threefold", "twofold", "fourfold"])
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _FRACTION = r"half|halved|(?:a|one|two|three)[ -](?:third|quarter|fifth|tenth)s?"
+_ONE_SPELLING = "pp pg mol mmol umol nmol mM uM nM nm um mm cm m km m2 cm2 mmHg IU U kcal kJ Gy Hz bpm kDa"
 _UNITS = {
     "%": "percent",
-    "pp": "pp",
     "kg": "kg kilogram kilograms",
     "g": "g gram grams",
     "mg": "mg milligram milligrams",
     "ug": "ug mcg microgram micrograms",
     "ng": "ng nanogram nanograms",
-    "pg": "pg",
     "l": "L l liter liters litre litres",
     "dl": "dL dl",
     "ml": "mL ml milliliter milliliters millilitre millilitres",
@@ -41,61 +40,26 @@ _UNITS = {
     "week": "wk wks week weeks",
     "month": "mo month months",
     "year": "y yr yrs year years",
-    "mol": "mol",
-    "mmol": "mmol",
-    "umol": "umol",
-    "nmol": "nmol",
-    "mM": "mM",
-    "uM": "uM",
-    "nM": "nM",
-    "nm": "nm",
-    "um": "um",
-    "mm": "mm",
-    "cm": "cm",
-    "m": "m",
-    "km": "km",
-    "m2": "m2",
-    "cm2": "cm2",
-    "mmHg": "mmHg",
-    "IU": "IU",
-    "U": "U",
-    "kcal": "kcal",
-    "kJ": "kJ",
-    "Gy": "Gy",
-    "Hz": "Hz",
-    "bpm": "bpm",
     "C": "°C",
-    "kDa": "kDa",
     "fold": "fold times",
     "person-year": "person-years person-year patient-years patient-year",
-}
+} | {each: each for each in _ONE_SPELLING.split()}
 _COUNTED = {
     "people": "patients participants subjects people persons individuals adults volunteers",
-    "women": "women",
-    "men": "men",
     "children": "children infants",
-    "mice": "mice",
-    "rats": "rats",
     "studies": "studies trials",
-    "controls": "controls",
-    "cases": "cases",
-    "deaths": "deaths",
-}
+} | {each: each for each in "women men mice rats controls cases deaths".split()}
 _CANONICAL = {"%": "%"} | {
     word: unit for units in (_UNITS, _COUNTED) for unit, words in units.items() for word in words.split()
 }
 _UNIT = "|".join(re.escape(each) for each in sorted(_CANONICAL, key=lambda each: (-len(each), each)))
-_BELOW = "less than|fewer than|lower than|below|under|up to|at most|no more than|<=|<|≤"
-_ABOVE = "more than|greater than|higher than|over|above|at least|exceeding|exceeded|no less than|>=|>|≥"
-
-
-def _spaced(words: str) -> str:
-    return words.replace(" ", r"\s+")
+_BELOW = r"less\s+than|fewer\s+than|lower\s+than|below|under|up\s+to|at\s+most|no\s+more\s+than|<=|<|≤"
+_ABOVE = r"more\s+than|greater\s+than|higher\s+than|over|above|at\s+least|exceeding|exceeded|no\s+less\s+than|>=|>|≥"
 
 
 _QUANTITY = re.compile(
     rf"""
-    (?: (?P<below>{_spaced(_BELOW)}) \s* | (?P<above>{_spaced(_ABOVE)}) \s* )?
+    (?: (?P<below>{_BELOW}) \s* | (?P<above>{_ABOVE}) \s* )?
     (?: (?<![\w.)%-]) (?P<sign>-) | (?<![A-Za-z0-9_.]) (?<![A-Za-z]-) )
     (?: (?P<fraction>\b(?:{_FRACTION})\b)
       | (?P<digits> \d{{1,3}}(?:,\d{{3}})+(?:\.\d+)? | \d*\.\d+ | \d+ )
@@ -142,19 +106,18 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of `text`, in its order."""
     folded = text.translate(_FOLDED).replace("per cent", "percent").replace("mm Hg", "mmHg")
     folded = _TENS.sub(lambda word: f"{_WORDS[word[1].lower()] + _WORDS[word[2].lower()]}", folded)
-    return tuple(_with_units_of_ranges(folded, list(_found(folded))))
+    found = [
+        _quantity(match)
+        for match in _QUANTITY.finditer(folded)
+        if match["unit"] or not (match["digits"] and _NAME.match(folded, match.end()))
+    ]
+    return tuple(_with_units_of_ranges(folded, found))
 
 
 def unmatched(sentence: str, sources: Iterable[str]) -> list[Quantity]:
     """The quantities of `sentence` that none of `sources` has."""
     known = [each for source in sources for each in quantities(source)]
     return [each for each in quantities(sentence) if not any(each.equals(other) for other in known)]
-
-
-def _found(text: str) -> Iterator[Quantity]:
-    for match in _QUANTITY.finditer(text):
-        if match["unit"] or not (match["digits"] and _NAME.match(text, match.end())):
-            yield _quantity(match)
 
 
 def _quantity(match: re.Match[str]) -> Quantity:

@@ -1,16 +1,95 @@
-"""Find a quoted passage in a text, letter by letter or nearly, and show where the two differ.
-
-What typesetting and copying change does not count: spaces and line breaks, hyphenation, ligatures and other
-compatibility characters, and the kinds of quotation marks and dashes. A minus and a range of numbers do count.
-"""
+"""Whether a text has a quote, exactly or nearly, over neighbouring passages, and what two texts repeat."""
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from bio_mcp.literature.documents import SEPARATOR, PageSpan
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a document's text; `start` is its offset there, None where unknown."""
+
+    text: str
+    start: int | None = None
+    section: str | None = None
+    section_path: tuple[str, ...] = ()
+    page_span: PageSpan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The text of neighbouring passages; what several of them repeat stands in it once.
+
+    `starts` has where each passage begins in `text`, and `shifts` what is added to a place to be an offset in the
+    document.
+    """
+
+    text: str
+    passages: tuple[Passage, ...]
+    starts: tuple[int, ...]
+    shifts: tuple[int | None, ...]
+
+    def between(self, start: int, end: int) -> tuple[Passage, ...]:
+        """The passages that have a part of the text from `start` to `end`; that of `start` is the first."""
+        return self.passages[self._at(start) : self._at(end - 1) + 1]
+
+    def offset(self, place: int) -> int | None:
+        """The offset in the document of a place in the text; None where unknown."""
+        shift = self.shifts[self._at(place)]
+        return None if shift is None else place + shift
+
+    def end_offset(self, end: int) -> int | None:
+        """The offset in the document of the end of a part of the text; None where unknown."""
+        last = self.offset(end - 1)
+        return None if last is None else last + 1
+
+    def _at(self, place: int) -> int:
+        return bisect_right(self.starts, place) - 1
+
+
+def runs(passages: Sequence[Passage], chosen: set[int], reach: int) -> Iterator[Sequence[Passage]]:
+    """Yield each run of neighbouring passages that are chosen, or at most `reach` from one that is."""
+    wanted = sorted({near for at in chosen for near in range(at - reach, at + reach + 1) if 0 <= near < len(passages)})
+    first = 0
+    for at in range(len(wanted)):
+        if at + 1 == len(wanted) or wanted[at + 1] != wanted[at] + 1:
+            yield passages[wanted[first] : wanted[at] + 1]
+            first = at + 1
+
+
+def joined(passages: Sequence[Passage]) -> Joined:
+    """Put the passages together, in their order; there is at least one."""
+    text, end = "", None
+    parts: list[tuple[Passage, int, int | None]] = []
+    for each in passages:
+        repeated = 0 if end is None or each.start is None else max(0, end - each.start)
+        if repeated and repeated >= len(each.text):
+            continue
+        gap = _gap(end, each.start) if parts else ""
+        shift = None if each.start is None else each.start + repeated - len(text) - len(gap)
+        parts.append((each, len(text) + len(gap), shift))
+        text += gap + each.text[repeated:]
+        end = None if each.start is None else each.start + len(each.text)
+    found, starts, shifts = zip(*parts, strict=True)
+    return Joined(text, found, starts, shifts)
+
+
+def _gap(end: int | None, start: int | None) -> str:
+    """What stands between a passage that ends at `end` and one that begins at `start`, neither of which has it."""
+    if end is None or start is None or start > end + 1:
+        return SEPARATOR
+    return " " if start == end + 1 else ""
+
 
 NEARLY = 0.8  # the least similarity of a passage that is nearly the quote
 MOST_DIFFERENCES = 20
@@ -70,7 +149,9 @@ def comparable(text: str) -> Comparable:
     dropped = {at for broken in _HYPHENATION.finditer(text) for at in range(*broken.span())}
     counted = [(plain, at) for at, each in enumerate(text) if at not in dropped for plain in _plain(each)]
     characters = "".join(plain for plain, _ in counted)
-    return Comparable(text, characters, "".join(map(_lower, characters)), tuple(at for _, at in counted))
+    lower = [each.lower() for each in characters]
+    folded = "".join(one if len(one) == 1 else each for each, one in zip(characters, lower, strict=True))
+    return Comparable(text, characters, folded, tuple(at for _, at in counted))
 
 
 @lru_cache(maxsize=4096)
@@ -78,11 +159,6 @@ def _plain(character: str) -> str:
     """What counts of a character: nothing of white space and of invisible ones."""
     plain = unicodedata.normalize("NFKD", character.translate(_ALIKE)).translate(_ALIKE)
     return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) not in ("Cf", "Cc"))
-
-
-def _lower(character: str) -> str:
-    lower = character.lower()
-    return lower if len(lower) == 1 else character
 
 
 def equal_spans(quote: Comparable, text: Comparable) -> list[Span]:
@@ -145,7 +221,7 @@ def _window(quote: str, text: str) -> tuple[float, int, int]:
     grams = len(quote) - _GRAM + 1
     votes: Counter[int] = Counter()
     for at in range(grams):
-        for place, _ in zip(_places(text, quote[at : at + _GRAM]), range(_VOTES), strict=False):
+        for place in islice(_places(text, quote[at : at + _GRAM]), _VOTES):
             votes[(place - at) // width] += 1
     if not votes:
         return 0.0, 0, 0
@@ -168,7 +244,11 @@ def _aligned(quote: Comparable, text: Comparable, start: int, end: int) -> Span 
     begin = max(0, start + first.b - first.a)
     rest = len(quote.folded) - last.a - last.size
     finish = min(len(text.folded), start + last.b + last.size + rest)
-    return _span(quote, text, _word_start(text, begin), _word_end(text, finish))
+    while _parts_word(text, begin):
+        begin -= 1
+    while _parts_word(text, finish):
+        finish += 1
+    return _span(quote, text, begin, finish)
 
 
 def _whole_words(
@@ -195,13 +275,88 @@ def _parts_word(of: Comparable, at: int) -> bool:
     return after - before <= 1 and of.text[before].isalnum() and of.text[after].isalnum()
 
 
-def _word_start(text: Comparable, at: int) -> int:
-    while _parts_word(text, at):
-        at -= 1
-    return at
+LEAST_SHARED = 12  # letters; fewer may end one passage and begin another by chance
+LEAST_NEW = 1 / 3  # of a chunk's text; one with less to add is left out
+LEFT_OUT = " […] "
+CACHED_TEXTS = 1024
 
 
-def _word_end(text: Comparable, at: int) -> int:
-    while _parts_word(text, at):
-        at += 1
-    return at
+class _Letters(NamedTuple):
+    """The letters of a text, and where each stands in it."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+def new_text(chunk: ProjectChunk, better: Iterable[ProjectChunk]) -> str | None:
+    """The text of `chunk` without what `better` chunks of its work have of it; None where they have most of it.
+
+    Compares texts, since chunks that a client stored have no offsets.
+    """
+    left = unrepeated(chunk.text, (other.text for other in better if is_same_work(chunk.work, other.work)))
+    return left if left and len(left) >= LEAST_NEW * len(chunk.text.strip()) else None
+
+
+def is_same_work(one: Work, other: Work) -> bool:
+    """Whether both are one document, or one paper by its PMID or DOI."""
+    pmid, doi = one.pmid is not None and one.pmid == other.pmid, one.doi is not None and one.doi == other.doi
+    return one.doc_id == other.doc_id or pmid or doi
+
+
+def unrepeated(text: str, others: Iterable[str]) -> str:
+    """`text` without what the others have of it whole, at its beginning or at its end; "" where nothing is left."""
+    letters = _letters(text)
+    repeated = [span for other in others for span in _repeated(letters.text, _letters(other).text)]
+    if not repeated:
+        return text.strip()
+    pieces = (_piece(text, letters.places, *span) for span in _between(sorted(repeated), len(letters.text)))
+    return LEFT_OUT.join(piece for piece in pieces if piece)
+
+
+def _repeated(letters: str, other: str) -> list[tuple[int, int]]:
+    """Where `other` has a part of `letters`: all of it, its two ends, or a part that is all of `other`."""
+    if letters in other:
+        return [(0, len(letters))]
+    start, end = _joint(other, letters), len(letters) - _joint(letters, other)
+    spans = [(0, start), (end, len(letters))]
+    if len(other) >= LEAST_SHARED and (at := letters.find(other)) >= 0:
+        spans.append((at, at + len(other)))
+    return [(first, last) for first, last in spans if first < last]
+
+
+def _joint(first: str, second: str) -> int:
+    """How many letters at the end of `first` begin `second`; 0 where they are fewer than `LEAST_SHARED`."""
+    at = first.find(second[:LEAST_SHARED])
+    while 0 <= at <= len(first) - LEAST_SHARED:
+        if second.startswith(first[at:]):
+            return len(first) - at
+        at = first.find(second[:LEAST_SHARED], at + 1)
+    return 0
+
+
+def _between(repeated: Iterable[tuple[int, int]], end: int) -> Iterable[tuple[int, int]]:
+    """What spans in order leave of a text that ends at `end`."""
+    at = 0
+    for first, last in repeated:
+        if first > at:
+            yield at, first
+        at = max(at, last)
+    if at < end:
+        yield at, end
+
+
+def _piece(text: str, places: tuple[int, ...], first: int, last: int) -> str:
+    """The part of the text with these letters, with the marks that stand next to them, up to a space."""
+    start = 0
+    if first:
+        spaces = (at + 1 for at in range(places[first - 1] + 1, places[first]) if text[at].isspace())
+        start = max(spaces, default=places[first])
+    begin, limit = places[last - 1] + 1, places[last] if last < len(places) else len(text)
+    end = next((at for at in range(begin, limit) if text[at].isspace()), limit)
+    return text[start:end].strip()
+
+
+@lru_cache(CACHED_TEXTS)
+def _letters(text: str) -> _Letters:
+    places = tuple(at for at, letter in enumerate(text) if letter.isalnum())
+    return _Letters("".join(text[at].lower()[:1] for at in places), places)

@@ -1,22 +1,14 @@
-"""Fuse two legs into one ranked list: normalise, add, demote retracted papers, promote good evidence.
-
-Each leg's scores are scaled so that its best document has 1 and its last one 0; where fewer than its depth hold a
-word of the query, the last has a BM25 of 0. A leg weighs by how far its best stands out, (best - last) / standard
-deviation, so that the sum orders as the sum of standard scores does; the semantic leg weighs `SEMANTIC_PRIOR` times
-more. The weights add up to 1, so the sum is in [0, 1]; with one leg empty the other counts alone. On the development
-sets this beat reciprocal ranks and fixed weights (docs/benchmarks.md).
-
-A retracted paper's score is multiplied by `RETRACTED_FACTOR`. With the quality bias the result is multiplied by
-(1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
-"""
+"""How scores of words and vectors become one order."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from heapq import nlargest
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from bio_mcp.errors import InvalidInput, ModelMismatch
 from bio_mcp.literature.quality import Quality, total_of, total_quality
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate
@@ -26,6 +18,42 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
+
+
+def unit_vector(numbers: Sequence[float], dim: int, name: str) -> "NDArray[np.float32]":
+    """Scale `numbers` to length 1. `name` is what errors call it.
+
+    Raises `ModelMismatch` for another length than `dim`, `InvalidInput` where a number is not finite or all are 0.
+    """
+    import numpy as np
+
+    if len(numbers) != dim:
+        raise ModelMismatch(f"{name} has {len(numbers)} numbers; the project's model makes vectors of {dim}")
+    wide = np.asarray(numbers, np.float64)
+    largest = np.abs(wide).max()
+    if not np.isfinite(largest):
+        raise InvalidInput(f"{name}: not every number is finite")
+    if largest == 0:
+        raise InvalidInput(f"{name}: every number is 0, which no text has for a vector")
+    wide /= largest  # or squares of very small and very large numbers would be 0 and infinite
+    unit: NDArray[np.float32] = (wide / np.linalg.norm(wide)).astype(np.float32)
+    return unit
+
+
+K = 60  # of the formula, as in Cormack et al., SIGIR 2009
+
+
+def reciprocal_ranks(legs: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Fuse ranked ids: the sum of 1 / (`K` + rank), divided by what the first place in every leg would give.
+
+    A score is in (0, 1]: 1 for what is first in all `legs`. An id counts once in a leg, at its first place.
+    """
+    scores: dict[str, float] = {}
+    for leg in legs:
+        for rank, each in enumerate(dict.fromkeys(leg), start=1):
+            scores[each] = scores.get(each, 0.0) + (K + 1) / (K + rank) / len(legs)
+    return scores
+
 
 BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
 SEMANTIC_PRIOR = 1.4
@@ -77,7 +105,9 @@ class Ranked:
     @property
     def quality(self) -> Quality:
         """The quality points with their components and reasons, as of `today`."""
-        return total_quality(*_quality_inputs(self.candidate), self.today)
+        static, year = self.candidate.quality, self.candidate.year
+        retraction = self.candidate.retraction
+        return total_quality(static.design, static.journal, static.human, year, retraction, self.today)
 
     @property
     def explanation(self) -> str:
@@ -123,12 +153,8 @@ def _scale(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], f
     if high - low < ALIKE:
         return dict.fromkeys(scores, 1.0), 2.0
     scaled = {pmid: (score - low) / (high - low) if score > low else 0.0 for pmid, score in scores.items()}
-    return scaled, (high - low) / _deviation(top)
-
-
-def _deviation(scores: Sequence[float]) -> float:
-    mean = sum(scores) / len(scores)
-    return sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
+    mean = sum(top) / len(top)
+    return scaled, (high - low) / sqrt(sum((score - mean) ** 2 for score in top) / len(top))
 
 
 def rank(
@@ -138,7 +164,13 @@ def rank(
 
     `fused` must have every candidate's PMID. The order is total, so equal input gives an equal list on every engine.
     """
-    return _in_order(_rank_one(each, fused[each.pmid], today, quality_bias) for each in candidates)
+    ranked = []
+    for each in candidates:
+        share, static = fused[each.pmid], each.quality
+        points = total_of(static.design, static.journal, static.human, each.year, each.retraction, today)
+        score = _score(each, share.score, points, biased=quality_bias)
+        ranked.append(Ranked(each, share, points, score, quality_bias, today))
+    return _in_order(ranked)
 
 
 def rerank(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
@@ -151,25 +183,18 @@ def rerank(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked
     bases = sorted((each.fused.score for each in some), reverse=True)
     best_first = sorted(some, key=lambda each: -scores[each.candidate.pmid])
     given = {each.candidate.pmid: base for each, base in zip(best_first, bases, strict=True)}
-    return _in_order(
-        _rebased(each, Reranked(scores[pmid], given[pmid])) if (pmid := each.candidate.pmid) in given else each
-        for each in ranked
-    )
-
-
-def _rebased(document: Ranked, reranked: Reranked) -> Ranked:
-    score = _score(document.candidate, reranked.base, document.quality_points, biased=document.biased)
-    return replace(document, score=score, reranked=reranked)
+    anew = []
+    for each in ranked:
+        if (base := given.get(pmid := each.candidate.pmid)) is None:
+            anew.append(each)
+        else:
+            score = _score(each.candidate, base, each.quality_points, biased=each.biased)
+            anew.append(replace(each, score=score, reranked=Reranked(scores[pmid], base)))
+    return _in_order(anew)
 
 
 def _in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
     return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
-
-
-def _rank_one(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
-    points = total_of(*_quality_inputs(candidate), today)
-    score = _score(candidate, fused.score, points, biased=quality_bias)
-    return Ranked(candidate, fused, points, score, quality_bias, today)
 
 
 def _score(candidate: Candidate, base: float, points: int, *, biased: bool) -> float:
@@ -192,15 +217,10 @@ def places_in_legs(ranked: Iterable[Ranked]) -> dict[str, Places]:
     }
 
 
-def _quality_inputs(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:
-    static = candidate.quality
-    return static.design, static.journal, static.human, candidate.year, candidate.retraction
-
-
 def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:
     """PMIDs of the `FEEDBACK_PAPERS` best papers of a first ranking, retracted ones excluded."""
     valid = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED]
-    return sorted(valid, key=lambda pmid: (-fused[pmid].score, -int(pmid)))[:FEEDBACK_PAPERS]
+    return [str(number) for _, number in nlargest(FEEDBACK_PAPERS, ((fused[pmid].score, int(pmid)) for pmid in valid))]
 
 
 def move_towards(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":

@@ -1,18 +1,143 @@
-"""Weak matches: passages that have nothing to do with the question. A score cannot show it: the best always has 1.
+"""How likely a hit is relevant, and that the corpus answers: logistic regressions whose coefficients ship as data."""
 
-A passage is weak where `cosine + COVERAGE_WEIGHT * coverage < FITS_FROM`; coverage is the share of the question's
-words that the passage and its title contain, and with full coverage it is never weak. Both terms are the same in
-every engine. Words find names that the model does not know; meaning finds paraphrases.
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from heapq import nlargest
+from importlib import resources
+from math import exp
+from operator import mul
+from statistics import fmean
+from typing import Any
 
-Chosen on development questions of SciFact, NFCorpus and PubMedQA against `benchmarks/off_topic.txt`
-(`python -m benchmarks off_topic`, docs/benchmarks.md). It is a warning, no filter: hits and order stay the same. So
-is that nothing in the corpus answers, for which the probability of `likelihood.answerable` counts too.
-"""
+from bio_mcp.retrieval.ranking import Ranked
 
-from collections.abc import Callable
+STEEPEST = 40.0  # log-odds beyond which a probability is 0 or 1 to sixteen digits
 
-COVERAGE_WEIGHT = 0.3
-FITS_FROM = 0.55
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A probability as a function of numbers: the sigmoid of `intercept` plus their weighted sum."""
+
+    intercept: float
+    weights: tuple[float, ...]
+
+    def probability(self, features: Sequence[float]) -> float:
+        """The probability, in (0, 1); `features` are in the order of `weights`."""
+        odds = self.intercept + sum(map(mul, self.weights, features))
+        return 1 / (1 + exp(-max(-STEEPEST, min(STEEPEST, odds))))
+
+
+@cache
+def calibrated(name: str, features: tuple[str, ...]) -> Logistic:
+    """The coefficients of `name`, its weights in the order of `features`.
+
+    Raises `ValueError` where they were fitted to other features.
+    """
+    fitted = coefficients()[name]
+    if set(fitted["weights"]) != set(features):
+        raise ValueError(f"calibration.json: {name} was fitted to other features; run python -m benchmarks relevance")
+    return Logistic(fitted["intercept"], tuple(fitted["weights"][each] for each in features))
+
+
+def coefficients() -> Mapping[str, Any]:
+    """Every fit by its name, as `calibration.json` has it."""
+    models: Mapping[str, Any] = _shipped()["models"]
+    return models
+
+
+def is_fitted_to(fingerprint: str) -> bool:
+    """Whether the cosines that the probabilities were fitted to are those of the embedding model `fingerprint`."""
+    fitted = str(_shipped()["embedding"])
+    return fingerprint.partition("/")[0] == fitted.partition("/")[0]
+
+
+@cache
+def _shipped() -> Mapping[str, Any]:
+    text = resources.files("bio_mcp.retrieval").joinpath("calibration.json").read_text(encoding="utf-8")
+    shipped: Mapping[str, Any] = json.loads(text)
+    return shipped
+
+
+FIRST = 10  # hits among which `answerable` looks for a relevant one
+TAIL = slice(10, 50)  # by cosine: candidates that seldom fit
+TYPICAL_TAIL = 0.65  # their mean cosine, where a question has no more than ten candidates
+OF_PAPER = ("best_cosine", "cosine_above_tail", "bm25_per_word", "fused")
+OF_PAPERS = {
+    "answerable": ("cosine", "cosine_above_tail", "bm25_per_word", "lead"),
+    "confidence": ("cosine", "bm25_per_word", "lead"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What one candidate is compared with: the other candidates of its question.
+
+    `floor` is the lowest cosine that the vectors returned, and stands for one that they did not. `tail` is the mean
+    cosine of the 11th to the 50th, `others` the mean fused score of the second to the tenth.
+    """
+
+    words: int
+    best: float
+    floor: float
+    tail: float
+    others: float
+
+
+def background(ranked: Sequence[Ranked], words: int) -> Background:
+    """The background of a question of `words` distinct words; `ranked` are all of its candidates, in any order."""
+    cosines = sorted((each.candidate.sim for each in ranked if each.candidate.sim is not None), reverse=True)
+    fused = sorted((each.fused.score for each in ranked), reverse=True)
+    return Background(
+        words=max(1, words),
+        best=cosines[0] if cosines else 0.0,
+        floor=cosines[-1] if cosines else 0.0,
+        tail=fmean(cosines[TAIL]) if cosines[TAIL] else TYPICAL_TAIL,
+        others=fmean(fused[1:FIRST]) if fused[1:FIRST] else 0.0,
+    )
+
+
+def features_of_paper(paper: Ranked, behind: Background) -> tuple[float, ...]:
+    """`OF_PAPER` of one candidate."""
+    sim, bm25 = paper.candidate.sim, paper.candidate.bm25
+    above = (behind.floor if sim is None else sim) - behind.tail
+    return (behind.best, above, (bm25 or 0.0) / behind.words, paper.fused.semantic + paper.fused.lexical)
+
+
+def features_of_papers(name: str, papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:
+    """`OF_PAPERS` of `name` for some candidates, at least one: each feature is that of the best of them."""
+    cosine = max(behind.floor if each.candidate.sim is None else each.candidate.sim for each in papers)
+    values = {
+        "cosine": cosine,
+        "cosine_above_tail": cosine - behind.tail,
+        "bm25_per_word": max(each.candidate.bm25 or 0.0 for each in papers) / behind.words,
+        "lead": max(each.fused.score for each in papers) - behind.others,
+    }
+    return tuple(values[each] for each in OF_PAPERS[name])
+
+
+def relevance(ranked: Sequence[Ranked], behind: Background) -> dict[str, float]:
+    """The probability of each candidate to be relevant, by PMID."""
+    model = calibrated("relevance", OF_PAPER)
+    return {each.candidate.pmid: model.probability(features_of_paper(each, behind)) for each in ranked}
+
+
+def any_relevant(name: str, papers: Collection[Ranked], behind: Background) -> float:
+    """The probability that one of `papers` at least is relevant, by the coefficients of `name`; 0 without papers."""
+    if not papers:
+        return 0.0
+    return calibrated(name, OF_PAPERS[name]).probability(features_of_papers(name, papers, behind))
+
+
+def answerable(ranked: Sequence[Ranked], behind: Background) -> float:
+    """The probability that a relevant paper is among the first `FIRST` by both legs; 0 without candidates."""
+    first = nlargest(FIRST, ((each.fused.score, int(each.candidate.pmid), each) for each in ranked))
+    return any_relevant("answerable", [each for *_, each in first], behind)
+
+
+COVERAGE_WEIGHT = 0.15
+FITS_FROM = 0.74
 UNLIKELY, DOUBTFUL = 0.15, 0.4  # probabilities that a corpus answers a question
 
 

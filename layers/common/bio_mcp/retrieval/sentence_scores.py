@@ -1,40 +1,69 @@
-"""How well the sentences of a few papers fit a question.
+"""What a sentence scores among those of an answer, by its words, its windows and what it says."""
 
-A sentence's score is the sum of five parts, each in [0, 1]: cosine and BM25, scaled over the sentences that are
-compared, how late in the abstract it stands, whether it says what was found, and its paper's score. On SciFact the
-first four find the sentences that people marked as evidence better than any one alone.
-"""
-
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
+_FINDING = re.compile(
+    r"\b(?:found|show(?:s|ed|n|ing)?|demonstrat\w+|reveal\w*|suggest\w*|indicat\w+|conclu\w+|observed|identif\w+"
+    r"|result(?:s|ed|ing)? in|increas\w+|decreas\w+|reduc\w+|improv\w+|higher|lower|greater|fewer|less|more"
+    r"|associated with|significant\w*|leads? to|led to|confirm\w*|report(?:s|ed)?|no (?:difference|effect|evidence"
+    r"|association)|(?:did|does|do|could) not|prevent\w*|inhibit\w*|induc\w+|promot\w+|requir\w+|essential|necessary"
+    r"|sufficient|effective|caus\w+|CI|ratio|P ?[<=])\b"
+)
+_AIM = re.compile(
+    r"\b(?:(?:aim|objective|purpose|goal)s?\b|aimed|sought to|hypothesi[sz]ed?"
+    r"|to (?:investigate|examine|assess|evaluate|explore|determine|describe|compare|review|test|study|analy[sz]e"
+    r"|identify|characteri[sz]e)\b"
+    r"|(?:we|study|paper|review|article|work|here)\b[^,;]{0,60}\b(?:investigat|examin|assess|evaluat|explor|describ"
+    r"|review|compar|analy[sz]e|fills?|address|discuss)\w*)",
+    re.IGNORECASE,
+)
+_METHOD = re.compile(
+    r"\b(?:was|were|been)\s+(?:\w+ly\s+)?(?:analy[sz]ed|performed|measured|assessed|evaluated|calculated|used"
+    r"|randomi[sz]ed|recruited|enrolled|collected|included|searched|conducted|carried out|compared|examined"
+    r"|investigated|estimated|assigned|divided|obtained|studied|tested|treated|determined|followed)\b"
+    r"|\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:discussed|presented|reviewed|described|outlined|summari[sz]ed)\b",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"\b(?:unknown|unclear|controversial|debated|uncertain|(?:poorly|not (?:well |fully |completely )?)"
+    r"(?:known|understood|established|characteri[sz]ed|defined)|little is known"
+    r"|to be (?:determined|established|elucidated)|ha(?:s|ve) not been)\b",
+    re.IGNORECASE,
+)
+
+
+def says_what_was_found(sentence: str) -> bool:
+    """False for a question, an aim, a method, and what is said not to be known; true for all others.
+
+    Of 79 sentences that people marked as evidence for SciFact's train claims 76 pass, of the 294 others of their
+    abstracts 257.
+    """
+    if sentence.rstrip().endswith("?") or _UNKNOWN.search(sentence):
+        return False
+    return bool(_FINDING.search(sentence)) or not (_AIM.search(sentence) or _METHOD.search(sentence))
+
+
 MEANING, WORDS, LATE, FINDING, PAPER = 0.5, 0.5, 0.3, 0.2, 1.0  # weights
 CACHED_SENTENCES = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a sentence's score has beside meaning and words.
-
-    `late` is 0 for the first of its abstract and 1 for the last, `paper` its paper's score, in [0, 1].
-    """
-
-    late: float
-    finding: bool
-    paper: float
+Place = tuple[float, bool, float]
+"""How late a sentence is, from 0 for the first of its abstract to 1 for the last, whether it is a finding, and its
+paper's score, in [0, 1]."""
 
 
 def combined(sims: Sequence[float], words: Sequence[float], places: Sequence[Place]) -> list[float]:
     """The weighted sum for each sentence."""
     return [
-        MEANING * sim + WORDS * word + LATE * place.late + FINDING * place.finding + PAPER * place.paper
-        for sim, word, place in zip(scaled(sims), scaled(words), places, strict=True)
+        MEANING * sim + WORDS * word + LATE * late + FINDING * finding + PAPER * paper
+        for sim, word, (late, finding, paper) in zip(scaled(sims), scaled(words), places, strict=True)
     ]
 
 
@@ -49,7 +78,8 @@ def bm25_among(texts: Sequence[str], terms: Collection[str]) -> list[float]:
     counted = [_terms(text) for text in texts]
     lengths = [sum(each.values()) for each in counted]
     average = sum(lengths) / max(1, len(texts)) or 1.0
-    idf = {term: _idf(sum(term in each for each in counted), len(texts)) for term in sorted(terms)}
+    having = {term: sum(term in each for each in counted) for term in sorted(terms)}
+    idf = {term: log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for term, count in having.items()}
     return [
         sum(
             weight * tf * (BM25_K1 + 1) / (tf + BM25_K1 * (1 - BM25_B + BM25_B * length / average))
@@ -58,10 +88,6 @@ def bm25_among(texts: Sequence[str], terms: Collection[str]) -> list[float]:
         )
         for each, length in zip(counted, lengths, strict=True)
     ]
-
-
-def _idf(having: int, of: int) -> float:
-    return log(1 + (of - having + 0.5) / (having + 0.5))
 
 
 @lru_cache(CACHED_SENTENCES)

@@ -1,16 +1,217 @@
-"""Which undecided paper to look at next: by what is known of those that were decided."""
+"""Which record of a review to read next: features, vectors, and a model fitted in each call."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bio_mcp.ports.screening import ReviewRecord
-from bio_mcp.retrieval.spelling import QUERY_STOP_WORDS
-from bio_mcp.screening.features import Floats, Linear, Vocabulary
-from bio_mcp.screening.learning import balanced, fit
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import ReviewRecord
+from bio_mcp.retrieval.analysis import QUERY_STOP_WORDS
+
+MOST = 5_000  # papers whose vectors are read for a ranking; beyond, words alone tell
+
+
+def vectors_of(records: Sequence[ReviewRecord], backends: Backends) -> tuple[dict[str, NDArray[np.float32]], list[str]]:
+    """Return the vectors of the papers that the index has, and a warning where it cannot be read."""
+    pmids = [each.record_id for each in records if is_pmid(each.record_id)]
+    if len(pmids) > MOST:
+        return {}, []
+    try:
+        return backends.passages.document_vectors(pmids), []
+    except IndexUnavailable as failure:
+        return {}, [f"The papers are ranked by their words alone, as the index cannot be read: {failure}"]
+
+
+CHARACTERS = 20_000  # of a text that are read
+_WORD = re.compile(r"\w\w+")
+_STRIDE = 1 << 31  # above the number of any word; a pair of words is first * _STRIDE + second
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A sparse matrix of `width` columns: row i has `values` in `columns`, from `starts[i]` to `starts[i + 1]`."""
+
+    starts: Ints
+    columns: Ints
+    values: Floats
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def owners(self) -> Ints:
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def take(self, rows: Sequence[int] | Ints) -> "Rows":
+        chosen = np.asarray(rows, dtype=np.int64)
+        lengths = np.diff(self.starts)[chosen]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
+        return Rows(starts, self.columns[at], self.values[at], self.width)
+
+
+class Linear:
+    """Products of `rows`, each with the unit vector in `vectors` beside it, with weights and with residuals.
+
+    `vectors` has shape (len(rows), dim); dim may be 0. A weight vector has `rows.width` numbers and then dim.
+    """
+
+    def __init__(self, rows: Rows, vectors: Floats) -> None:
+        self._rows, self._vectors = rows, vectors
+        self._owners = rows.owners
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a weight vector."""
+        return self._rows.width + int(self._vectors.shape[1])
+
+    def times(self, weights: Floats) -> Floats:
+        """Each row's product with the weights."""
+        words = weights[self._rows.columns] * self._rows.values
+        of_words = np.bincount(self._owners, words, minlength=len(self))
+        return np.asarray(of_words + self._vectors @ weights[self._rows.width :])
+
+    def transposed_times(self, residuals: Floats) -> Floats:
+        """The sum of the rows, each times its residual."""
+        words = self._rows.values * residuals[self._owners]
+        of_words = np.bincount(self._rows.columns, words, minlength=self._rows.width)
+        return np.concatenate([of_words, residuals @ self._vectors])
+
+
+class Vocabulary:
+    """The words and pairs of words of some texts, and the texts as `rows`.
+
+    A word or pair of one text alone is left out: no other text could be found by it. A count c weighs 1 + ln c, and a
+    term of n of N texts ln((1 + N) / (1 + n)) + 1.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._numbers: dict[str, int] = {}
+        owners, terms, counts = self._counted(texts)
+        found, columns, texts_with = np.unique(terms, return_inverse=True, return_counts=True)
+        shared = texts_with > 1
+        self._terms = found[shared]
+        renumbered = np.cumsum(shared) - 1
+        held = shared[columns]
+        idf = np.log((1 + len(texts)) / (1 + texts_with[shared])) + 1
+        columns = renumbered[columns[held]]
+        values = (1 + np.log(counts[held])) * idf[columns]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owners[held], minlength=len(texts)))])
+        # The rows, each divided by its length; one without values stays empty.
+        rows = Rows(starts, columns, values, len(self._terms))
+        squares = np.bincount(rows.owners, rows.values**2, minlength=len(rows))
+        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+        self.rows = Rows(rows.starts, rows.columns, rows.values / lengths[rows.owners], rows.width)
+
+    def term(self, column: int) -> str:
+        """The word or pair of words of a column."""
+        first, second = divmod(int(self._terms[column]), _STRIDE)
+        return f"{self._words[first - 1]} {self._words[second]}" if first else self._words[second]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return list(self._numbers)
+
+    def _counted(self, texts: Sequence[str]) -> tuple[Ints, Ints, Floats]:
+        """Text, term and count of each term of each text, by text and term."""
+        pieces = [self._terms_of(text) for text in texts]
+        lengths = [len(each) for each in pieces]
+        owners = np.repeat(np.arange(len(texts)), lengths)
+        terms = np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+        order = np.lexsort((terms, owners))
+        owners, terms = owners[order], terms[order]
+        new = np.ones(len(terms), dtype=bool)
+        new[1:] = (owners[1:] != owners[:-1]) | (terms[1:] != terms[:-1])
+        at = np.flatnonzero(new)
+        counts = np.diff(np.concatenate([at, [len(terms)]])).astype(float)
+        return owners[at], terms[at], counts
+
+    def _terms_of(self, text: str) -> Ints:
+        """The words of a text by number, then its pairs of words that follow each other."""
+        numbers = self._numbers
+        found = [numbers.setdefault(word, len(numbers)) for word in _WORD.findall(text[:CHARACTERS].lower())]
+        words = np.array(found, dtype=np.int64)
+        return np.concatenate([words, (words[:-1] + 1) * _STRIDE + words[1:]])
+
+
+STEPS = 30  # of Newton's method, at most
+INNER = 60  # conjugate gradients in a step, at most
+TOLERANCE = 1e-3  # of the gradient's length, against that of the first
+
+
+def balanced(included: Floats, ratio: float) -> Floats:
+    """What each labelled row weighs: all excluded ones together 1 / `ratio` of what all included ones do.
+
+    The weights sum to the number of rows. `included` has 1 for an included row and 0 for an excluded one, both at least
+    once.
+    """
+    positive = included.sum()
+    weights = np.where(included > 0, 1.0, positive / (ratio * (len(included) - positive)))
+    return np.asarray(weights * (len(included) / weights.sum()))
+
+
+def fit(rows: Linear, included: Floats, sample_weights: Floats, strength: float) -> Floats:
+    """The weights that minimise |w|^2 / 2 + `strength` * the weighted logistic loss; without an intercept."""
+    signs = 2 * included - 1
+    weights = np.zeros(rows.width)
+    scale = np.linalg.norm(strength * rows.transposed_times(sample_weights * signs) / 2)
+    margins = rows.times(weights)
+    for _ in range(STEPS):
+        wrong = 1 / (1 + np.exp(np.clip(signs * margins, -500, 500)))  # the probability of the other label
+        gradient = weights - strength * rows.transposed_times(sample_weights * signs * wrong)
+        if np.linalg.norm(gradient) <= TOLERANCE * scale:
+            break
+        curvature = strength * sample_weights * wrong * (1 - wrong)
+        step, moved = _newton_step(rows, curvature, gradient)
+        share = _share(weights, margins, step, moved, signs, strength * sample_weights)
+        weights, margins = weights + share * step, margins + share * moved
+    return weights
+
+
+def _newton_step(rows: Linear, curvature: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    """The step s with (I + X'CX) s = -gradient, nearly, and what it adds to each margin."""
+    step, residual = np.zeros_like(gradient), -gradient
+    direction, moved = residual.copy(), np.zeros(len(rows))
+    square = first = float(residual @ residual)
+    for _ in range(INNER):
+        along = rows.times(direction)
+        bent = direction + rows.transposed_times(curvature * along)
+        length = square / float(direction @ bent)
+        step, moved, residual = step + length * direction, moved + length * along, residual - length * bent
+        new = float(residual @ residual)
+        if new <= 1e-4 * first:
+            break
+        direction = residual + (new / square) * direction
+        square = new
+    return step, moved
+
+
+def _share(weights: Floats, margins: Floats, step: Floats, moved: Floats, signs: Floats, costs: Floats) -> float:
+    """The largest of 1, 1/2, 1/4 ... of the step that lowers the loss."""
+
+    def loss(share: float) -> float:
+        at = weights + share * step
+        return float(at @ at) / 2 + float(costs @ np.logaddexp(0, -signs * (margins + share * moved)))
+
+    now, share = loss(0), 1.0
+    while loss(share) > now and share > 1e-6:
+        share /= 2
+    return share
+
 
 RATIO = 9.8  # included papers together weigh so much more than excluded ones, as in ASReview's ELAS u4
 STRENGTH = 1.0  # of the logistic loss against the length of the weights
@@ -69,7 +270,6 @@ def rank(
 
 
 def text_of(record: ReviewRecord) -> str:
-    """The text that is learned from."""
     return f"{record.title} {record.abstract}"
 
 
@@ -124,20 +324,15 @@ class _Learner:
         columns = rows.columns[place]
         speaks = np.round(rows.values[place] * self._weights[columns], DIGITS)
         best = np.lexsort((columns, -speaks))
-        return _distinct(
-            [self._vocabulary.term(int(columns[each])) for each in best[: 8 * REASONS] if speaks[each] > 0]
-        )
-
-
-def _distinct(terms: Sequence[str]) -> tuple[str, ...]:
-    """The first terms that have a word which none before has, stop words aside."""
-    chosen: list[str] = []
-    seen = set(QUERY_STOP_WORDS)
-    for term in terms:
-        if not seen.issuperset(term.split()):
-            chosen.append(term)
-            seen.update(term.split())
-    return tuple(chosen[:REASONS])
+        # The first terms that have a word which none before has, stop words aside.
+        terms = [self._vocabulary.term(int(columns[each])) for each in best[: 8 * REASONS] if speaks[each] > 0]
+        chosen: list[str] = []
+        seen = set(QUERY_STOP_WORDS)
+        for term in terms:
+            if not seen.issuperset(term.split()):
+                chosen.append(term)
+                seen.update(term.split())
+        return tuple(chosen[:REASONS])
 
 
 def _matrix(records: Sequence[ReviewRecord], vectors: Mapping[str, NDArray[np.float32]], rows: int) -> Floats:

@@ -1,14 +1,25 @@
-"""A review as it stands: its records, how each was decided, and in which order."""
+"""A review and its records: how they come in, and the decisions on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal
 
-from bio_mcp.ports.screening import Decision, ReviewRecord, ScreeningLabel, Screenings, Stage
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.records import Article
+from bio_mcp.ports import Backends
+from bio_mcp.ports.ncbi import LISTABLE
+from bio_mcp.ports.stores import Decision, ReviewRecord, ReviewSearch, ScreeningLabel, Screenings, Stage
+from bio_mcp.querying import search as fetching
+from bio_mcp.querying.search import clean, required
+from bio_mcp.retrieval.project_chunks import Work
 
 if TYPE_CHECKING:
     from bio_mcp.screening.stopping import Stopping
+
 
 MOST_RECORDS = 20_000  # of a review: what can be ranked within a call
 
@@ -23,7 +34,6 @@ class Review:
 
     @cached_property
     def by_id(self) -> Mapping[str, ReviewRecord]:
-        """The records by id."""
         return {each.record_id: each for each in self.records}
 
     def decisions(self, stage: Stage) -> dict[str, ScreeningLabel]:
@@ -62,7 +72,239 @@ def review_of(name: str, screenings: Screenings) -> Review:
 
 
 def counted(labels: Iterable[ScreeningLabel]) -> dict[Decision, int]:
-    """How many labels have each decision."""
     decisions = [each.decision for each in labels]
     return {"include": decisions.count("include"), "exclude": decisions.count("exclude"),
             "maybe": decisions.count("maybe")}  # fmt: skip
+
+
+READ = 500  # papers of the corpus that are read at once
+FETCHED = 200  # records that PubMed is asked for at once
+SPARE_S = 6.0  # of a call, for storing what was read
+LONGEST_ABSTRACT = 20_000  # characters
+LONGEST_TITLE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What found the papers: a `database` by a `term`, or something other. `found` as of `ReviewSearch`."""
+
+    database: str
+    term: str | None
+    found: int
+    method: Literal["database", "other"] = "database"
+
+
+@dataclass(slots=True)
+class Collected:
+    """What came of it: records that are `new`, and papers that were `known` to the review; `unknown` to PubMed.
+
+    `left` papers could not be read in time: the same call again goes on.
+    """
+
+    new: int = 0
+    known: int = 0
+    unknown: list[str] = field(default_factory=list)
+    left: int = 0
+
+
+def search_pubmed(review: str, term: str, backends: Backends, deadline: Deadline) -> Collected:
+    """Add what PubMed finds. Raises `InvalidInput` for more than PubMed lists."""
+    asked = clean(term, "term")
+    with required():
+        page = backends.pubmed.esearch(asked, deadline=deadline, retmax=LISTABLE, sort="pub_date")
+    if page.count > LISTABLE:
+        raise InvalidInput(
+            f"PubMed finds {page.count} records and lists {LISTABLE} of them: narrow the term, or search it by years"
+        )
+    return collect(review, page.ids, Origin("PubMed", asked, page.count), backends, deadline)
+
+
+def collect(review: str, pmids: Sequence[str], origin: Origin, backends: Backends, deadline: Deadline) -> Collected:
+    """Add the papers, from the corpus or else from PubMed, and the search that found them.
+
+    Papers are stored as they are read, so that a call that ends early loses none. Raises `InvalidInput` for more
+    records than a review may have.
+    """
+    asked = list(dict.fromkeys(pmids))
+    known = {each.record_id for each in backends.screenings.records(review)}
+    missing = [each for each in asked if each not in known]
+    check_room(len(known), len(missing))
+    done = Collected(known=len(asked) - len(missing))
+    absent = _read(review, missing, done, backends)
+    _fetch(review, absent, done, backends, deadline)
+    gone = {*done.unknown, *(absent[-done.left :] if done.left else ())}
+    store_search(review, origin, [each for each in asked if each not in gone], backends)
+    return done
+
+
+def _read(review: str, pmids: Sequence[str], done: Collected, backends: Backends) -> list[str]:
+    """Store the papers that the corpus has; returns the others."""
+    absent: list[str] = []
+    for some in _pieces(pmids, READ):
+        found = {pmid: each.article for pmid, each in backends.documents.get_many(some).items()}
+        _store(review, found, done, backends)
+        absent += [each for each in some if each not in found]
+    return absent
+
+
+def _fetch(review: str, pmids: Sequence[str], done: Collected, backends: Backends, deadline: Deadline) -> None:
+    """Fetch records from PubMed for as long as there is time; the first are always asked for."""
+    for at, some in enumerate(_pieces(pmids, FETCHED)):
+        if at and deadline.remaining < SPARE_S:
+            done.left = len(pmids) - at * FETCHED
+            return
+        found = fetching.articles(some, backends.pubmed, deadline)
+        _store(review, found, done, backends)
+        done.unknown += [each for each in some if each not in found]
+
+
+def _store(review: str, articles: Mapping[str, Article], done: Collected, backends: Backends) -> None:
+    if articles:
+        backends.screenings.put_records(review, [record_of(each) for each in articles.values()])
+    done.new += len(articles)
+
+
+def check_room(known: int, more: int) -> None:
+    """Raise `InvalidInput` where the review would have more records than it may."""
+    if known + more > MOST_RECORDS:
+        raise InvalidInput(
+            f"the review has {known} records and would have {known + more}; {MOST_RECORDS} are the most: "
+            "narrow the search, or make a review of each part"
+        )
+
+
+def store_search(review: str, origin: Origin, record_ids: Iterable[str], backends: Backends) -> None:
+    """Store the search. The same one on the same day (UTC) is one, with the records of both."""
+    now = backends.now()
+    key = "|".join([origin.method, origin.database, origin.term or "", now.date().isoformat()])
+    search_id = sha256(key.encode()).hexdigest()[:16]
+    before = next((each for each in backends.screenings.searches(review) if each.search_id == search_id), None)
+    names = dict.fromkeys([*(before.record_ids if before else ()), *record_ids])
+    found = origin.found if origin.term else len(names)
+    search = ReviewSearch(search_id, now, origin.database, origin.term, found, tuple(names), origin.method)
+    backends.screenings.put_search(review, search)
+
+
+def record_of(article: Article) -> ReviewRecord:
+    """What of an article is screened."""
+    abstract = " ".join(f"{each.label}: {each.text}" if each.label else each.text for each in article.abstract)
+    date = article.publication_date or article.electronic_date
+    title = (article.title or "")[:LONGEST_TITLE]
+    return ReviewRecord(article.pmid, title, abstract[:LONGEST_ABSTRACT], date.year if date else None, article.doi)
+
+
+def _pieces(pmids: Sequence[str], most: int) -> Iterable[Sequence[str]]:
+    return (pmids[at : at + most] for at in range(0, len(pmids), most))
+
+
+def collect_query(review: str, query_key: str, backends: Backends, deadline: Deadline) -> Collected:
+    """Add what PubMed finds by the term that the query key was synced by last. Raises `InvalidInput` without one."""
+    term = backends.checkpoints.get(query_key).term
+    if term is None:
+        raise InvalidInput(f"query_key {query_key!r} was never synced: sync it, or give a term")
+    return search_pubmed(review, term, backends, deadline)
+
+
+def collect_project(review: str, project_id: str, backends: Backends, deadline: Deadline) -> Collected:
+    """Add the documents of the project; one that is not in PubMed has its title alone."""
+    works = [each.work for each in backends.project_documents.all(project_id)]
+    pmids = _pmids(works, backends)
+    origin = Origin("documents of the project", None, len(works), "other")
+    done = collect(review, list(pmids.values()), origin, backends, deadline)
+    known = {each.record_id for each in backends.screenings.records(review)}
+    others = {
+        name: each
+        for each in works
+        if each.doc_id not in pmids
+        and (name := (f"doi:{each.doi}" if each.doi else f"document:{sha256(each.doc_id.encode()).hexdigest()[:24]}"))
+        not in known
+    }
+    check_room(len(known), len(others))
+    if others:
+        backends.screenings.put_records(
+            review,
+            [
+                ReviewRecord(name, each.title or each.source or each.doc_id, "", each.year, each.doi)
+                for name, each in others.items()
+            ],
+        )
+        store_search(review, origin, others, backends)
+    done.new += len(others)
+    return done
+
+
+def _pmids(works: Sequence[Work], backends: Backends) -> dict[str, str]:
+    """The PMIDs of those works that have one, or whose DOI is a paper's in the corpus, by document."""
+    by_doi = backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
+    found = {each.doc_id: each.pmid or by_doi.get(f"doi:{each.doi}") for each in works}
+    return {doc_id: pmid for doc_id, pmid in found.items() if pmid}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that somebody made; "none" takes an earlier one back."""
+
+    record_id: str
+    decision: Literal["include", "exclude", "maybe", "none"]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many labels changed; records that are not in the review, and those that are not at the stage."""
+
+    labelled: int
+    unchanged: int
+    unknown: tuple[str, ...]
+    not_at_stage: tuple[str, ...]
+
+
+def label(
+    review: Review, stage: Stage, decisions: Sequence[Decided], caller: str | None, backends: Backends
+) -> Changes:
+    """Store the decisions, in their order, and audit those that replace or take back another.
+
+    The full text of a record is decided only where its abstract was included. A decision that stands already changes
+    nothing, and keeps its time.
+    """
+    wanted = {each.record_id: each for each in decisions}
+    eligible = {each.record_id for each in review.eligible(stage)}
+    elsewhere = [name for name in wanted if name not in eligible]
+    unknown = [name for name in elsewhere if name not in review.by_id]
+    before = review.decisions(stage)
+    stands = {name: (each.decision, each.reason) for name, each in before.items()}
+    new = [
+        each
+        for name, each in wanted.items()
+        if name in eligible
+        and (stands[name] != (each.decision, each.reason) if name in stands else each.decision != "none")
+    ]
+    _store_labels(review, stage, new, before, caller, backends)
+    not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
+    return Changes(len(new), len(wanted) - len(elsewhere) - len(new), tuple(unknown), not_at_stage)
+
+
+def _store_labels(
+    review: Review,
+    stage: Stage,
+    new: Sequence[Decided],
+    before: Mapping[str, ScreeningLabel],
+    caller: str | None,
+    backends: Backends,
+) -> None:
+    # Labels of one call are a microsecond apart, so that their order is that of the call.
+    now = backends.now()
+    labels = [
+        ScreeningLabel(each.record_id, stage, each.decision, now + timedelta(microseconds=at), each.reason, caller)
+        for at, each in enumerate(new)
+        if each.decision != "none"
+    ]
+    taken_back = [each.record_id for each in new if each.decision == "none"]
+    if labels:
+        backends.screenings.put_labels(review.name, labels)
+    if taken_back:
+        backends.screenings.remove_labels(review.name, stage, taken_back)
+    old = {each.record_id: before[each.record_id].decision for each in new if each.record_id in before}
+    if old:  # a first decision is its own record
+        replaced = {each.record_id: each.decision for each in new if each.record_id in old}
+        backends.audit.record(f"review.{stage}", review.name, old, replaced)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bio_mcp.screening.features import Floats, Ints
+from bio_mcp.screening.ranking import Floats, Ints
 
 TARGET = 0.95  # of all relevant papers
 RISK = 0.05  # of being wrong
@@ -39,19 +39,14 @@ def estimate(decisions: Sequence[bool], left: int) -> Stopping:
     """Estimate from the decisions in the order in which they were made, True for relevant, and the papers left."""
     found = sum(decisions)
     draws = _Draws(decisions, left)
-    missed = _missed_at_most(draws, left)
+    # The most relevant papers that may be left; more would be too improbable.
+    missed, high = 0, left
+    while missed < high:
+        middle = (missed + high + 1) // 2
+        missed, high = (middle, high) if draws.probability(middle) > RISK else (missed, middle - 1)
     recall = found / (found + missed) if found else None
     too_many = int(found / TARGET - found) + 1
     return Stopping(missed, recall, draws.probability(too_many) if too_many <= left else 0.0)
-
-
-def _missed_at_most(draws: "_Draws", left: int) -> int:
-    """The most relevant papers that may be left; more would be too improbable."""
-    low, high = 0, left
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if draws.probability(middle) > RISK else (low, middle - 1)
-    return low
 
 
 class _Draws:

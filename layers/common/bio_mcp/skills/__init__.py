@@ -38,10 +38,8 @@ class Skill:
 
 @cache
 def skill(name: str) -> Skill:
-    """The skill called `name`, one of `NAMES`."""
     return Skill(name, resources.files(__name__).joinpath(name, FILE).read_bytes())
 
 
 def all_skills() -> list[Skill]:
-    """Every skill, in the order in which they are listed."""
     return [skill(each) for each in NAMES]

@@ -1,12 +1,15 @@
-"""Cursor of a sync: enough state to resume after a kill at any point, small enough to save after each batch."""
+"""How far a sync is: enough to resume after a kill at any point, and small enough to save after each batch."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from typing import Any, Self
 
-from bio_mcp.ports.pubmed import LISTABLE
-from bio_mcp.syncing.revisions import Change
+from bio_mcp.jobs.runner import Cursor
+from bio_mcp.literature.clock import utc
+from bio_mcp.ports.ncbi import LISTABLE
+from bio_mcp.ports.state import Job
+from bio_mcp.syncing.applying import Change
 from bio_mcp.syncing.windows import Segment
 
 BATCH = 200  # records that an EFetch returns reliably
@@ -16,8 +19,8 @@ NAMED = 10  # PMIDs at most in a warning
 
 
 @dataclass(slots=True)
-class Cursor:
-    """The state of one run, saved in its job.
+class SyncCursor(Cursor):
+    """How far a sync is.
 
     `end`: the last day of every window. `queue`: segments still to be listed, oldest days first. `pmids[done:]`: listed
     and still to be fetched. `partial`: PMID -> change, for a batch that stopped half-way. `counts`: settled records by
@@ -47,7 +50,6 @@ class Cursor:
 
     @property
     def processed(self) -> int:
-        """Records that are settled or failed."""
         return sum(self.counts.values()) + len(self.failed)
 
     @property
@@ -58,10 +60,6 @@ class Cursor:
     def warn(self, *sentences: str) -> None:
         """Add warnings to the run's report, each once."""
         self.warnings.extend(sentence for sentence in sentences if sentence not in self.warnings)
-
-    def plan(self, queue: list[Segment]) -> None:
-        """Start over with these windows; counts of settled records stay."""
-        self.queue, self.expected, self.listed = queue, {}, {}
 
     def ask_again(self, missing: Mapping[str, str]) -> None:
         """Take over an earlier run's missing PMIDs; those that are not given up are fetched first."""
@@ -84,7 +82,7 @@ class Cursor:
         self.counts[Change.SKIPPED] += len(left_out)
         self.listed[segment.window] = self.listed.get(segment.window, 0) + len(pmids)
 
-    def settle(self, batch: Iterable[str], changes: Mapping[str, str], lost: Iterable[str]) -> None:
+    def pass_batch(self, batch: Iterable[str], changes: Mapping[str, str], lost: Iterable[str]) -> None:
         """Count a finished batch and move past it.
 
         PMIDs in `lost` could not be fetched. Others without a change were not returned: PubMed lists them and lacks
@@ -143,10 +141,6 @@ class Cursor:
     def _is_over(self, pmid: str) -> bool:
         return date.fromisoformat(self.missing[pmid]) <= self.end - timedelta(days=MISSING_DAYS)
 
-    def note_edat(self, edats: Iterable[str]) -> None:
-        """Raise `max_edat` to the newest of these entry dates (US Eastern)."""
-        self.max_edat = max((*edats, *filter(None, [self.max_edat])), default=None)
-
     def retry_failed(self) -> bool:
         """Queue the failed PMIDs for their last try. False when there is nothing to retry."""
         if self.last_try or not self.failed:
@@ -175,19 +169,55 @@ class Cursor:
         return sentences
 
     def to_json(self) -> dict[str, Any]:
-        """The cursor as JSON values. Lists and dictionaries are shared with the cursor: write it at once."""
         shared = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**shared, "end": str(self.end), "queue": [segment.to_json() for segment in self.queue]}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore a stored cursor.
-
-        Cursors of older versions count the runs that missed a PMID; its first day is then the end of that run.
-        """
+        # Older versions counted the runs that missed a PMID; its first day is then the end of that run.
         queue = [Segment.from_json(each) for each in stored["queue"]]
         missing = {pmid: day if isinstance(day, str) else stored["end"] for pmid, day in stored["missing"].items()}
         return cls(**{**stored, "end": date.fromisoformat(stored["end"]), "queue": queue, "missing": missing})
+
+    @classmethod
+    def empty(cls) -> Self:
+        return cls(date.min, [])
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """Result or progress of a sync or a check of the corpus. `state` and `ended` are as of a `JobReport`; `incomplete`:
+    the watermark did not move."""
+
+    job_id: str
+    state: str
+    inserted: int = 0
+    updated: int = 0
+    skipped: int = 0
+    failed: int = 0
+    processed: int = 0
+    expected: int = 0
+    max_edat: str | None = None
+    warnings: tuple[str, ...] = ()
+    ended: str | None = None
+
+
+def report_of(job: Job, cursor: SyncCursor, state: str, *more: str, ended: str | None = None) -> SyncReport:
+    """Report on a sync; the counts include what became durable of a batch that stopped half-way."""
+    counts = dict(cursor.counts)
+    for change in cursor.partial.values():
+        counts[change] += 1
+    return SyncReport(
+        job_id=job.job_id,
+        state=state,
+        **counts,
+        failed=len(cursor.failed),
+        processed=cursor.processed + len(cursor.partial),
+        expected=cursor.total,
+        max_edat=utc(cursor.max_edat) if cursor.max_edat else None,
+        warnings=(*cursor.warnings, *more),
+        ended=ended,
+    )
 
 
 def first_few(pmids: Iterable[str]) -> str:

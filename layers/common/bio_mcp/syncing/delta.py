@@ -1,60 +1,47 @@
 """The delta sync (`pubmed.sync_delta`): update the corpus to what PubMed has for a query, and lose nothing on the way.
 
-A run is a job with a cursor, saved after each batch has become durable; the next run resumes one that was killed. The
-checkpoint moves last, and only when every record that NCBI counted has been settled. At most one run works on a
-query key: it holds a lease and renews it at each step.
+A step lists a window of dates or applies a batch of records, and is durable before it is counted. The watermarks move
+last, and only when every record that NCBI counted is in the corpus.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
-from functools import cached_property
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.literature.clock import utc
-from bio_mcp.literature.records import Article
+from bio_mcp.deadline import Deadline, Progress
+from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.jobs.runner import JobRun, RunContext
+from bio_mcp.literature.clock import moment, utc
+from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
+from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
-from bio_mcp.syncing import retractions
-from bio_mcp.syncing.cursor import MISSING_DAYS, Cursor, first_few
-from bio_mcp.syncing.fetching import Fetching
-from bio_mcp.syncing.finding import Finding
-from bio_mcp.syncing.jobs import JobRun, Share, ended_job
-from bio_mcp.syncing.planning import KIND, plan, resume_or_start
-from bio_mcp.syncing.reports import (
-    SyncReport,
-    already_running,
-    history,
-    report_of,
-    result_by_id,
-    result_of,
-    unread_result,
-)
-from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.watermarks import draw_back
-from bio_mcp.syncing.windows import FIELDS, check_term
+from bio_mcp.syncing.applying import Change, apply_records
+from bio_mcp.syncing.cursor import MISSING_DAYS, SyncCursor, SyncReport, first_few, report_of
+from bio_mcp.syncing.windows import FIELDS, check_term, name_term, rewind, watermarks, windows
+from bio_mcp.tenants import of_all_tenants
 
 log = logging.getLogger(__name__)
 
 TOOL = "pubmed.sync_delta"
+KIND = "sync"
 LEASE_S = 300
 SAVE_S = 5.0  # between two saves of the progress within a batch
-
+SMALLEST = 25  # an unreadable answer is halved down to this; the rest gets a last try at the end of the run
+PATIENCE = 3  # consecutive batches that may fail before NCBI counts as down
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING: Mapping[str, str] = MappingProxyType({})
+
+Fetched = tuple[list[Article | Deletion], list[str]]
+"""The records, and the PMIDs whose fetch failed. PubMed has no record of the others that are absent."""
 
 
 def lease_name(query_key: str) -> str:
     """Name of the lease that a writer of the query's watermarks holds."""
     return f"{KIND}:{query_key}"
-
-
-def continuation(job: Job) -> dict[str, Any]:
-    """The call that continues a sync, or reports its result."""
-    return {"tool": TOOL, "arguments": {**job.request, "job_id": job.job_id}}
 
 
 def sync_delta(
@@ -70,99 +57,168 @@ def sync_delta(
     job_id: str | None = None,
     unattended: bool = False,
 ) -> SyncReport:
-    """Run or resume the sync of `query_key` until it is done or the deadline is near.
+    """Run or resume the sync of `query_key`, as `JobRun.run` says.
 
     With `known_only` papers that match and that the corpus has are updated, whatever the watermark, and those that a
     project has are added; the others count as skipped. A new sync of more than `max_records` is refused; 0: none is.
-    With `job_id` that job continues, or its result is returned, and no other is started. A job that ended `unattended`
-    stores its result for the next caller.
-
     Raises `InvalidInput` for a term with open brackets or of too many records, `NcbiQueryRejected` for one that NCBI
-    cannot run, `Conflict` when another term of the key is being synced, and the failures of its ports; the job then
-    waits with its cursor for the next call. A spent budget is no failure: the job goes on when there is a new one.
+    cannot run, `Conflict` when another term of the key is being synced, and the failures of its ports.
     """
     request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
         request["known_only"] = True
-    if ended := ended_job(job_id, backends, unattended=unattended):
-        return result_of(ended)
-    share = Share(backends, deadline, progress, unattended)
-    if not backends.leases.acquire(lease_name(query_key), share.holder, LEASE_S):
-        return already_running(backends.jobs.latest(KIND, query_key, request["term"]), query_key)
-    try:
-        last = backends.jobs.latest(KIND, query_key, request["term"])
-        if job_id and not (last and last.unfinished and last.job_id == job_id):
-            return result_by_id(job_id, backends, unattended)
-        if not unattended and (result := unread_result(last, request, backends)):
-            return result
-        run = _Run(request, share, max_records)
-        run.cursor.warn(*([] if unattended else history(last)))
-        return run.run()
-    finally:
-        backends.leases.release(lease_name(query_key), share.holder)
+    return SyncRun(RunContext(backends, deadline, progress, unattended), request, max_records).run(job_id)
 
 
-class _Run(JobRun[SyncReport]):
-    """One call's share of a sync."""
+class SyncRun(JobRun[SyncCursor, SyncReport]):
+    kind, tool, lease_s, cursor_type = KIND, TOOL, LEASE_S, SyncCursor
+    again = "start a new sync"
 
-    lease_s = LEASE_S
-    cursor: Cursor
+    def __init__(self, context: RunContext, request: dict[str, Any], max_records: int = 0) -> None:
+        super().__init__(context, request)
+        self.key, self.term, self.max_records = request["query_key"], request["term"], max_records
+        self._membership = QueryMembership(request, self.backends)
+        self._fetching = Fetching(self.backends, self.deadline)
+        self._found_by_term = cache(lambda: self._count(self.term))
+        self._of_projects = cache(lambda: pmids_of_projects(self.backends))
+        self.what = f"sync of {self.key!r}"
+        self.starting = f"a sync of {self.key!r} is just starting, or runs with another term"
 
-    def __init__(self, request: dict[str, Any], share: Share, max_records: int) -> None:
-        super().__init__(share)
-        self.request, self.what = request, f"sync of {request['query_key']!r}"
-        self.job, self.cursor = resume_or_start(request, self.backends, self.deadline, max_records)
+    def take_up(self, last: Job | None) -> tuple[Job, SyncCursor]:
+        """The unfinished job of this very request, or a new one; other terms' jobs are untouched."""
+        name_term(self.key, self.backends.jobs.latest(KIND, self.key), self.backends)
+        job, cursor = super().take_up(last)
+        if last and not self.unattended:
+            cursor.warn(*self._history(last))
+        return job, cursor
 
-    def work(self) -> SyncReport:
-        """Step until all is settled, and move the watermarks."""
-        while self._has_work():
-            if not self._may_go_on() or not self._step():
-                return self.continue_later()
+    def _history(self, last: Job) -> list[str]:
+        """Warnings about the newest job: that it stalled, or how it ended in the background."""
+        if last.state == "stalled":
+            return [f"{last.job_id} had stalled: {last.progress.get('error')}; it continues now"]
+        if last.unfinished or last.progress.get("reported", True):
+            return []
+        result = self.result(last)
+        return [
+            f"{last.job_id}, which continued by itself, ended {result.state} at {result.ended}: "
+            f"{result.inserted} inserted, {result.updated} updated, {result.skipped} skipped, {result.failed} failed"
+        ]
+
+    def plan(self, last: Job | None) -> SyncCursor:
+        """The windows of a new job, whose term is noted as the one that is synced.
+
+        An unfinished job of the same term with other options is abandoned; PMIDs that it missed are fetched first.
+        Raises `InvalidInput` for more than `max_records` records.
+        """
+        checkpoints, today = self.backends.checkpoints, self.backends.today()
+        if self.max_records:
+            self._check_size()
+        abandon(last, self.backends)
+        before = checkpoints.get(self.key).term
+        checkpoints.advance(self.key, self.term)
+        rewound = rewind(self.request, self.backends, today)
+        cursor = self._planned(today)
+        if before not in (self.term, None):
+            cursor.warn(f"{self.key!r} was synced with another term before; the papers of that term stay in the corpus")
+        if rewound:
+            cursor.warn(rewound)
+        if last:
+            cursor.ask_again(SyncCursor.from_json(last.cursor).missing)
+        return cursor
+
+    def _planned(self, today: date) -> SyncCursor:
+        """Windows from the term's watermarks to `today`; a `known_only` sync reads from the first day, as the corpus
+        may know more papers than it did when the watermark moved."""
+        if self.request.get("known_only"):
+            return SyncCursor(end=today, queue=windows({}, 0, today))
+        checkpoint = self.backends.checkpoints.get(self.key, self.term)
+        return SyncCursor(end=today, queue=windows(watermarks(checkpoint), self.request["overlap_days"], today))
+
+    def _check_size(self) -> None:
+        """Raise `InvalidInput`, which has the count, if PubMed has more than `max_records` records for a new sync.
+
+        It costs one request, and three more where the term matches more.
+        """
+        most = self.max_records
+        if (whole := self._count(self.term)) <= most:
+            return
+        new = sum(self._count(each.term(self.term)) for each in self._planned(self.backends.today()).queue)
+        if (found := min(whole, new)) > most:
+            raise InvalidInput(
+                f"PubMed has {found:,} records for this sync, and more than {most:,} take a confirmation: give "
+                f"{found} here to read them all, or narrow the term",
+                field="max_records",
+                count=found,
+                max_records=most,
+            )
+
+    def _count(self, term: str) -> int:
+        return self.backends.entrez.esearch(term, deadline=self.deadline, retmax=1).count
+
+    def has_work(self) -> bool:
+        cursor = self.cursor
+        return cursor.done < len(cursor.pmids) or bool(cursor.queue) or cursor.retry_failed()
+
+    def step(self) -> bool:
+        """List a segment or apply a batch. False when time ran out in the middle of a batch."""
+        cursor = self.cursor
+        if cursor.done < len(cursor.pmids):
+            return self._apply_batch(cursor.pmids[cursor.done : cursor.done + cursor.size])
+        segment = cursor.queue[0]
+        page = self.backends.entrez.esearch(segment.term(self.term), deadline=self.deadline)
+        if page.day and page.day < cursor.end and self._ends_at(page.day):
+            return True
+        nothing = "PubMed finds nothing by this term, so nothing was synced; check its spelling"
+        page = discard_unknown_words(page, self._found_by_term, nothing)
+        cursor.warn(*page.warnings)
+        left_out = set[str]()
+        if self.request.get("known_only"):
+            left_out = set(page.ids) - self.backends.documents.heads(page.ids).keys() - self._of_projects()
+        cursor.list_segment(segment, page.count, page.ids, left_out)
+        return True
+
+    def may_go_on(self, in_batch: Mapping[str, str] = NOTHING) -> bool:
+        """Renew the lease, report progress, and return whether there is time for another slice of a batch.
+
+        Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
+        """
+        self.renew()
+        cursor = self.cursor
+        done, total = cursor.processed + len(in_batch), cursor.total
+        if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
+            cursor.partial = {**in_batch, **cursor.partial}
             self.save("running")
-        return self._finish()
+        self.progress(done, total, f"{done:,} of {total:,} records")
+        return super().may_go_on()
 
-    def report(self, state: str, *notes: str) -> SyncReport:
-        """Report how far the sync is."""
-        return report_of(self.job, self.cursor, state, *notes)
+    def finish(self) -> bool:
+        """Move the watermarks if every record is in the corpus.
+
+        They move to the day before the run's end, since that day is still open. A `known_only` run moves none, as what
+        it skipped was never read.
+        """
+        cursor = self.cursor
+        shortfalls = cursor.shortfalls()
+        cursor.warn(*shortfalls)
+        if cursor.given_up:
+            sentence = (
+                f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
+            )
+            cursor.warn(sentence)
+            log.warning(sentence, extra={"query_key": self.key, "job_id": self.job.job_id})
+        if not shortfalls and not self.request.get("known_only"):
+            newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
+            days = dict.fromkeys(FIELDS, str(cursor.end - timedelta(days=1)))
+            self._membership.finish()
+            self.backends.checkpoints.advance(self.key, self.term, utc(newest) if newest else None, days)
+        return not shortfalls
+
+    def report(self, job: Job, cursor: SyncCursor, state: str, *notes: str, ended: str | None = None) -> SyncReport:
+        return report_of(job, cursor, state, *notes, ended=ended)
 
     def counts(self) -> dict[str, int]:
         """Records, with those of a batch that is durable in part."""
         return {"processed": self.cursor.processed + len(self.cursor.partial), "expected": self.cursor.total}
-
-    def continuation(self) -> dict[str, Any]:
-        """The same sync, by the job's id."""
-        return continuation(self.job)
-
-    def _has_work(self) -> bool:
-        cursor = self.cursor
-        return cursor.done < len(cursor.pmids) or bool(cursor.queue) or cursor.retry_failed()
-
-    def _step(self) -> bool:
-        """List a segment or settle a batch. False when time ran out in the middle of a batch."""
-        cursor = self.cursor
-        if cursor.done < len(cursor.pmids):
-            return self._settle_batch(cursor.pmids[cursor.done : cursor.done + cursor.size])
-        segment = cursor.queue[0]
-        page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
-        if page.day and page.day < cursor.end and self._ends_at(page.day):
-            return True
-        nothing = "PubMed finds nothing by this term, so nothing was synced; check its spelling"
-        page = discard_unknown_words(page, lambda: self._found_by_term, nothing)
-        cursor.warn(*page.warnings)
-        cursor.list_segment(segment, page.count, page.ids, self._unknown(page.ids))
-        return True
-
-    @cached_property
-    def _fetching(self) -> Fetching:
-        return Fetching(self.backends.entrez, self.deadline)
-
-    @cached_property
-    def _finding(self) -> Finding:
-        return Finding(self.request, self.backends)
-
-    @cached_property
-    def _found_by_term(self) -> int:
-        return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
     def _ends_at(self, day: date) -> bool:
         """End the run at NCBI's own day, behind which the clock here is ahead. True if its windows were planned again.
@@ -174,74 +230,144 @@ class _Run(JobRun[SyncReport]):
         cursor.end = day
         if ahead > 1:
             cursor.warn(f"the clock here is {ahead} days ahead of NCBI's; correct it")
-        drawn_back = draw_back(self.request, self.backends, day)
-        if drawn_back:
-            cursor.warn(drawn_back)
-            cursor.plan(plan(self.request, self.backends, day).queue)
-        return drawn_back is not None
+        rewound = rewind(self.request, self.backends, day)
+        if rewound:
+            cursor.warn(rewound)
+            cursor.queue, cursor.expected, cursor.listed = self._planned(day).queue, {}, {}
+        return rewound is not None
 
-    def _unknown(self, pmids: Sequence[str]) -> set[str]:
-        """PMIDs that a `known_only` sync must not fetch; empty for every other sync."""
-        if not self.request.get("known_only"):
-            return set()
-        return set(pmids) - self.backends.documents.heads(pmids).keys() - self._of_projects
-
-    @cached_property
-    def _of_projects(self) -> frozenset[str]:
-        return retractions.pmids_of_projects(self.backends)
-
-    def _settle_batch(self, batch: list[str]) -> bool:
-        """Fetch and settle a batch. False when time ran out; `cursor.partial` then has what is durable."""
+    def _apply_batch(self, batch: list[str]) -> bool:
+        """Fetch and apply a batch. False when time ran out; `cursor.partial` then has what is durable."""
         cursor = self.cursor
         records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
             return True
-        settled = settle(records, self.backends, before_slice=self._may_go_on)
-        changes = {**settled.changes, **cursor.partial}
-        returned = {record.pmid: record.edat for record in records if isinstance(record, Article)}
-        if returned.keys() - changes.keys():
+        applied = apply_records(records, self.backends, before_slice=self.may_go_on)
+        changes = {**applied.changes, **cursor.partial}
+        articles = [record for record in records if isinstance(record, Article)]
+        if any(each.pmid not in changes for each in articles):
             cursor.partial = changes
             return False
-        self._finding.note([each for each in records if isinstance(each, Article)], changes)
-        cursor.settle(batch, changes, lost)
-        cursor.note_edat(edat for edat in returned.values() if edat)
+        self._membership.note(articles, changes)
+        cursor.pass_batch(batch, changes, lost)
+        seen = (*(each.edat for each in articles), cursor.max_edat)
+        cursor.max_edat = max(filter(None, seen), default=None)
         return True
 
-    def _may_go_on(self, in_batch: Mapping[str, str] = NOTHING) -> bool:
-        """Renew the lease, report progress, and return whether there is time for another slice.
 
-        Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
+def abandon_all(query_key: str, backends: Backends) -> None:
+    """End the unfinished jobs of every term of the key."""
+    for term in (None, *(each.term for each in backends.checkpoints.all(query_key))):
+        abandon(backends.jobs.latest(KIND, query_key, term), backends)
+
+
+def abandon(job: Job | None, backends: Backends) -> None:
+    """End an unfinished job, since its windows are no longer valid; None and finished jobs are left."""
+    if job and job.unfinished:
+        job.state, job.updated = "failed", backends.now()
+        backends.jobs.put(job)
+
+
+def pmids_of_projects(backends: Backends) -> frozenset[str]:
+    """PMIDs of the documents of all projects of every tenant.
+
+    One that was retracted comes into the corpus, from where the hits of its project take their retraction status.
+    """
+    everything = of_all_tenants(backends)
+    by_project = [everything.project_documents.all(each.project_id) for each in everything.projects.all()]
+    return frozenset(each.work.pmid for documents in by_project for each in documents if each.work.pmid)
+
+
+class Fetching:
+    """EFetch for one call of a run, with the count of consecutive failures: unreadable answers are halved, and NCBI is
+    left alone when it seems to be down."""
+
+    def __init__(self, backends: Backends, deadline: Deadline) -> None:
+        self._backends, self._deadline, self._failed_batches = backends, deadline, 0
+
+    def batch(self, pmids: list[str]) -> Fetched:
+        """Fetch a batch. Raises NCBI's failure after `PATIENCE` consecutive batches without a record."""
+        records, lost = self._fetch_halving(pmids)
+        self._failed_batches = self._failed_batches + 1 if lost == pmids else 0
+        if self._failed_batches >= PATIENCE:
+            raise self._last_failure
+        return records, lost
+
+    def last_try(self, pmids: list[str], cursor: SyncCursor) -> Fetched:
+        """Fetch PMIDs that failed before, once. An empty answer counts as valid here: PubMed does not have them.
+
+        Raises NCBI's failure once in a run, when `LAST_PATIENCE` requests in a row have failed.
         """
-        self.renew()
-        self.stop_if_cancelled()
-        cursor = self.cursor
-        done, total = cursor.processed + len(in_batch), cursor.total
-        if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
-            cursor.partial = {**in_batch, **cursor.partial}
-            self.save("running")
-        self.progress(done, total, f"{done:,} of {total:,} records")
-        return self.budget.allows(self.deadline)
+        if cursor.ncbi_is_down:
+            return [], pmids
+        try:
+            records = list(self._backends.entrez.efetch(pmids, deadline=self._deadline))
+        except (NcbiRateLimited, NcbiQueryRejected):
+            raise
+        except NcbiFailed:
+            cursor.failures += 1
+            if cursor.break_off():
+                raise
+            return [], pmids
+        cursor.failures = 0
+        return records, []
 
-    def _finish(self) -> SyncReport:
-        """Move the watermarks if every record is settled, and report.
+    def _fetch_halving(self, pmids: list[str]) -> Fetched:
+        """Fetch; an answer that cannot be read, or that has none of the PMIDs that NCBI lists, is fetched again in two
+        halves, down to `SMALLEST`."""
+        try:
+            if records := list(self._backends.entrez.efetch(pmids, deadline=self._deadline)):
+                return records, []
+            raise NcbiUnreadable(f"NCBI sent none of the {len(pmids)} records that it lists; try again")
+        except (NcbiRateLimited, NcbiQueryRejected):
+            raise
+        except NcbiFailed as failure:
+            self._last_failure = failure
+            if not isinstance(failure, NcbiUnreadable) or len(pmids) <= SMALLEST:
+                return [], pmids
+        middle = len(pmids) // 2
+        first, second = self._fetch_halving(pmids[:middle]), self._fetch_halving(pmids[middle:])
+        return first[0] + second[0], first[1] + second[1]
 
-        They move to the day before the run's end, since that day is still open. A `known_only` run moves none, as what
-        it skipped was never read.
-        """
-        cursor, key = self.cursor, self.request["query_key"]
-        shortfalls = cursor.shortfalls()
-        cursor.warn(*shortfalls)
-        if cursor.given_up:
-            sentence = (
-                f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
-            )
-            cursor.warn(sentence)
-            log.warning(sentence, extra={"query_key": key, "job_id": self.job.job_id})
-        if not shortfalls and not self.request.get("known_only"):  # what that skipped is still to be read
-            settled_day = str(cursor.end - timedelta(days=1))  # today is still open
-            newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
-            days = dict.fromkeys(FIELDS, settled_day)
-            self._finding.finish()
-            self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
-        self.save("failed" if shortfalls else "succeeded")
-        return self.report("incomplete" if shortfalls else "complete")
+
+class QueryMembership:
+    """Notes which papers a query has found, as a sync applies them, so that they are known without asking PubMed again.
+
+    What the first sync of a term finds is no news of today: each paper is news of the day on which it came to PubMed.
+    So is a paper that the corpus had before, where an earlier version synced the key and did not note what it found.
+    """
+
+    def __init__(self, request: Mapping[str, Any], backends: Backends) -> None:
+        self._key, self._term, self._backends = request["query_key"], request["term"], backends
+        self._ignored = bool(request.get("known_only"))
+
+    def note(self, records: Sequence[Article], changes: Mapping[str, str]) -> None:
+        """Note applied records; a sync that looks for papers of the corpus alone finds nothing."""
+        if self._ignored or not records:
+            return
+        heads = self._backends.documents.heads(list(changes))
+        found = []
+        for each in records:
+            if each.pmid in heads and each.pmid in changes:
+                is_news = not self._is_first and (changes[each.pmid] == Change.INSERTED or self._is_whole)
+                found.append(Found(each.pmid, heads[each.pmid].version, None if is_news else self._came(each)))
+        self._backends.news.find(self._key, found)
+
+    def finish(self) -> None:
+        """Note that the key's papers are all known, after a complete sync from the first day of its only term."""
+        others = {each.term for each in self._backends.checkpoints.all(self._key)} - {self._term, None}
+        if self._is_first and not others:
+            self._backends.news.set_whole(self._key)
+
+    @cached_property
+    def _is_first(self) -> bool:
+        return not self._backends.checkpoints.get(self._key, self._term).windows
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return self._backends.news.is_whole(self._key)
+
+    def _came(self, article: Article) -> datetime:
+        """When it came to PubMed, and no later than now."""
+        day = article.edat or article.crdt
+        return min(moment(utc(day)), self._backends.now()) if day else LONG_AGO

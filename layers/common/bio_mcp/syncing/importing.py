@@ -1,27 +1,29 @@
 """Import records from files into the corpus, in batches that are durable whatever happens next."""
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bio_mcp.deadline import Progress, silent
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline import OddRecord, open_records
-from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.one_index import one_index
+from bio_mcp.literature.records import Article, Deletion, Document
 from bio_mcp.ports import Backends
-from bio_mcp.ports.workers import Workers
-from bio_mcp.progress import Progress, silent
-from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.sentences import sentence_spans
-from bio_mcp.syncing.ahead import Piece, pieces
-from bio_mcp.syncing.finished_files import finished, mark_finished, unmark
-from bio_mcp.syncing.garbage import rarely_collected
-from bio_mcp.syncing.indexing import searched_index
-from bio_mcp.syncing.listed_files import ListedFile
-from bio_mcp.syncing.revisions import Change
-from bio_mcp.syncing.settling import settle
+from bio_mcp.ports.messages import Workers
+from bio_mcp.ports.stores import Embeddings, Passages
+from bio_mcp.retrieval.chunking import abstract_text, sentence_spans
+from bio_mcp.retrieval.passages import Entry
+from bio_mcp.scope import one_index
+from bio_mcp.syncing.applying import Change, apply_records, revise
+from bio_mcp.syncing.indexing import SLICE, embedded, searched_index, slices
+from bio_mcp.syncing.pubmed_files import ListedFile, finished, mark_finished, unmark
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 BATCH = 800  # records compared with the corpus and stored at once, of some 40 KB each in memory
 
@@ -31,6 +33,84 @@ MOST_WAITING = 4  # times as many pieces wait at most, where few papers of each 
 MOST_SENTENCES = 1_000  # of one abstract; PubMed's longest have forty
 LONG_TEXT = 10_000  # characters; sentences of shorter abstracts are not counted
 MOST_NAMED = 5  # odd records that a report names
+ALLOCATIONS = 50_000  # of containers between two looks, in place of 700: those of some 300 records
+
+Record = Article | Deletion
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Look for reference cycles rarely in this block, and never among what was there before: records have none.
+
+    It is a setting of the process: a block in another thread meanwhile changes nothing, and ends with the first one.
+    """
+    usual = gc.get_threshold()
+    if usual[0] >= ALLOCATIONS:
+        yield
+        return
+    gc.freeze()
+    gc.set_threshold(ALLOCATIONS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
+
+
+@dataclass(slots=True)
+class Piece:
+    """Consecutive records that are settled together, and what the workers make of those that must be embedded.
+
+    Which ones is a guess from what is stored while others are still being written: what turns out to be missing is
+    embedded by the process that writes.
+    """
+
+    records: Sequence[Record]
+    articles: Sequence[Article] = ()
+    batches: "Sequence[Future[list[Entry | OddRecord]]]" = ()
+    fingerprint: str = ""  # of the workers' model
+
+    def odd(self) -> dict[str, OddRecord]:
+        """PMID -> why it cannot be embedded. Waits for the workers; raises what they fail with."""
+        return {article.pmid: each for article, each in self._made() if isinstance(each, OddRecord)}
+
+    def embedded(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]:
+        """Do what `indexing.embedded` does, with the workers' entries where there are some of this model."""
+        ours = self._made() if embeddings.fingerprint == self.fingerprint else ()
+        made = {id(article): each for article, each in ours if isinstance(each, Entry)}
+        rest = [document for document in documents if id(document.article) not in made]
+        found = iter(embedded(rest, embeddings, passages) if rest else ())
+        entries = [made.get(id(document.article)) or next(found) for document in documents]
+        for document, entry in zip(documents, entries, strict=True):
+            entry.version = document.version
+        return entries
+
+    def _made(self) -> Iterator[tuple[Article, Entry | OddRecord]]:
+        return zip(self.articles, chain.from_iterable(batch.result() for batch in self.batches), strict=True)
+
+
+def pieces(records: Sequence[Record], backends: Backends, workers: Workers | None) -> Iterator[Piece]:
+    """Cut records into pieces, in order, and have the workers begin with each; without workers, into one of all.
+
+    A piece has as many papers to embed as the index is refreshed after, at least `SLICE`.
+    """
+    if workers is None:
+        yield Piece(records)
+        return
+    articles = [record for record in records if isinstance(record, Article)]
+    heads = backends.documents.heads([article.pmid for article in articles])
+    changed = {id(article) for article in articles if revise(article, heads.get(article.pmid)).document}
+    most = max(SLICE, backends.passages.refresh_after)
+    start, part = 0, list[Article]()
+    for end, record in enumerate(records, 1):
+        if isinstance(record, Article) and id(record) in changed:
+            part.append(record)
+        if len(part) == most or end == len(records):
+            with one_index():
+                known = backends.passages.chunk_texts([each.pmid for each in part if each.pmid in heads])
+            batches = [workers.prepare(batch, known) for batch in slices(part)]
+            yield Piece(records[start:end], part, batches, workers.fingerprint)
+            start, part = end, []
 
 
 @dataclass(slots=True)
@@ -61,10 +141,7 @@ class ImportReport:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What is noted of a finished file."""
-        counts = asdict(self)
-        del counts["finished_before"]
-        return counts
+        return {name: value for name, value in asdict(self).items() if name != "finished_before"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +154,11 @@ class CorpusSize:
 
 
 def corpus_size(backends: Backends) -> CorpusSize:
-    """Count documents and passages."""
     with one_index():
         return CorpusSize(backends.documents.count(), *backends.passages.count())
 
 
-@rarely_collected()
+@gc_paused()
 def import_records(
     records: Iterable[Article | Deletion | OddRecord],
     backends: Backends,
@@ -98,14 +174,14 @@ def import_records(
     report = ImportReport()
     for part in _batches(records, batch, report):
 
-        def settled_to(done: int, before: int = report.read) -> None:
+        def applied_to(done: int, before: int = report.read) -> None:
             progress(before + done, None, "")
 
-        _settle(Piece(part), report, backends, settled_to)
+        _apply(Piece(part), report, backends, applied_to)
     return report
 
 
-@rarely_collected()
+@gc_paused()
 def import_files(
     files: Sequence[ListedFile], backends: Backends, progress: Progress = silent, workers: Workers | None = None
 ) -> list[ImportReport]:
@@ -120,9 +196,15 @@ def import_files(
         with searched_index(backends):  # it is there before the workers are asked for what it lacks
             pass
     rest = [(file, ImportReport()) for file in files[len(reports) :]]
-    count = _Count(progress, sum(file.size for file, _ in rest))
+    total, settled, records = sum(file.size for file, _ in rest), 0.0, 0
     for step in _ahead(chain.from_iterable(_steps(*each, backends, workers) for each in rest), workers):
-        _settle(step.piece, step.report, backends, count.along(step))
+
+        def applied_to(done: int, step: _Step = step, before: tuple[float, int] = (settled, records)) -> None:
+            share = done / max(len(step.piece.records), 1)
+            progress(round(before[0] + step.size * share), total, str(before[1] + done))
+
+        _apply(step.piece, step.report, backends, applied_to)
+        settled, records = settled + step.size, records + len(step.piece.records)
         if step.is_last and step.report.problem is None:
             mark_finished(step.file, step.report.counts, backends)
     return [*reports, *(report for _, report in rest)]
@@ -165,54 +247,34 @@ def _ahead(steps: Iterable[_Step], workers: Workers | None) -> Iterator[_Step]:
     waiting: deque[_Step] = deque()
     for step in steps:
         waiting.append(step)
-        while waiting and (len(waiting) > MOST_WAITING * ahead or _batches_behind(waiting) >= ahead):
+        while waiting and (
+            len(waiting) > MOST_WAITING * ahead
+            or sum(len(step.piece.batches) for step in islice(waiting, 1, None)) >= ahead
+        ):
             yield waiting.popleft()
     yield from waiting
 
 
-def _batches_behind(waiting: Iterable[_Step]) -> int:
-    return sum(len(step.piece.batches) for step in islice(waiting, 1, None))
-
-
-class _Count:
-    """Counts the bytes and records of all files that are settled."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress, self._total = progress, total
-        self._bytes, self._records = 0.0, 0
-
-    def along(self, step: _Step) -> Callable[[int], None]:
-        """Count this step; what is returned reports it, given how many of its records are settled."""
-        bytes_before, records_before, records = self._bytes, self._records, len(step.piece.records)
-        self._bytes, self._records = bytes_before + step.size, records_before + records
-
-        def report(done: int) -> None:
-            at = bytes_before + step.size * done / max(records, 1)
-            self._progress(round(at), self._total, str(records_before + done))
-
-        return report
-
-
-def _settle(piece: Piece, report: ImportReport, backends: Backends, settled_to: Callable[[int], None]) -> None:
-    """Settle the records of a piece but those that cannot be embedded, and count them in `report`."""
+def _apply(piece: Piece, report: ImportReport, backends: Backends, applied_to: Callable[[int], None]) -> None:
+    """Apply the records of a piece but those that cannot be embedded, and count them in `report`."""
     odd = piece.odd()
     for each in odd.values():
         report.leave_out(each)
     records = [record for record in piece.records if isinstance(record, Deletion) or record.pmid not in odd]
 
     def report_progress(done: Mapping[str, str]) -> bool:
-        settled_to(len(done))
+        applied_to(len(done))
         return True
 
     withdrawn = [record.pmid for record in records if isinstance(record, Deletion)]
     report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-    settled = settle(records, backends, before_slice=report_progress, embed=piece.embedded)
-    changes = list(settled.changes.values())
+    applied = apply_records(records, backends, before_slice=report_progress, embed=piece.embedded)
+    changes = list(applied.changes.values())
     report.read += len(records)
     report.inserted += changes.count(Change.INSERTED)
     report.updated += changes.count(Change.UPDATED)
     report.skipped += changes.count(Change.SKIPPED)
-    settled_to(len(piece.records))
+    applied_to(len(piece.records))
 
 
 def _batches(
@@ -240,10 +302,10 @@ def _batches(
 
 def odd_if_endless(record: Article | Deletion | OddRecord) -> Article | Deletion | OddRecord:
     """Turn an article into an `OddRecord` if it has so many sentences that embedding it would block all others."""
-    if isinstance(record, Article) and _is_long(record) and len(sentence_spans(abstract_text(record))) > MOST_SENTENCES:
+    if (
+        isinstance(record, Article)
+        and (sum([len(each.text) + len(each.label or "") + 3 for each in record.abstract]) > LONG_TEXT)
+        and len(sentence_spans(abstract_text(record))) > MOST_SENTENCES
+    ):
         return OddRecord(f"The abstract of PMID {record.pmid} has more than {MOST_SENTENCES:,} sentences.")
     return record
-
-
-def _is_long(article: Article) -> bool:
-    return sum([len(each.text) + len(each.label or "") + 3 for each in article.abstract]) > LONG_TEXT

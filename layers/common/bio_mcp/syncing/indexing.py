@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bio_mcp.errors import Conflict, Failure, ModelMismatch
 from bio_mcp.literature.records import Document
-from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
-from bio_mcp.ports.indexes import PaperIndex
+from bio_mcp.ports.models import PaperIndex, Role
 from bio_mcp.ports.stores import Embeddings, Passages
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Chunk, Entry
+from bio_mcp.scope import one_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +32,10 @@ class Embed(Protocol):
     def __call__(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]: ...
 
 
-def slices(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield the items, `SLICE` at a time."""
-    rest = iter(items)
-    while part := list(islice(rest, SLICE)):
+def slices(items: Iterable[T], passages: Passages | None = None) -> Iterator[list[T]]:
+    """Yield the items, `SLICE` at a time, or as many as these passages want to be written together."""
+    rest, size = iter(items), max(SLICE, passages.write_at_once) if passages else SLICE
+    while part := list(islice(rest, size)):
         yield part
 
 
@@ -80,9 +79,10 @@ def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
     """The model of an index. Raises `ModelMismatch` where this process does not have it."""
     model = backends.models.of(index.fingerprint)
     if model is None:
+        without = "bio-mcp admin reindex" if index.role is Role.SEARCHED else "bio-mcp admin reindex remove"
         raise ModelMismatch(
             f"The {index.role} index of the papers is of the model {index.fingerprint}, which is not installed here. "
-            "Install it (bio-mcp models add), or remove that index (bio-mcp reindex remove).",
+            f"Install it (bio-mcp admin models add), or do without that index ({without}).",
             indexed=index.fingerprint,
             configured=backends.embeddings.fingerprint,
         )
@@ -139,9 +139,9 @@ def entries_of(
     fresh: list[Vectors] = [{} for _ in documents]
     missing = list[tuple[int, Chunk]]()
     for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True)):
-        stored, there = known.get(document.article.pmid), made.get(document.article.pmid, {})
+        stored, there = known.get(document.article.pmid, {}), made.get(document.article.pmid, {})
         for chunk in chunks:
-            if _is_known(chunk, stored):
+            if stored.get(chunk.chunk_id) == chunk.embedded_sha256:
                 continue
             if there and (vector := there.get(chunk.embedded_sha256)) is not None:
                 fresh[position][chunk.chunk_id] = vector
@@ -151,8 +151,3 @@ def entries_of(
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
-
-
-def _is_known(chunk: Chunk, known: Mapping[str, str] | None) -> bool:
-    stored = known.get(chunk.chunk_id) if known else None
-    return stored is not None and stored == chunk.embedded_sha256

@@ -1,14 +1,13 @@
 """News of a query: papers that are new, changed, retracted or withdrawn, each with what a reader wants to know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.changes import ChangeKind
 from bio_mcp.literature.differences import Difference, differences
-from bio_mcp.literature.records import Article
+from bio_mcp.literature.records import Article, ChangeKind
 from bio_mcp.ports import Backends
-from bio_mcp.ports.news import NewsEntry
+from bio_mcp.ports.state import NewsEntry
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
 INCOMPLETE = (
@@ -75,17 +74,15 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
 
 def _items(entries: Sequence[NewsEntry], backends: Backends) -> list[NewsItem]:
     stored = backends.documents.get_many(sorted({each.pmid for each in entries}))
-    now = {pmid: document.article for pmid, document in stored.items()}
-    items = [_item(each, now, backends) for each in entries]
-    return [each for each in items if each.changed is None or not {one.field for one in each.changed} <= MINOR]
-
-
-def _item(entry: NewsEntry, now: Mapping[str, Article], backends: Backends) -> NewsItem:
-    if entry.kind is not ChangeKind.CHANGED:
-        return NewsItem(entry, now.get(entry.pmid))
-    after, before = (_version(entry.pmid, version, backends) for version in (entry.version, entry.version - 1))
-    changed = differences(before, after) if before and after else None
-    return NewsItem(entry, after or now.get(entry.pmid), changed)
+    items = []
+    for entry in entries:
+        article, changed = stored[entry.pmid].article if entry.pmid in stored else None, None
+        if entry.kind is ChangeKind.CHANGED:
+            after, before = (_version(entry.pmid, version, backends) for version in (entry.version, entry.version - 1))
+            article, changed = after or article, differences(before, after) if before and after else None
+        if changed is None or not {each.field for each in changed} <= MINOR:
+            items.append(NewsItem(entry, article, changed))
+    return items
 
 
 def _version(pmid: str, version: int, backends: Backends) -> Article | None:

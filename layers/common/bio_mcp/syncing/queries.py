@@ -1,14 +1,24 @@
-"""Queries that the corpus follows, with watermark and last sync."""
+"""Queries that the corpus follows: their watermarks and last syncs, how to stop and remove them, and the sync of
+retractions."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from uuid import uuid4
 
+from bio_mcp.errors import Conflict
+from bio_mcp.jobs.runner import cancel, state_of
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Checkpoint, Job
-from bio_mcp.syncing.cursor import Cursor
-from bio_mcp.syncing.delta import LEASE_S
-from bio_mcp.syncing.planning import KIND
-from bio_mcp.syncing.reports import STATES, SyncReport, report_of
+from bio_mcp.syncing.cursor import SyncCursor, SyncReport, report_of
+from bio_mcp.syncing.delta import KIND, LEASE_S, lease_name
+
+RETRACTIONS_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
+
+# Publication type and the words that PubMed indexes for CommentsCorrections; what `retraction_status` reads.
+RETRACTIONS_TERM = (
+    '"Retracted Publication"[pt] OR hasretractionin OR haspartialretractionin OR hasretractedandrepublishedin '
+    "OR hasexpressionofconcernin"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +50,42 @@ def list_queries(
     return queries, len(checkpoints) - len(queries)
 
 
-def state_of(job: Job, now: datetime) -> str:
-    """The job's state as a sync reports it.
-
-    A job that is `running` but has been silent for as long as its lease is `interrupted`: its process has ended.
-    """
-    if job.state == "running" and now - job.updated > timedelta(seconds=LEASE_S):
-        return "interrupted"
-    return STATES.get(job.state, "incomplete" if job.state == "failed" else job.state)
-
-
 def report_on(job: Job, now: datetime) -> SyncReport:
-    """Report how far the job has come."""
-    return report_of(job, Cursor.from_json(job.cursor), state_of(job, now))
+    return report_of(job, SyncCursor.from_json(job.cursor), state_of(job, now))
+
+
+def stop(query_key: str, backends: Backends) -> list[Job]:
+    """Cancel the unfinished jobs of a query, and return them.
+
+    A running job ends at its next slice; its queued continuations do nothing.
+    """
+    unfinished = [job for job in jobs_of(query_key, backends) if job.unfinished]
+    for job in unfinished:
+        cancel(job, "corpus.queries.stop", backends)
+    return unfinished
+
+
+def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
+    """Delete the watermarks, jobs and news of a query; its papers stay. Raises `Conflict` while it is synced."""
+    lease, holder = lease_name(query_key), uuid4().hex
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp admin queries stop`")
+    try:
+        while jobs := jobs_of(query_key, backends):
+            for job in jobs:
+                backends.jobs.remove(job)
+        backends.news.forget(query_key)
+        removed = backends.checkpoints.remove(query_key)
+        if removed:
+            before = [[each.term, each.last_edat] for each in removed]
+            backends.audit.record("corpus.queries.remove", query_key, before, None)
+        return removed
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def jobs_of(query_key: str, backends: Backends) -> list[Job]:
+    """The newest job of each term of a query, newest first."""
+    terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
+    by_id = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
+    return sorted(by_id.values(), key=lambda job: job.number or 0, reverse=True)

@@ -6,13 +6,14 @@ searched: whatever was written before is found by filling. Each step may be stop
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import groupby, repeat
 
+from bio_mcp.deadline import Progress, silent
 from bio_mcp.errors import Conflict, NotFound
-from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports import Backends
-from bio_mcp.ports.indexes import PaperIndex, Role
+from bio_mcp.ports.models import PaperIndex, Role
 from bio_mcp.ports.stores import Embeddings, Passages
-from bio_mcp.progress import Progress, silent
 from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, slices, unless_removed, write_passages
 
 PASSES = 5  # over both indexes, at most; what a later one would find, writers have in hand
@@ -22,21 +23,19 @@ Pair = tuple[str, int]
 
 
 def reindex(backends: Backends, progress: Progress = silent) -> bool:
-    """Bring the index to what the stored papers say, and the multilingual one where it is configured. True if the index
-    had another model's vectors than the configured one's, and was replaced.
+    """Bring the index to what the stored papers say. True if it had another model's vectors than the configured one's,
+    and was replaced.
 
     Texts whose vectors are stored are not embedded again, so a second run is quick and a stopped one can be repeated.
     No paper is marked as indexed: changes that a stopped sync has not announced are left for the next sync to announce.
     `progress` is called with the number of papers written and of all papers.
     """
     done = _counting(backends, progress)
-    if backends.multilingual:
-        backends.multilingual.renew()
     another = _replace(backends, progress)
     pmids = _missing(backends) if another else backends.documents.pmids()
-    for part in slices(pmids):
+    for part in slices(pmids, backends.passages):
         with searched_index(backends) as (embeddings, passages):
-            done(_write(part, embeddings, passages, backends, multilingual=True))
+            done(_write(part, embeddings, passages, backends))
     refresh_all(backends)
     return another
 
@@ -53,11 +52,13 @@ def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> 
     One pass finds all that was written before the index was begun. More passes show that it has everything. Nothing
     is embedded that another index of the same model has. Raises `Conflict` if the index is removed meanwhile.
     """
-    done, written, twin = _counting(backends, progress), 0, _twin(index, backends)
+    done, written = _counting(backends, progress), 0
+    others = (each for each in backends.indexes.all() if each.name != index.name)
+    twin = next((each.passages for each in others if each.fingerprint == index.fingerprint), None)  # of the same model
     with unless_removed(index, backends):
         for _ in range(PASSES):
             moved = 0
-            for part in slices(behind(index, backends)):
+            for part in slices(behind(index, backends), index.passages):
                 moved += _write(part, model_of(index, backends), index.passages, backends, twin=twin)
                 done(len(part))
             index.passages.refresh(index.fingerprint, index.dim)
@@ -73,7 +74,7 @@ def behind(index: PaperIndex, backends: Backends) -> Iterator[str]:
     has and that are stored no more."""
     searched = of_role(Role.SEARCHED, backends)
     extra: list[str] = []
-    for pmid, here, there in _merged(searched.versions(), index.versions()):
+    for pmid, here, there in _merged(searched.passages.versions(), index.passages.versions()):
         if here is None:
             extra.append(pmid)
         elif there is None or there < here:
@@ -99,8 +100,10 @@ def of_role(role: Role, backends: Backends) -> PaperIndex:
         if each.role is role:
             return each
     if role is Role.SEARCHED:
-        raise NotFound("The index that is searched is empty, or was lost; bio-mcp reindex makes it from the papers.")
-    raise NotFound(f"There is no {role} index of the papers; bio-mcp reindex status lists those that there are.")
+        raise NotFound(
+            "The index that is searched is empty, or was lost; bio-mcp admin reindex makes it from the papers."
+        )
+    raise NotFound(f"There is no {role} index of the papers; bio-mcp admin reindex status lists those that there are.")
 
 
 def _replace(backends: Backends, progress: Progress) -> bool:
@@ -121,12 +124,6 @@ def _replace(backends: Backends, progress: Progress) -> bool:
     return True
 
 
-def _twin(index: PaperIndex, backends: Backends) -> Passages | None:
-    """The passages of another index of the same model."""
-    others = (each for each in backends.indexes.all() if each.name != index.name)
-    return next((each.passages for each in others if each.fingerprint == index.fingerprint), None)
-
-
 def _write(
     pmids: Sequence[str],
     embeddings: Embeddings,
@@ -134,7 +131,6 @@ def _write(
     backends: Backends,
     *,
     twin: Passages | None = None,
-    multilingual: bool = False,
 ) -> int:
     """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile.
 
@@ -145,19 +141,12 @@ def _write(
         documents = backends.documents.get_many(left)
         write_passages([*documents.values()], embeddings, passages, twin=twin)
         heads = backends.documents.heads(left)
-        gone = [pmid for pmid in left if pmid not in heads or _is_before(heads[pmid], documents.get(pmid))]
+        read = {pmid: each.version for pmid, each in documents.items()}
+        gone = [pmid for pmid in left if pmid not in heads or heads[pmid].version < read.get(pmid, 0)]
         passages.delete(gone)
-        if multilingual and (second := backends.multilingual):
-            second.put([*documents.values()])
-            second.refresh()
-            second.delete(gone)
         moved += len(documents.keys() | set(gone))
         left = list(backends.documents.heads(gone)) if gone else []
     return moved
-
-
-def _is_before(head: Head, document: Document | None) -> bool:
-    return document is not None and head.version < document.version
 
 
 def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
@@ -176,15 +165,11 @@ def _missing(backends: Backends) -> Iterator[str]:
 
 def _merged(here: Iterable[Pair], there: Iterable[Pair]) -> Iterator[tuple[str, int | None, int | None]]:
     """Yield each PMID with its versions in both, which are in the order of PMIDs; None where it is not."""
-    left, right = iter(here), iter(there)
-    one, other = next(left, None), next(right, None)
-    while one or other:
-        pmid = min((each[0] for each in (one, other) if each), key=int)
-        mine = one[1] if one and one[0] == pmid else None
-        theirs = other[1] if other and other[0] == pmid else None
-        yield pmid, mine, theirs
-        one = next(left, None) if mine is not None else one
-        other = next(right, None) if theirs is not None else other
+    sided = (zip(pairs, repeat(side), strict=False) for side, pairs in enumerate((here, there)))
+    both = merge(*sided, key=lambda each: int(each[0][0]))
+    for pmid, found in groupby(both, key=lambda each: each[0][0]):
+        versions = {side: version for (_, version), side in found}
+        yield pmid, versions.get(0), versions.get(1)
 
 
 def _counting(backends: Backends, progress: Progress) -> Callable[[int], None]:

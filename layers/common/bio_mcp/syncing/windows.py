@@ -1,12 +1,15 @@
-"""Date windows: which records a run asks for, cut until NCBI can list them whole."""
+"""Windows of dates, cut until NCBI can list them whole, and the watermarks up to which they were read."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.errors import InvalidInput, NcbiQueryRejected
-from bio_mcp.ports.pubmed import LISTABLE
+from bio_mcp.literature.clock import eastern_day
+from bio_mcp.ports import Backends
+from bio_mcp.ports.ncbi import LISTABLE
+from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.query_terms import unbalanced
 
 FIELDS = ("edat", "crdt", "mdat")
@@ -56,47 +59,37 @@ class Segment:
         """
         *outer, last = self.within
         if last.start == last.end:
-            outer, last = list(self.within), self._further(last)
+            used = {each.field for each in self.within}
+            unused = next((field for field in FURTHER_FIELDS if field not in used), None)
+            if unused is None:
+                raise NcbiQueryRejected(
+                    f"more than {LISTABLE:,} records share every date with {last.start}; narrow the term, for example "
+                    "by [la]"
+                )
+            outer, last = list(self.within), Range(unused, FIRST_DAY, LAST_DAY)
         first, second = last.halves()
         return (
             Segment(self.window, (*outer, first), self.without),
             Segment(self.window, (*outer, second), self.without),
         )
 
-    def _further(self, day: Range) -> Range:
-        """The full range of the next date field that this segment does not use yet, to split a single day along."""
-        used = {each.field for each in self.within}
-        for field in FURTHER_FIELDS:
-            if field not in used:
-                return Range(field, FIRST_DAY, LAST_DAY)
-        raise NcbiQueryRejected(
-            f"more than {LISTABLE:,} records share every date with {day.start}; narrow the term, for example by [la]"
-        )
-
     def to_json(self) -> dict[str, Any]:
-        """The segment as JSON values, for a cursor."""
-        return {
-            "window": self.window,
-            "within": [_range_to_json(each) for each in self.within],
-            "without": [_range_to_json(each) for each in self.without],
-        }
+        within, without = (
+            [{"field": each.field, "start": str(each.start), "end": str(each.end)} for each in ranges]
+            for ranges in (self.within, self.without)
+        )
+        return {"window": self.window, "within": within, "without": without}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore a segment that `to_json` wrote."""
-        return cls(
-            stored["window"],
-            tuple(_range_from_json(each) for each in stored["within"]),
-            tuple(_range_from_json(each) for each in stored["without"]),
+        within, without = (
+            tuple(
+                Range(each["field"], date.fromisoformat(each["start"]), date.fromisoformat(each["end"]))
+                for each in stored[ranges]
+            )
+            for ranges in ("within", "without")
         )
-
-
-def _range_to_json(days: Range) -> dict[str, str]:
-    return {key: str(value) for key, value in asdict(days).items()}
-
-
-def _range_from_json(stored: Mapping[str, str]) -> Range:
-    return Range(stored["field"], date.fromisoformat(stored["start"]), date.fromisoformat(stored["end"]))
+        return cls(stored["window"], within, without)
 
 
 def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date) -> list[Segment]:
@@ -119,5 +112,61 @@ def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date)
 def check_term(term: str) -> str:
     """Return the term, trimmed. Raises `InvalidInput` for an empty one, and for open brackets or quotes."""
     if not term.strip() or unbalanced(term):
-        raise InvalidInput(f"term: {'has unbalanced brackets or quotes' if term.strip() else 'is blank'}", term=term)
+        raise InvalidInput(
+            f"{'has unbalanced brackets or quotes' if term.strip() else 'is blank'}", term=term, field="term"
+        )
     return term.strip()
+
+
+SLACK_DAYS = 2  # PubMed's entry date may be a day later than the day on which a record came
+
+
+def watermarks(checkpoint: Checkpoint) -> dict[str, date | None]:
+    """Map each date field to the day up to which its records have been read; None where none were."""
+    shared = eastern_day(checkpoint.last_edat) if checkpoint.last_edat else None
+    return {
+        field: date.fromisoformat(checkpoint.windows[field]) if field in checkpoint.windows else shared
+        for field in FIELDS
+    }
+
+
+def _future_watermark(checkpoint: Checkpoint, today: date) -> date | None:
+    latest = max((day for day in watermarks(checkpoint).values() if day), default=today)
+    return latest if latest > today else None
+
+
+def future_warning(checkpoint: Checkpoint, today: date) -> str | None:
+    """The warning for a watermark after `today`; None when there is none."""
+    if (ahead := _future_watermark(checkpoint, today)) is None:
+        return None
+    return f"its watermark is in the future, at {ahead}; the next sync draws it back and reads again"
+
+
+def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | None:
+    """Move a watermark after `today` back to the newest entry date seen. Returns the warning, None if unchanged.
+
+    Records after that date may never have been read. Without such a date the query is read from the first day.
+    """
+    key, term = request["query_key"], request["term"]
+    checkpoint = backends.checkpoints.get(key, term)
+    ahead = _future_watermark(checkpoint, today)
+    if ahead is None:
+        return None
+    seen = eastern_day(checkpoint.last_edat) if checkpoint.last_edat else None
+    if seen is None or seen > today:
+        backends.checkpoints.set(key, None, {}, term)
+        back = "the first day"
+    else:
+        back = str(seen - timedelta(days=SLACK_DAYS))
+        backends.checkpoints.set(key, checkpoint.last_edat, dict.fromkeys(FIELDS, back), term)
+    return (
+        f"the watermark of {key!r} was in the future, at {ahead}, left there by a fast clock; it was "
+        f"drawn back to {back}"
+    )
+
+
+def name_term(query_key: str, last: Job | None, backends: Backends) -> None:
+    """Give a watermark without a term, as older versions stored it, the term of the key's job `last`."""
+    checkpoint = backends.checkpoints.get(query_key)
+    if last and checkpoint.term is None and checkpoint.windows:
+        backends.checkpoints.advance(query_key, last.request["term"])

@@ -5,24 +5,20 @@ of NCBI's, ESearch did not find its PMID, ESummary denied that PMID by name, and
 for in the same request, but not this one.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
-from uuid import uuid4
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, NcbiUnreadable
-from bio_mcp.literature.clock import instant
+from bio_mcp.deadline import Deadline, Progress
+from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.jobs.runner import Cursor, JobRun, RunContext
 from bio_mcp.literature.records import Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.progress import Progress
-from bio_mcp.syncing.cursor import first_few
+from bio_mcp.syncing.applying import apply_records
+from bio_mcp.syncing.cursor import SyncReport, first_few
 from bio_mcp.syncing.delta import TOOL
-from bio_mcp.syncing.reports import SyncReport
-from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.time_budget import TimeBudget
 
 KIND = "withdrawals"
 QUERY_KEY = "bio-mcp/withdrawals"  # no query of a stack's may have a stroke in its key
@@ -30,16 +26,13 @@ TERM = "papers of the corpus"
 BATCH = 199  # with the control paper, what an EFetch takes
 MOST_GONE = 10  # papers of a batch; more mean that this NCBI is another than the corpus came from
 SHARES = 7  # of the corpus, one of which is checked each night
-LEASE_S = 300
+CALL = {"tool": TOOL, "arguments": {"query_key": QUERY_KEY, "term": TERM}}
 
 
 @dataclass(slots=True)
-class WithdrawalCheck:
-    """State of a check, saved in its job.
-
-    `pmids[done:]` are to be checked. `suspects` maps PMIDs that were gone to the first such day at NCBI. `doubts` are
-    warnings.
-    """
+class WithdrawalCursor(Cursor):
+    """How far a check is. `pmids[done:]` are to be checked. `suspects` maps PMIDs that were gone to the first such day
+    at NCBI. `doubts` are warnings."""
 
     share: int
     pmids: list[str]
@@ -48,12 +41,7 @@ class WithdrawalCheck:
     deleted: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
-    def warn(self, sentence: str) -> None:
-        """Add a warning, once."""
-        self.doubts = list(dict.fromkeys([*self.doubts, sentence]))
-
     def warnings(self) -> list[str]:
-        """Warnings for the report: doubts, deleted papers and suspects."""
         sentences = list(self.doubts)
         if self.deleted:
             sentences.append(
@@ -72,74 +60,77 @@ def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress
 
     Raises `Conflict` while another check runs, and the failures of its ports; the job then waits for the next call.
     """
-    lease, holder = f"{KIND}:{QUERY_KEY}", uuid4().hex
-    if not backends.leases.acquire(lease, holder, LEASE_S):
-        raise Conflict("a check for withdrawn papers is running; ask again later", retry_after_s=60)
-
-    def may_go_on() -> bool:
-        return backends.leases.acquire(lease, holder, LEASE_S)
-
-    try:
-        return _Run(backends, deadline, progress, may_go_on, whole).run()
-    finally:
-        backends.leases.release(lease, holder)
+    return _Check(RunContext(backends, deadline, progress), whole).run()
 
 
 def queue(backends: Backends) -> None:
     """Queue a check of the next share, or the continuation of one that waits."""
-    backends.continuations.send({"tool": TOOL, "arguments": {"query_key": QUERY_KEY, "term": TERM}})
+    backends.continuations.send(CALL)
 
 
-class _Run:
-    """One call's share of a check."""
+class _Check(JobRun[WithdrawalCursor, SyncReport]):
+    kind, tool, lease_s, cursor_type = KIND, TOOL, 300, WithdrawalCursor
+    what, keeps_waiting = "check for withdrawn papers", True
 
-    def __init__(
-        self, backends: Backends, deadline: Deadline, progress: Progress, may_go_on: Callable[[], bool], whole: bool
-    ) -> None:
-        self.backends, self.deadline, self.progress, self.may_go_on = backends, deadline, progress, may_go_on
-        self.budget = TimeBudget()
-        self.job, self.check = _take_up(backends, whole)
+    def __init__(self, context: RunContext, whole: bool) -> None:
+        super().__init__(context, {"query_key": QUERY_KEY})
+        self.whole = whole
 
-    def run(self) -> SyncReport:
-        """Check batches until the share or the time ends; the job is saved in each case."""
-        check = self.check
-        try:
-            while check.done < len(check.pmids):
-                self._save("running")
-                self.progress(check.done, len(check.pmids), f"{check.done:,} of {len(check.pmids):,} papers")
-                if not self.budget.allows(self.deadline):
-                    return self._continue_later()
-                self._batch(check.pmids[check.done : check.done + BATCH])
-        except DeadlineExceeded:
-            return self._continue_later()
-        except Failure:
-            self._save("waiting")
-            raise
-        return self._report("complete")
+    def plan(self, last: Job | None) -> WithdrawalCursor:
+        """The next share, after the suspects of the last check."""
+        before = self.cursor_of(last) if last else WithdrawalCursor(SHARES - 1, [])
+        share = (before.share + 1) % SHARES
+        pmids = self.backends.documents.pmids()
+        stored = sorted((pmid for pmid in pmids if self.whole or int(pmid) % SHARES == share), key=int)
+        known = self.backends.documents.heads(list(before.suspects))
+        suspects = {pmid: day for pmid, day in before.suspects.items() if pmid in known}
+        return WithdrawalCursor(share, list(dict.fromkeys([*suspects, *stored])), suspects=suspects)
 
-    def _continue_later(self) -> SyncReport:
-        report = self._report("continues")
-        queue(self.backends)
-        return report
+    def has_work(self) -> bool:
+        return self.cursor.done < len(self.cursor.pmids)
 
-    def _batch(self, pmids: Sequence[str]) -> None:
+    def step(self) -> bool:
         """Check a batch: delete papers that were gone on an earlier day too, and note the others as suspects.
 
         A suspect that PubMed has again is cleared.
         """
+        cursor = self.cursor
+        self.progress(cursor.done, len(cursor.pmids), f"{cursor.done:,} of {len(cursor.pmids):,} papers")
+        pmids = cursor.pmids[cursor.done : cursor.done + BATCH]
         gone, day = self._gone(pmids)
-        if not self.may_go_on():
-            raise Conflict("another run took over the check for withdrawn papers")
-        suspects = self.check.suspects
+        self.renew()
+        suspects = cursor.suspects
         confirmed = [pmid for pmid in gone if suspects.get(pmid, str(day)) < str(day)]
-        settle([Deletion(pmid) for pmid in confirmed], self.backends)
-        self.check.deleted += confirmed
+        apply_records([Deletion(pmid) for pmid in confirmed], self.backends)
+        cursor.deleted += confirmed
         for pmid in pmids:
             if pmid in confirmed or pmid not in gone:
                 suspects.pop(pmid, None)
             else:
                 suspects.setdefault(pmid, str(day))
-        self.check.done += len(pmids)
+        cursor.done += len(pmids)
+        return True
+
+    def report(
+        self, job: Job, cursor: WithdrawalCursor, state: str, *notes: str, ended: str | None = None
+    ) -> SyncReport:
+        """Deleted papers do not count as skipped."""
+        return SyncReport(
+            job.job_id,
+            state,
+            skipped=cursor.done - len(cursor.deleted),
+            processed=cursor.done,
+            expected=len(cursor.pmids),
+            warnings=(*cursor.warnings(), *notes),
+            ended=ended,
+        )
+
+    def counts(self) -> dict[str, int]:
+        return {"processed": self.cursor.done, "expected": len(self.cursor.pmids)}
+
+    @classmethod
+    def continuation(cls, _job: Job) -> dict[str, Any]:
+        return CALL
 
     def _gone(self, pmids: Sequence[str]) -> tuple[set[str], date]:
         """Those of `pmids` that all three utilities deny, and NCBI's day of the answer.
@@ -164,44 +155,7 @@ class _Run:
             raise NcbiUnreadable("NCBI did not return a paper that it has just found; try again")
         gone = denied - returned
         if len(gone) > MOST_GONE:
-            self.check.warn(f"PubMed knows none of {len(gone)} papers of {len(pmids)}: too many to believe, all stay")
+            doubt = f"PubMed knows none of {len(gone)} papers of {len(pmids)}: too many to believe, all stay"
+            self.cursor.doubts = list(dict.fromkeys([*self.cursor.doubts, doubt]))
             return set(), day
         return gone, day
-
-    def _save(self, state: str) -> None:
-        self.job.state, self.job.updated, self.job.cursor = state, self.backends.now(), asdict(self.check)
-        self.job.progress = {"processed": self.check.done, "expected": len(self.check.pmids)}
-        self.backends.jobs.put(self.job)
-
-    def _report(self, state: str) -> SyncReport:
-        """Save the job and report; deleted papers do not count as skipped."""
-        check = self.check
-        self._save("succeeded" if state == "complete" else "waiting")
-        return SyncReport(
-            job_id=self.job.job_id,
-            state=state,
-            inserted=0,
-            updated=0,
-            skipped=check.done - len(check.deleted),
-            failed=0,
-            processed=check.done,
-            expected=len(check.pmids),
-            max_edat=None,
-            warnings=tuple(check.warnings()),
-        )
-
-
-def _take_up(backends: Backends, whole: bool) -> tuple[Job, WithdrawalCheck]:
-    """The unfinished check, or the next one; it begins with the suspects of the last."""
-    last = backends.jobs.latest(KIND, QUERY_KEY)
-    before = WithdrawalCheck(**last.cursor) if last else WithdrawalCheck(SHARES - 1, [])
-    if last and last.unfinished:
-        return last, before
-    share = (before.share + 1) % SHARES
-    stored = sorted((pmid for pmid in backends.documents.pmids() if whole or int(pmid) % SHARES == share), key=int)
-    known = backends.documents.heads(list(before.suspects))
-    suspects = {pmid: day for pmid, day in before.suspects.items() if pmid in known}
-    check = WithdrawalCheck(share, list(dict.fromkeys([*suspects, *stored])), suspects=suspects)
-    now: Any = backends.now()
-    job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, {"query_key": QUERY_KEY})
-    return job, check

@@ -4,17 +4,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.answers import Answer, Asked, answer
+from bio_mcp.answering.answers import Answer, answer
 from bio_mcp.answering.extracts import Extract
-from bio_mcp.answering.question_parts import found_by
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.schemas import unpublished
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import TTM
-from bio_mcp.tools.filters import SameFilters, filters_of
+from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
+from bio_mcp.tools.fields import TTM, SameFilters, filters_of
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_PAPERS = 50
 
 
@@ -32,7 +28,7 @@ class RagAnswer(Request):
     question: str = Field(min_length=1)
     lang: Literal["th", "en", "auto"] = "auto"
     retrieval: AnswerRetrieval = Field(default_factory=AnswerRetrieval)
-    filters: SameFilters = _ABSENT
+    filters: SameFilters = ABSENT
 
 
 class Citation(Response):
@@ -103,8 +99,14 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
 
     Withheld, with the reason and what was found, where fewer than three papers support it or confidence is below tau.
     """
-    asked = Asked(request.question, request.retrieval.top_k, filters_of(request.filters), request.lang)
-    given = answer(asked, backends, context.deadline)
+    given = answer(
+        request.question,
+        backends,
+        context.deadline,
+        top_k=request.retrieval.top_k,
+        filters=filters_of(request.filters),
+        language=request.lang,
+    )
     return GivenAnswer(
         answer=given.text,
         citations=[_citation(each, given) for each in given.cited],
@@ -118,22 +120,17 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
             for each in given.conflicts
         ],
         reason=given.reason or "",
-        parts=_parts(given),
+        parts=[
+            AnsweredPart(part=each.subject, question=each.question, answer_conf=confidence)
+            for each, confidence in zip(given.evidence.parts, given.evidence.of_parts, strict=True)
+        ],
         warnings=list(given.warnings),
     )
 
 
-def _parts(given: Answer) -> list[AnsweredPart]:
-    found = zip(given.evidence.parts, given.evidence.of_parts, strict=True)
-    return [
-        AnsweredPart(part=each.part.subject, question=each.part.question, answer_conf=confidence)
-        for each, confidence in found
-    ]
-
-
 def _citation(extract: Extract, given: Answer) -> Citation:
     article, span = extract.document.article, extract.span
-    parts = list(found_by(given.evidence.parts, span.pmid))
+    parts = [each.subject for each in given.evidence.parts if each.found(span.pmid)]
     of_parts: dict[str, Any] = {"parts": parts} if given.evidence.parts else {}
     return Citation(
         id=f"pmid:{span.pmid}",

@@ -8,17 +8,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.references.reading import Format, read_references
+from bio_mcp.jobs.runner import RunContext
+from bio_mcp.literature.references.files import Format, read_references
 from bio_mcp.ports import Backends
+from bio_mcp.querying.references.checking import Verdict
 from bio_mcp.querying.references.run import TOOL, Report, check_list, continued
-from bio_mcp.querying.references.verdicts import Verdict
-from bio_mcp.syncing.jobs import Share
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import REVIEW
+from bio_mcp.tool import ABSENT, Context, Request, Response, stated
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import REVIEW, live_tool
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
-TIMEOUT_S = 27
 MOST = 500  # references of one list
 LONGEST = 300_000  # characters of it
 SHOWN = 500  # characters of a reference, of a title and of what differs
@@ -28,12 +26,12 @@ class BibliographyQuestion(Request):
     """The references, or the job that checks them."""
 
     text: str = Field(
-        default=_ABSENT, max_length=LONGEST, description="BibTeX, RIS, NBIB, CSL-JSON or plain text, one a line"
+        default=ABSENT, max_length=LONGEST, description="BibTeX, RIS, NBIB, CSL-JSON or plain text, one a line"
     )
-    items: list[dict[str, Any]] = Field(default=_ABSENT, max_length=MOST, description="or CSL-JSON items")
-    format: Format = Field(default=_ABSENT, description="if not recognized")
+    items: list[dict[str, Any]] = Field(default=ABSENT, max_length=MOST, description="or CSL-JSON items")
+    format: Format = Field(default=ABSENT, description="if not recognized")
     start: int = Field(default=0, ge=0, description="`next` of a cut answer")
-    job_id: str = Field(default=_ABSENT, min_length=1, max_length=200)
+    job_id: str = Field(default=ABSENT, min_length=1, max_length=200)
 
 
 class FieldDifference(Response):
@@ -73,23 +71,13 @@ class CheckedBibliography(Response):
     next: int | None = None
 
 
-@tool(
+@live_tool(
     TOOL,
     family=REVIEW,
-    scope="live",
     command="check-refs",
-    timeout=TIMEOUT_S,
-    open_world=True,
-    output_listed=False,
     in_default_list=True,
-    longest=budget.DEFAULT,
     also_uses=(
-        "jobs.get",
-        "jobs.latest",
-        "jobs.put",
-        "jobs.is_cancelled",
-        "leases.acquire",
-        "leases.release",
+        *("jobs.get", "jobs.latest", "jobs.put", "jobs.is_cancelled", "leases.acquire", "leases.release"),
         "notices.of",
     ),
     beyond="invented, wrong and retracted references of a manuscript",
@@ -99,7 +87,7 @@ def check_bibliography(request: BibliographyQuestion, backends: Backends, contex
 
     More than 40 are a job: call again with its job_id until state is complete.
     """
-    share = Share(backends, context.deadline, context.progress, context.unattended)
+    share = RunContext(backends, context.deadline, context.progress, context.unattended)
     report = continued(request.job_id, share) if request.job_id else check_list(_works(request), share)
     return _answer(report, request.start)
 
@@ -108,34 +96,30 @@ def _works(request: BibliographyQuestion) -> list[Any]:
     given = [each for each in (request.text, request.items) if each]
     if len(given) != 1:
         raise InvalidInput("give either text or items, or the job_id of a list that is being checked")
-    works = (
-        read_references(json.dumps(request.items), "csl-json")
-        if request.items
-        else read_references(request.text, request.format)
-    )
+    items = json.dumps(request.items) if request.items else ""
+    works = read_references(items, "csl-json") if items else read_references(request.text, request.format)
     if len(works) > MOST:
         raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
     return works
 
 
 def _answer(report: Report, start: int) -> CheckedBibliography:
-    rows = [_shown(row, place) for place, row in enumerate(report.rows, 1)][start:]
-    job: dict[str, Any] = {"job_id": report.job_id} if report.job_id else {}
     unknown = any(row["verdict"] == "unknown" for row in report.rows)
     answer = CheckedBibliography(
-        references=rows,
+        references=[_shown(row, place) for place, row in enumerate(report.rows, 1)][start:],
         counts=dict(sorted(Counter(row["verdict"] for row in report.rows).items())),
         status="partial" if report.reasons or unknown or report.state != "complete" else "complete",
         reasons=report.reasons,
         state=report.state,
-        **job,
+        **stated(job_id=report.job_id),
     )
-    return budget.within(answer, "references", budget.DEFAULT, lambda rest: _cut(report, rest))
 
+    def shortened(rest: Sequence[CheckedReference]) -> dict[str, Any]:
+        following = rest[0].position - 1
+        advice = f"ask for the others with start: {following}"
+        return {**answer_size.partial(report.reasons, rest, advice), "next": following}
 
-def _cut(report: Report, rest: Sequence[Any]) -> dict[str, Any]:
-    following = rest[0].position - 1 if rest else 0
-    return {**budget.partial(report.reasons, rest, f"ask for the others with start: {following}"), "next": following}
+    return answer_size.within(answer, "references", without=shortened)
 
 
 def _shown(row: dict[str, Any], position: int) -> CheckedReference:
@@ -144,4 +128,4 @@ def _shown(row: dict[str, Any], position: int) -> CheckedReference:
     texts = {name: row[name][:SHOWN] for name in ("reference", "title") if row[name]}
     differs = [{name: text[:SHOWN] for name, text in each.items()} for each in row["differs"]]
     fields = {**row, **texts, "differs": differs, "retraction": retraction, "position": position}
-    return CheckedReference(**{name: value for name, value in fields.items() if value})
+    return CheckedReference(**stated(**fields))

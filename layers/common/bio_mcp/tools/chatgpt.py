@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from bio_mcp.literature.addresses import pubmed_page
+from bio_mcp.literature.identifiers import pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import Request, Response
-from bio_mcp.tools.pmids import DOC_ID, DocId
+from bio_mcp.tools.fields import DOC_ID, DocId
 
 LONGEST_TITLE = 500  # characters
 MOST_AUTHORS = 20  # of a source

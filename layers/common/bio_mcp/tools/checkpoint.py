@@ -11,18 +11,15 @@ from bio_mcp.errors import Conflict, Failure, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.delta import LEASE_S, lease_name
-from bio_mcp.syncing.planning import abandon_all
+from bio_mcp.syncing.delta import LEASE_S, abandon_all, lease_name
 from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
-from bio_mcp.syncing.watermarks import future_warning
-from bio_mcp.syncing.windows import FIELDS
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import BIO_MCP, QueryKey
+from bio_mcp.syncing.windows import FIELDS, future_warning
+from bio_mcp.tool import ABSENT, Context, Request, Response, tool
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import BIO_MCP, QueryKey
 
 MOST_QUERIES = 100
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 
 
 class CheckpointGet(Request):
@@ -56,9 +53,9 @@ class Done(Response):
 class Queries(Request):
     """Which queries to list: all, or one."""
 
-    query_key: QueryKey = Field(default=_ABSENT, description="only this one")
+    query_key: QueryKey = Field(default=ABSENT, description="only this one")
     starts_with: str = Field(default="", max_length=200, description="only keys that begin so, in either case")
-    cursor: budget.Cursor = _ABSENT
+    cursor: answer_size.Cursor = ABSENT
 
 
 class LastSync(Response):
@@ -98,7 +95,7 @@ class QueryList(Response):
     papers: int | None = Field(description="in the corpus; null: unknown")
 
 
-@tool("corpus.checkpoint.get", family=BIO_MCP, scope="read", command="checkpoint get", timeout=5)
+@tool("corpus.checkpoint.get", family=BIO_MCP, scope="read", command="admin checkpoint get", timeout=5)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
     """Read how far a named query has been synced: the newest entry date in the corpus.
 
@@ -122,7 +119,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     "corpus.checkpoint.set",
     family=BIO_MCP,
     scope="admin",
-    command="checkpoint set",
+    command="admin checkpoint set",
     timeout=5,
     read_only=False,
     destructive=True,
@@ -132,7 +129,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     """Move the watermark of a named query, also backwards: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
     if day > backends.today():
-        raise InvalidInput(f"last_edat: {request.last_edat} is in the future; records until then would be lost")
+        raise InvalidInput(f"{request.last_edat} is in the future; records until then would be lost", field="last_edat")
     lease, holder = lease_name(request.query_key), uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
         raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
@@ -150,11 +147,11 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     "corpus.queries",
     family=BIO_MCP,
     scope="read",
-    command="queries list",
+    command="admin queries list",
     timeout=5,
     output_listed=False,
     in_default_list=True,
-    longest=budget.DEFAULT,
+    longest=answer_size.DEFAULT,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
 )
@@ -164,14 +161,7 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
     followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends, request.starts_with, first)
     now = backends.now()
     queries = [
-        Query(
-            query_key=each.checkpoint.query_key,
-            term=each.checkpoint.term,
-            last_edat=each.checkpoint.last_edat,
-            settled_to=each.settled_to,
-            last_sync=_last_sync(each.job, now) if each.job else None,
-        )
-        for each in followed
+        Query.of(each.checkpoint, each, last_sync=_last_sync(each.job, now) if each.job else None) for each in followed
     ]
 
     def without(rest: Sequence[Query]) -> dict[str, Any]:
@@ -180,24 +170,18 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
         return {"left_out": more, "next_cursor": str(first + len(queries) - len(rest))}
 
     answer = QueryList(queries=queries, papers=_papers(backends), **without([]))
-    return budget.within(answer, "queries", budget.DEFAULT, without)
+    return answer_size.within(answer, "queries", without=without)
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:
     """The job as the answer shows it; counts include the batch in work."""
     report = report_on(job, now)
-    return LastSync(
+    return LastSync.of(
+        report,
         job_id=job.job_id,
-        state=report.state,
         started_at=instant(job.created),
         updated_at=instant(job.updated),
-        inserted=report.inserted,
-        updated=report.updated,
-        skipped=report.skipped,
-        failed=report.failed,
-        processed=report.processed,
-        expected=report.expected,
-        warnings=budget.some(report.warnings, budget.LEAST),
+        warnings=answer_size.some(report.warnings, answer_size.LEAST),
         error=job.progress.get("error"),
     )
 

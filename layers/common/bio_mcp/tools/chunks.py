@@ -8,10 +8,9 @@ from pydantic import Field
 from bio_mcp.errors import InvalidInput, ModelMismatch
 from bio_mcp.ingesting.projects import lost_index
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.unit_vectors import unit_vector
-from bio_mcp.schemas import unpublished
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import CITELOOM, ProjectId
+from bio_mcp.retrieval.ranking import unit_vector
+from bio_mcp.tool import Context, Request, Response, tool, unpublished
+from bio_mcp.tools.fields import CITELOOM, ProjectId
 from bio_mcp.tools.payloads import checked_metadata, chunk_from
 
 MOST_NUMBERS = 8_192  # of an embedding, of whatever model

@@ -1,21 +1,19 @@
 """Evaluate how good the answers are."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.evaluating.metrics import chosen
-from bio_mcp.evaluating.questions import EvaluationSet, questions_in, version_of
-from bio_mcp.evaluating.reports import EvaluationReport
-from bio_mcp.evaluating.run import KIND, TOOL, evaluate
+from bio_mcp.evaluating.figures import chosen
+from bio_mcp.evaluating.questions import EvaluationSet, curated, questions_in, smoke, version_of
+from bio_mcp.evaluating.run import KIND, TOOL, EvaluationReport, EvaluationRun
 from bio_mcp.evaluating.run import Request as Evaluation
-from bio_mcp.evaluating.sets import curated, smoke
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import TTM
+from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool
+from bio_mcp.tools.fields import TTM
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 SETS = {"smoke": smoke, "curated": curated}
 DIGITS = 6
 
@@ -23,8 +21,8 @@ DIGITS = 6
 class EvalParams(Request):
     """Where the questions are, and which job is meant."""
 
-    uri: str = Field(default=_ABSENT, min_length=1, description='custom: JSON lines of {"id", "question", "pmids"}')
-    job_id: str = Field(default=_ABSENT, min_length=1)
+    uri: str = Field(default=ABSENT, min_length=1, description='custom: JSON lines of {"id", "question", "pmids"}')
+    job_id: str = Field(default=ABSENT, min_length=1)
 
 
 class EvalRun(Request):
@@ -34,7 +32,7 @@ class EvalRun(Request):
 
     set: Literal["smoke", "curated", "custom"] = Field(description="bundled sample, PubMedQA, or yours")
     metrics: list[str] = Field(default_factory=list, description="as R@10, MRR; all if empty")
-    params: EvalParams = _ABSENT
+    params: EvalParams = ABSENT
 
 
 class EvalMetric(Response):
@@ -82,14 +80,9 @@ def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResu
     questions, location = questions_of(request.set, params.uri, backends, local)
     arguments = request.model_dump(mode="json", exclude_unset=True, exclude={"params": {"job_id"}})
     model = backends.embeddings.fingerprint
-    report = evaluate(
-        Evaluation(questions, metrics, model, location, local, arguments),
-        backends,
-        context.deadline,
-        context.progress,
-        job_id=params.job_id,
-        unattended=context.unattended,
-    )
+    share = RunContext(backends, context.deadline, context.progress, context.unattended)
+    asked = Evaluation(questions, metrics, model, location, local, arguments)
+    report = EvaluationRun(share, asked).run(params.job_id)
     return _result(report, questions.version, backends, local=context.local)
 
 
@@ -108,10 +101,10 @@ def questions_of(name: str, uri: str | None, backends: Backends, local: bool) ->
     """The set of that name, and where a custom one is."""
     if name in SETS:
         if uri:
-            raise InvalidInput(f"params.uri: the set {name} has its own questions; use set custom for yours")
+            raise InvalidInput(f"the set {name} has its own questions; use set custom for yours", field="params.uri")
         return SETS[name](), ""
     if not uri:
-        raise InvalidInput('params.uri: set custom takes a file of JSON lines of {"id", "question", "pmids"}')
+        raise InvalidInput('set custom takes a file of JSON lines of {"id", "question", "pmids"}', field="params.uri")
     location = backends.sources.locate(uri, local=local)
     content = backends.sources.read(location, local=local)
     return EvaluationSet(name, version_of(content), questions_in(content)), location
@@ -120,7 +113,7 @@ def questions_of(name: str, uri: str | None, backends: Backends, local: bool) ->
 def _result(report: EvaluationReport, version: str, backends: Backends, *, local: bool) -> EvalResult:
     """Files of this machine are named to its user only; others are given the key of the report."""
     key = report.cursor.report_key
-    result = EvalResult(
+    return EvalResult(
         metrics=[
             EvalMetric(
                 name=each.name,
@@ -138,5 +131,5 @@ def _result(report: EvaluationReport, version: str, backends: Backends, *, local
         version=version,
         model=backends.embeddings.fingerprint,
         warnings=list(report.warnings),
+        **stated(ended=report.ended),
     )
-    return result.model_copy(update={"ended": report.ended}) if report.ended else result

@@ -1,27 +1,31 @@
 """Export papers to a file for a reference manager, a screening tool or a spreadsheet."""
 
 from datetime import timedelta
-from typing import Any
 
 from pydantic import Field
 
 from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.exporting.cursor import Cursor
 from bio_mcp.exporting.formats import Name
-from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, Export, Report, export, finished, format_of
+from bio_mcp.exporting.run import (
+    FOLDER,
+    MOST_PAPERS,
+    TOOL,
+    ExportCursor,
+    ExportReport,
+    ExportRun,
+    finished,
+    format_of,
+)
 from bio_mcp.exporting.selecting import Selection
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import EXPIRING_DAYS
-from bio_mcp.schemas import FileText, LinkedFile
-from bio_mcp.syncing.jobs import Share
-from bio_mcp.tool import Context, Request, Response, resource, tool
-from bio_mcp.tools.families import REVIEW, ProjectId, QueryKey
-from bio_mcp.tools.pmids import AnsweredPmid, Pmid
+from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, stated, tool
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_HITS = 200  # that a search ranks
 SELECTIONS = ("pmids", "query", "query_key", "project")
 MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
@@ -33,12 +37,12 @@ class ExportPapers(Request):
     """Which papers to export, by exactly one of pmids, query, query_key and project, and to what."""
 
     format: Name = Field(description="csv: for spreadsheets and screening tools")
-    pmids: list[Pmid] = Field(default=_ABSENT, min_length=1)
-    query: str = Field(default=_ABSENT, min_length=1, description="a question: the best hits of rag_search")
-    query_key: QueryKey = Field(default=_ABSENT, description="all that this followed query found")
-    project: ProjectId = _ABSENT
+    pmids: list[Pmid] = Field(default=ABSENT, min_length=1)
+    query: str = Field(default=ABSENT, min_length=1, description="a question: the best hits of rag_search")
+    query_key: QueryKey = Field(default=ABSENT, description="all that this followed query found")
+    project: ProjectId = ABSENT
     limit: int = Field(default=MOST_HITS, ge=1, le=MOST_HITS, description="hits of query")
-    job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
+    job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
 
 
 class ExportedFile(LinkedFile):
@@ -84,10 +88,10 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
 
     The answer links the file. A large export continues by itself: the same call again reports its progress or result.
     """
-    share = Share(backends, context.deadline, context.progress, context.unattended)
+    share = RunContext(backends, context.deadline, context.progress, context.unattended)
     arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)
     most = MOST_FOR_ANYBODY if is_anonymous(context.caller) else MOST_PAPERS
-    report = export(Export(_selection(request), request.format, arguments, most), share, request.job_id)
+    report = ExportRun(share, _selection(request), request.format, arguments, most).run(request.job_id)
     return _exported(report, backends, context)
 
 
@@ -98,9 +102,9 @@ def _selection(request: ExportPapers) -> Selection:
     return Selection(**given, limit=request.limit)
 
 
-def _exported(report: Report, backends: Backends, context: Context) -> Exported:
+def _exported(report: ExportReport, backends: Backends, context: Context) -> Exported:
     cursor = report.cursor
-    answer = Exported(
+    return Exported(
         job_id=report.job.job_id,
         state=report.state,
         papers=cursor.written,
@@ -108,30 +112,23 @@ def _exported(report: Report, backends: Backends, context: Context) -> Exported:
         absent=cursor.absent,
         missing=cursor.missing,
         warnings=list(report.warnings),
+        **stated(file=_file(report.job, cursor, backends, context) if cursor.file else None, ended=report.ended),
     )
-    more = {"file": _file(report.job, cursor, backends, context) if cursor.file else None, "ended": report.ended}
-    return answer.model_copy(update={name: each for name, each in more.items() if each})
 
 
-def _file(job: Job, cursor: Cursor, backends: Backends, context: Context) -> ExportedFile:
+def _file(job: Job, cursor: ExportCursor, backends: Backends, context: Context) -> ExportedFile:
     """The file; its address is of this machine's disk for the user of this machine alone."""
-    name = name_of(job)
+    name = f"papers-{job.created:%Y%m%d}{format_of(job).suffix}"
     here = backends.blobs.uri(cursor.file) if context.local else None
-    file = ExportedFile(
+    return ExportedFile(
         uri=f"export://{job.job_id}",
         name=name,
         mime_type=format_of(job).mime_type,
         bytes=cursor.length,
         parts=len(cursor.parts),
         expires_at=instant(job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
+        **stated(url=backends.blobs.link(cursor.file, name, LINK_S) or here),
     )
-    url = backends.blobs.link(cursor.file, name, LINK_S) or here
-    return file.model_copy(update={"url": url}) if url else file
-
-
-def name_of(job: Job) -> str:
-    """What the file is called, `papers-20251122.ris`."""
-    return f"papers-{job.created:%Y%m%d}{format_of(job).suffix}"
 
 
 @resource("export://{id}", name="export", family=REVIEW, scope="read", timeout=10, mime_type="text/plain")
@@ -157,7 +154,7 @@ def exported_part(backends: Backends, id: str, part: str) -> FileText:
     return _part(job, cursor, int(part) if part.isdecimal() and len(part) <= DIGITS else 0, backends)
 
 
-def _part(job: Job, cursor: Cursor, number: int, backends: Backends) -> FileText:
+def _part(job: Job, cursor: ExportCursor, number: int, backends: Backends) -> FileText:
     if not 1 <= number <= len(cursor.parts):
         raise NotFound(f"this file has parts 1 to {len(cursor.parts)}")
     try:

@@ -6,31 +6,28 @@ from typing import TypeVar
 from pydantic import Field
 
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.addresses import doi_page, pmc_page, pubmed_page
 from bio_mcp.literature.clock import utc
-from bio_mcp.literature.identifiers import bare_pmid
+from bio_mcp.literature.identifiers import bare_pmid, doi_page, pmc_page, pubmed_page, registrations
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Document, RetractionStatus
-from bio_mcp.literature.trials import registrations
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.tool import Request, Response, resource, tool
-from bio_mcp.tools import budget
+from bio_mcp.tool import Request, Response, resource, stated, tool
+from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import AnyId, WholeSource, names, source, whole_source
-from bio_mcp.tools.families import BIO_MCP, CHATGPT, TTM
-from bio_mcp.tools.pmids import DOC_ID, PMID, DocId
+from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId
 
 FIRST_AUTHORS = 3  # which stay, however long the abstract is
 ROOM_BESIDE = 60  # characters of what says what was left out
-LONGEST_SOURCE = budget.DEFAULT - 2_000  # characters of a paper that is read as a source, which has further fields
+LONGEST_SOURCE = answer_size.DEFAULT - 2_000  # characters of a paper that is read as a source, which has further fields
 
 
 class RagGet(Request):
     """The paper to read."""
 
     doc_id: DocId = Field(description='"pmid:" and the PMID, as pmid:384001')
-    max_characters: budget.MaxCharacters = budget.DEFAULT
+    max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
 class PaperQuality(Response):
@@ -88,7 +85,7 @@ class Study(Response):
     command="get",
     timeout=5,
     in_default_list=True,
-    longest=budget.DEFAULT,
+    longest=answer_size.DEFAULT,
 )
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
@@ -121,7 +118,7 @@ def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
     """One paper of the corpus, as rag_get returns it."""
-    return fitted(paper_of(stored_document(pmid, backends), backends), budget.DEFAULT)
+    return fitted(paper_of(stored_document(pmid, backends), backends), answer_size.DEFAULT)
 
 
 @resource("paper://pmid/{id}", name="study", family=TTM, scope="read", timeout=5)
@@ -138,7 +135,7 @@ def study(backends: Backends, id: str) -> Study:
         links=links_of(article),
         retraction=article.retraction,
     )
-    return fitted(whole, budget.DEFAULT - budget.AUDIT)
+    return fitted(whole, answer_size.DEFAULT - answer_size.AUDIT)
 
 
 def stored_document(pmid: str, backends: Backends) -> Document:
@@ -150,6 +147,7 @@ def stored_document(pmid: str, backends: Backends) -> Document:
         raise NotFound(
             f"pmid:{pmid} is not in the corpus. Look with rag_search for what is, or sync a PubMed query that finds "
             f"it, for example pubmed_sync_delta with the term {pmid}[uid].",
+            tools=("rag_search", "pubmed_sync_delta"),
             doc_id=f"pmid:{pmid}",
         ) from None
 
@@ -159,13 +157,15 @@ Readable = TypeVar("Readable", Paper, Study)
 
 def fitted(record: Readable, most: int) -> Readable:
     """The record in `most` characters: the authors after the first ones go, then the end of the abstract."""
-    if budget.length(record) <= most:
+    if answer_size.length(record) <= most:
         return record
     bare = record.model_copy(update={"authors": [], "abstract": None, "left_out": "0 characters, 0 authors"})
-    room = most - budget.length(bare) - len("".join(record.authors[:FIRST_AUTHORS])) - ROOM_BESIDE
+    room = most - answer_size.length(bare) - len("".join(record.authors[:FIRST_AUTHORS])) - ROOM_BESIDE
     text = _cut_to(record.abstract or "", room)
     shown = record.model_copy(update={"authors": [], "abstract": text or None, "left_out": bare.left_out})
-    names = budget.fitting([len(each) + 3 for each in record.authors], most - budget.length(shown) - ROOM_BESIDE)
+    names = answer_size.fitting(
+        [len(each) + 3 for each in record.authors], most - answer_size.length(shown) - ROOM_BESIDE
+    )
     gone = f"{len(record.abstract or '') - len(text)} characters of the abstract, {len(record.authors) - names} authors"
     return shown.model_copy(update={"authors": record.authors[:names], "left_out": gone})
 
@@ -183,7 +183,7 @@ def paper_of(document: Document, backends: Backends) -> Paper:
     article = document.article
     weighed = quality(article, backends.today())
     printed = article.publication_date or article.electronic_date
-    paper = Paper(
+    return Paper(
         doc_id=f"pmid:{article.pmid}",
         title=article.title,
         abstract=abstract_text(article) or None,
@@ -193,28 +193,14 @@ def paper_of(document: Document, backends: Backends) -> Paper:
         edat=_instant(article.edat),
         lr=_instant(article.date_revised.isoformat() if article.date_revised else None),
         pmcid=article.pmcid,
-        quality=PaperQuality(
-            design=weighed.design,
-            recency=weighed.recency,
-            journal=weighed.journal,
-            human=weighed.human,
-            total=weighed.total,
-            reasons=list(weighed.reasons),
-            version=QUALITY_VERSION,
-        ),
+        quality=PaperQuality.of(weighed, version=QUALITY_VERSION),
         version=document.version,
         doi=article.doi,
         authors=[each.short_name for each in article.authors],
         year=year(article),
         retraction=article.retraction,
+        **stated(trials=registrations(article)),
     )
-    trials = trials_of(article)
-    return paper.model_copy(update={"trials": trials}) if trials else paper
-
-
-def trials_of(article: Article) -> list[dict[str, str]]:
-    """The registrations of trials that the record names: registry, number and url."""
-    return [each.values for each in registrations(article)]
 
 
 def _source(article: Article) -> str | None:

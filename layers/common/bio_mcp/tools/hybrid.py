@@ -1,22 +1,18 @@
 """Search everything at once."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.hybrid_hits import Hit, HybridQuestion
-from bio_mcp.answering.hybrid_search import hybrid_search
-from bio_mcp.answering.retrieving import readable
+from bio_mcp.answering.hybrid_search import Hit, HybridQuestion, hybrid_search
+from bio_mcp.answering.search import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.asked import asked
-from bio_mcp.schemas import unpublished
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import TTM, ProjectId
+from bio_mcp.retrieval.question import parse_question
+from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import TTM, ProjectId
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_PROJECTS = 10
 MOST_HITS = 100
 
@@ -29,8 +25,8 @@ class HybridFilters(Request):
 
     types: list[Kind] = Field(default_factory=list, description="any of these")
     projects: list[ProjectId] = Field(default_factory=list, max_length=MOST_PROJECTS, description="default: all")
-    year_from: int = Field(default=_ABSENT, ge=1)
-    year_to: int = Field(default=_ABSENT, ge=1)
+    year_from: int = Field(default=ABSENT, ge=1)
+    year_to: int = Field(default=ABSENT, ge=1)
 
 
 class HybridSearch(Request):
@@ -38,9 +34,9 @@ class HybridSearch(Request):
 
     query: str = Field(min_length=1)
     lang: Literal["th", "en", "auto"] = "auto"
-    filters: HybridFilters = _ABSENT
+    filters: HybridFilters = ABSENT
     top_k: int = Field(default=10, ge=1, le=MOST_HITS, json_schema_extra=unpublished)
-    max_characters: budget.MaxCharacters = budget.DEFAULT
+    max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
 class HybridHit(Response):
@@ -77,46 +73,34 @@ class HybridHits(Response):
     scope="read",
     timeout=15,
     output_listed=False,
-    longest=budget.DEFAULT,
+    longest=answer_size.DEFAULT,
     also_uses=("project_documents.find",),
 )
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
     """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
-    question = _question(request)
-    found = hybrid_search(question, backends, context.deadline)
-    answer = HybridHits(
-        hits=[_shown(each) for each in found.hits],
-        status="partial" if found.reasons else "complete",
-        reasons=list(found.reasons),
-        warnings=list(found.warnings),
-        **({"english": question.asked.english} if question.asked.is_thai else {}),
-    )
-
-    def without(rest: Sequence[Any]) -> dict[str, Any]:
-        return budget.partial(found.reasons, rest, "raise max_characters")
-
-    return budget.within(answer, "hits", request.max_characters - budget.AUDIT, without)
-
-
-def _question(request: HybridSearch) -> HybridQuestion:
     given = request.filters or HybridFilters()
-    return HybridQuestion(
-        asked=asked(readable(request.query), None if request.lang == "auto" else request.lang),
+    question = HybridQuestion(
+        asked=parse_question(readable(request.query), None if request.lang == "auto" else request.lang),
         top_k=request.top_k,
         kinds=frozenset(given.types),
         project_ids=tuple(given.projects),
         year_from=given.year_from,
         year_to=given.year_to,
     )
+    found = hybrid_search(question, backends, context.deadline)
+    thai: dict[str, Any] = {"english": question.asked.english} if question.asked.is_thai else {}
+    answer = HybridHits(
+        hits=[_shown(each) for each in found.hits],
+        **answer_size.status_of(found.reasons),
+        warnings=list(found.warnings),
+        **thai,
+    )
+    most = request.max_characters - answer_size.AUDIT
+    return answer_size.or_partial(answer, "hits", "ask for more characters", most)
 
 
 def _shown(hit: Hit) -> HybridHit:
-    more: dict[str, Any] = {
-        "pmid": hit.pmid,
-        "project": hit.project,
-        "pages": list(hit.pages or ()),
-        "retraction": hit.retraction,
-    }
+    more = stated(pmid=hit.pmid, project=hit.project, pages=hit.pages, retraction=hit.retraction)
     return HybridHit(
         id=hit.id,
         type=hit.kind,
@@ -124,5 +108,5 @@ def _shown(hit: Hit) -> HybridHit:
         snippet=hit.snippet,
         score=hit.score,
         source=hit.source,
-        **{name: value for name, value in more.items() if value},
+        **more,
     )

@@ -1,26 +1,23 @@
 """Ingest documents into a project, and what they state into the graph."""
 
 import logging
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from bio_mcp.errors import Forbidden
 from bio_mcp.extracting import run as extracting
-from bio_mcp.extracting.providers import Provider
-from bio_mcp.ingesting.reports import IngestReport
-from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
+from bio_mcp.extracting.run import Provider
+from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
 from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.ports import Backends
-from bio_mcp.schemas import unpublished
-from bio_mcp.tenants.commons import NO_EDGES
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, TTM, ProjectId
+from bio_mcp.tenants import NO_EDGES
+from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report
 
 log = logging.getLogger(__name__)
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 FIRST_EDGES = 20
 Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=unpublished)]
 
@@ -28,8 +25,8 @@ Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=u
 class IngestOptions(Request):
     """How documents are read."""
 
-    ocr_languages: list[str] = Field(default=_ABSENT, description="of scans, as eng or de, the likeliest first")
-    references_path: str = Field(default=_ABSENT, description="CSL-JSON that describes the works")
+    ocr_languages: list[str] = Field(default=ABSENT, description="of scans, as eng or de, the likeliest first")
+    references_path: str = Field(default=ABSENT, description="CSL-JSON that describes the works")
     force_rebuild: bool = Field(default=False, description="read everything again; embed by the configured model")
 
 
@@ -38,8 +35,8 @@ class Ingest(Request):
 
     project: ProjectId
     source: Source = Field(description="file, folder, s3://bucket/key, https://... or zotero")
-    options: IngestOptions = _ABSENT
-    job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
+    options: IngestOptions = ABSENT
+    job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
 
 
 class IngestResult(Response):
@@ -91,36 +88,27 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
         Options(options.ocr_languages or (), options.references_path, options.force_rebuild),
         request.job_id,
     )
-    _log(request.project, report)
+    log_report(log, "ingest", report, project=request.project, failed=report.cursor.failed)
     return _result(request.project, report, backends)
-
-
-def _log(project: str, report: IngestReport) -> None:
-    """Log the progress of the job, and its warnings once it has ended."""
-    named = {"project": project, "state": report.state, "job_id": report.job_id, "failed": report.cursor.failed}
-    log.info("ingested", extra=named)
-    if report.state in ("complete", "incomplete") and not report.ended:
-        for warning in report.warnings:
-            log.warning("ingest: %s", warning, extra=named)
 
 
 def _result(project_id: str, report: IngestReport, backends: Backends) -> IngestResult:
     cursor, project = report.cursor, backends.projects.get(project_id)
-    result = IngestResult(
+    return IngestResult(
         chunks_written=cursor.chunks,
         documents_processed=cursor.processed,
         project=project_id,
         dense_model=project.embed_model,
         sparse_model=SPARSE_MODEL if project.hybrid_enabled else None,
         duration_seconds=round(cursor.seconds, 3),
-        warnings=budget.some(report.warnings),
+        warnings=answer_size.some(report.warnings),
         job_id=report.job_id,
         state=report.state,
         documents_expected=cursor.expected,
         documents_unchanged=cursor.unchanged,
         failed=cursor.failed,
+        **stated(ended=report.ended),
     )
-    return result.model_copy(update={"ended": report.ended}) if report.ended else result
 
 
 class Item(Request):
@@ -140,21 +128,21 @@ class NoParams(Request):
 class OcrParams(Request):
     """How scans are recognised."""
 
-    languages: list[str] = Field(default=_ABSENT, description="as eng or tha, the likeliest first")
+    languages: list[str] = Field(default=ABSENT, description="as eng or tha, the likeliest first")
 
 
 class Ocr(Request):
     """Who recognises text in scans."""
 
-    provider: str = Field(default=_ABSENT, description="tesseract")
-    params: OcrParams = _ABSENT
+    provider: str = Field(default=ABSENT, description="tesseract")
+    params: OcrParams = ABSENT
 
 
 class Ner(Request):
     """Who finds names."""
 
-    provider: str = Field(default=_ABSENT, description="gazetteer")
-    params: NoParams = _ABSENT
+    provider: str = Field(default=ABSENT, description="gazetteer")
+    params: NoParams = ABSENT
 
 
 class Run(Request):
@@ -164,10 +152,10 @@ class Run(Request):
 
     dry_run: bool = True
     batch: list[Item] = Field(min_length=1)
-    ocr: Ocr = _ABSENT
-    ner: Ner = _ABSENT
-    project: ProjectId = Field(default=_ABSENT, description=f"for passages; default {extracting.DEFAULT_PROJECT}")
-    job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
+    ocr: Ocr = ABSENT
+    ner: Ner = ABSENT
+    project: ProjectId = Field(default=ABSENT, description=f"for passages; default {extracting.DEFAULT_PROJECT}")
+    job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
 
 
 class RunResult(Response):
@@ -226,7 +214,7 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
         unattended=context.unattended,
         job_id=request.job_id,
     )
-    _log(ran.project, ran.report)
+    log_report(log, "ingest", ran.report, project=ran.project, failed=ran.report.cursor.failed)
     return _run_result(request, ran, backends.blobs.uri(ran.log) if context.local else f"blob:{ran.log}")
 
 
@@ -237,7 +225,7 @@ def _provider(asked: Ocr | Ner | None, default: str) -> Provider:
 
 def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
     report, edges = ran.report, [each for each in ran.lines if each.get("write") == "edge"]
-    result = RunResult(
+    return RunResult(
         job_id=report.job_id,
         status=_status(report),
         log_uri=log_uri,
@@ -250,9 +238,9 @@ def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
         edges=len(edges),
         first_edges=[f"{each['from']} {each['edge']} {each['to']}" for each in edges[:FIRST_EDGES]],
         held_back=sum("statement" in each and each["problem"] is not None for each in ran.lines),
-        warnings=budget.some(report.warnings),
+        warnings=answer_size.some(report.warnings),
+        **stated(ended=report.ended),
     )
-    return result.model_copy(update={"ended": report.ended}) if report.ended else result
 
 
 def _status(report: IngestReport) -> Literal["queued", "running", "done", "error"]:

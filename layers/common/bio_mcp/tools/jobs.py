@@ -1,32 +1,30 @@
 """Long pieces of work: how far one is, and its end before its time."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from pydantic import Field
 
 from bio_mcp.evaluating import run as evaluating
 from bio_mcp.exporting import run as exporting
-from bio_mcp.extracting import run as extracting
 from bio_mcp.ingesting import run as ingesting
+from bio_mcp.jobs.runner import cancel
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.querying.references import run as references
-from bio_mcp.syncing import delta as syncing
-from bio_mcp.syncing.planning import KIND as SYNC
-from bio_mcp.syncing.stopping import cancel
+from bio_mcp.syncing.delta import KIND as SYNC
+from bio_mcp.syncing.delta import SyncRun
 from bio_mcp.tool import Context, Request, Response, resource, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.fields import BIO_MCP
 
 CALLS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
-    SYNC: syncing.continuation,
-    ingesting.KIND: partial(ingesting.continuation, ingesting.TOOL),
-    extracting.KIND: partial(ingesting.continuation, ingesting.BATCH_TOOL),
-    evaluating.KIND: evaluating.continuation,
-    exporting.KIND: exporting.continuation,
-    references.KIND: references.continuation,
+    SYNC: SyncRun.continuation,
+    ingesting.KIND: ingesting.IngestRun.continuation,
+    ingesting.BATCH_KIND: ingesting.IngestRun.continuation,
+    evaluating.KIND: evaluating.EvaluationRun.continuation,
+    exporting.KIND: exporting.ExportRun.continuation,
+    references.KIND: references.ReferencesRun.continuation,
 }
 
 
@@ -67,9 +65,8 @@ def job(backends: Backends, job_id: str, context: Context) -> JobStatus:
     found = backends.jobs.get(job_id)
     known = CALLS.get(found.kind) if context.local or not found.request.get("local") else None
     call = known(found) if known else {}
-    return JobStatus(
-        job_id=found.job_id,
-        state=found.state,
+    return JobStatus.of(
+        found,
         processed=found.progress.get("processed", 0),
         expected=found.progress.get("expected", 0),
         problem=found.progress.get("error"),

@@ -8,19 +8,16 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.changes import ChangeKind
 from bio_mcp.literature.clock import instant, moment, sortable
 from bio_mcp.literature.differences import Difference
 from bio_mcp.literature.quality import year
-from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, news_since
-from bio_mcp.tool import Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import REVIEW, QueryKey
-from bio_mcp.tools.pmids import AnsweredPmid
+from bio_mcp.tool import ABSENT, Request, Response, stated, tool
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
 MOST_TEXT = 500  # characters of what a field lost or gained
@@ -34,10 +31,10 @@ class WhatsNew(Request):
 
     query_key: QueryKey = Field(description="of a sync; corpus_queries lists them")
     since: str = Field(
-        default=_ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
+        default=ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
     )
     limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")
-    max_characters: budget.MaxCharacters = budget.DEFAULT
+    max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
 class ChangedField(Response):
@@ -84,7 +81,7 @@ class WhatIsNew(Response):
     timeout=15,
     output_listed=False,
     in_default_list=True,
-    longest=budget.DEFAULT,
+    longest=answer_size.DEFAULT,
     beyond="what became of a topic since somebody last looked",
     also_uses=("checkpoints.all", "documents.at_version"),
 )
@@ -106,7 +103,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     def without(rest: Sequence[Any]) -> dict[str, Any]:
         return {"next": positions[len(positions) - len(rest) - 1], "more": True, "left_out": len(rest)}
 
-    return budget.within(answer, "news", request.max_characters, without)
+    return answer_size.within(answer, "news", request.max_characters, without)
 
 
 def _position(since: str | None, backends: Backends) -> str:
@@ -118,7 +115,9 @@ def _position(since: str | None, backends: Backends) -> str:
     try:
         return sortable(moment(begin)) + rest
     except InvalidInput:
-        raise InvalidInput("since: give a date as 2026-01-31, an ISO 8601 time, or `next` of an answer") from None
+        raise InvalidInput(
+            "give a date as 2026-01-31, an ISO 8601 time, or `next` of an answer", field="since"
+        ) from None
 
 
 def news_of(item: NewsItem) -> News:
@@ -127,7 +126,7 @@ def news_of(item: NewsItem) -> News:
     known: dict[str, Any] = _described(about) if about else {}
     if entry.kind is ChangeKind.CHANGED:
         known["changed"] = None if item.changed is None else [_changed(each) for each in item.changed]
-    return News(kind=entry.kind.value, pmid=entry.pmid, at=instant(entry.at), version=entry.version, **known)
+    return News.of(entry, kind=entry.kind.value, at=instant(entry.at), **known)
 
 
 def _described(article: Article) -> dict[str, Any]:
@@ -147,8 +146,5 @@ def _described(article: Article) -> dict[str, Any]:
 
 def _changed(difference: Difference) -> ChangedField:
     texts = {kind: " … ".join(each.text.strip() for each in difference.pieces if each.kind == kind) for kind in _KINDS}
-    return ChangedField(field=difference.field, **{kind: _cut(text) for kind, text in texts.items() if text})
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
+    shown = {kind: text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…" for kind, text in texts.items()}
+    return ChangedField(field=difference.field, **stated(**shown))

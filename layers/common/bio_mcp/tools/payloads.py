@@ -7,12 +7,11 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.documents import PageSpan
 from bio_mcp.literature.identifiers import doi, parse_pmid
-from bio_mcp.literature.parsed import PageSpan
 from bio_mcp.ports.projects import Project
-from bio_mcp.retrieval.chunk_facets import SECTION_SEPARATOR
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import SECTION_SEPARATOR, ProjectChunk, Work
 
 Read = Callable[[Any], Any]
 
@@ -86,18 +85,12 @@ def chunk_from(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Project
 
 def _work(chunk_id: str, fields: Mapping[str, Any]) -> Work:
     named = [f"{name}:{fields[name]}" for name in ("pmid", "doi", "citekey", "source") if fields.get(name)]
+    scalars = ("title", "citekey", "doi", "pmid", "url", "year", "language", "source")
     return Work(
         doc_id=fields.get("doc_id") or (named or [f"chunk:{chunk_id}"])[0],
-        title=fields.get("title"),
-        citekey=fields.get("citekey"),
-        doi=fields.get("doi"),
-        pmid=fields.get("pmid"),
-        url=fields.get("url"),
-        year=fields.get("year"),
         authors=tuple(fields.get("authors", ())),
         tags=tuple(fields.get("tags", ())),
-        language=fields.get("language"),
-        source=fields.get("source"),
+        **{name: fields[name] for name in scalars if name in fields},
     )
 
 

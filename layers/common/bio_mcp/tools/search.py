@@ -2,28 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.reranking import find_reranked
-from bio_mcp.answering.retrieving import Question, Retrieved, unknown_journals
+from bio_mcp.answering.search import Question, Retrieved, find_reranked, unknown_journals
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
-from bio_mcp.retrieval.overlaps import unrepeated
 from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
+from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
+from bio_mcp.scope import reading_at_once
+from bio_mcp.tool import ABSENT, Context, Request, Response, tool
+from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import AnyQuery, Sources, source
-from bio_mcp.tools.families import BIO_MCP, CHATGPT
-from bio_mcp.tools.filters import SearchFilters, filters_of
-from bio_mcp.tools.pmids import DOC_ID
+from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+_WEAK: dict[str, Any] = {"match": "weak"}
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
 
 
@@ -33,10 +31,10 @@ class RagSearch(Request):
     query: str = Field(min_length=1)
     top_k: int = Field(default=20, ge=1, le=100)
     quality_bias: bool = True
-    filters: SearchFilters = Field(default=_ABSENT, description="which papers may be returned")
+    filters: SearchFilters = Field(default=ABSENT, description="which papers may be returned")
     group_by_doc: bool = Field(default=True, description="one passage per paper; false: every passage")
     synonyms: bool = Field(default=True, description="also look up other names of diseases and drugs")
-    max_characters: budget.MaxCharacters = budget.DEFAULT
+    max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
 class SearchHit(Response):
@@ -59,7 +57,7 @@ class SearchHit(Response):
     explanation: str | None = Field(default=None, description="of the score")
     word_rank: int | None = Field(default=None, description="place by words alone")
     vector_rank: int | None = Field(default=None, description="by meaning alone")
-    match: Literal["weak"] = Field(default=_ABSENT, description="if neither meaning nor words fit")
+    match: Literal["weak"] = Field(default=ABSENT, description="if neither meaning nor words fit")
 
 
 class RagResults(Response):
@@ -78,18 +76,15 @@ class RagResults(Response):
     command="search",
     timeout=8,
     in_default_list=True,
-    longest=budget.DEFAULT,
+    longest=answer_size.DEFAULT,
 )
+@reading_at_once()
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
     By words and meaning together. `score` orders one answer, `relevance` compares; match "weak" is a hit that does not
     fit. Better evidence and newer papers rank higher unless quality_bias is false; retracted papers sink.
     """
-    return _search(request, backends, context)
-
-
-def _search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
     retrieved = find_reranked(question, backends, context.deadline)
     context.deadline.check("reading the passages")
@@ -100,7 +95,8 @@ def _search(request: RagSearch, backends: Backends, context: Context) -> RagResu
     shown = [each for each in places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
     view = _View(retrieved, backends.chunk_namespace, request.group_by_doc, places_in_legs(retrieved.ranked))
     hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
-    hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
+    if not request.group_by_doc:  # else they are in the order of their papers
+        hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
     gone = [f"{len(places) - len(shown)} papers were deleted during the search"] if len(shown) < len(places) else []
     answer = RagResults(
         results=hits[: request.top_k],
@@ -108,12 +104,12 @@ def _search(request: RagSearch, backends: Backends, context: Context) -> RagResu
         reasons=gone,
         warnings=[
             *retrieved.warnings,
-            *_unknown(request, documents, retrieved, backends),
+            *(_unknown(request.filters.journals, documents, retrieved, backends) if request.filters else []),
             *_poor(request, retrieved, hits, backends),
         ],
     )
-    more = "raise max_characters or lower top_k"
-    return budget.within(answer, "results", request.max_characters, lambda rest: budget.partial(gone, rest, more))
+    advice = "ask for more characters, or for fewer papers"
+    return answer_size.or_partial(answer, "results", advice, request.max_characters)
 
 
 @tool(
@@ -128,20 +124,20 @@ def search_sources(request: AnyQuery, backends: Backends, context: Context) -> S
 
     Titles of retracted papers say so first.
     """
-    found = _search(RagSearch(query=request.query), backends, context)
+    found = cast(RagResults, rag_search.run(RagSearch(query=request.query), backends, context))
     hits = [hit for hit in found.results if hit.match != "weak"]
     return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
 
 def _unknown(
-    request: RagSearch, documents: Mapping[str, Document], retrieved: Retrieved, backends: Backends
+    named: Sequence[str], documents: Mapping[str, Document], retrieved: Retrieved, backends: Backends
 ) -> list[str]:
     """The warning that names journals of which the corpus has no paper."""
-    named = request.filters.journals[:JOURNALS_LOOKED_UP] if request.filters else []
     journals = [each.article.journal for each in documents.values() if each.article.journal]
     seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
-    unknown = unknown_journals([each for each in named if each.strip().lower() not in seen], retrieved.vector, backends)
-    sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as rag_get shows it."
+    unseen = [each for each in named[:JOURNALS_LOOKED_UP] if each.strip().lower() not in seen]
+    unknown = unknown_journals(unseen, retrieved.vector, backends)
+    sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as its papers have it."
     return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
 
 
@@ -154,8 +150,8 @@ def _poor(request: RagSearch, retrieved: Retrieved, hits: Sequence[SearchHit], b
     return [
         f"Probably none of the papers{filtered} fits the query (the probability that one of the first ten does is "
         f"{retrieved.answerable:.2f}, the best cosine {best:.2f}); scores only order them. The corpus holds "
-        f"{backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or bring a topic in "
-        "with pubmed_sync_delta."
+        f"{backends.passages.count()[0]} papers: look in PubMed itself "
+        "(searchPubMedArticles), or sync a PubMed query on the topic."
     ]
 
 
@@ -213,9 +209,5 @@ class _View:
             explanation=place.explanation,
             word_rank=by_words,
             vector_rank=by_meaning,
-            **_match(weak),
+            **_WEAK if weak else {},
         )
-
-
-def _match(weak: bool) -> dict[str, Any]:
-    return {"match": "weak"} if weak else {}

@@ -1,26 +1,23 @@
 """Follow citations from papers to others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.addresses import pubmed_page
-from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.literature.identifiers import is_pmid, pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.pubmed import DocSummary, Summaries
-from bio_mcp.ports.screening import review_of_project, review_of_query
-from bio_mcp.querying.partial import missing_summaries, optional
+from bio_mcp.ports.ncbi import DocSummary, Summaries
+from bio_mcp.ports.stores import review_of_project, review_of_query
+from bio_mcp.querying.search import missing_summaries, optional
 from bio_mcp.querying.snowballing import Direction, Neighbour, known_to, snowball
 from bio_mcp.screening.reviews import review_of
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools import budget
-from bio_mcp.tools.families import REVIEW, ProjectId, QueryKey
-from bio_mcp.tools.pmids import AnsweredPmid, Pmid
+from bio_mcp.tool import ABSENT, Context, Request, Response
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, live_tool
 
-_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_SEEDS = 200
 CONSIDERED = 1_000  # papers, the best, that are looked up in corpus, project and review
 
@@ -29,10 +26,10 @@ class Seeds(Request):
     """Where to begin, and how far to go."""
 
     pmids: list[Pmid] = Field(
-        default=_ABSENT, max_length=MOST_SEEDS, description="default: those that the review includes"
+        default=ABSENT, max_length=MOST_SEEDS, description="default: those that the review includes"
     )
-    project: ProjectId = _ABSENT
-    query_key: QueryKey = _ABSENT
+    project: ProjectId = ABSENT
+    query_key: QueryKey = ABSENT
     direction: Direction = "both"
     steps: int = Field(default=1, ge=1, le=2)
     top_k: int = Field(default=50, ge=1, le=200)
@@ -70,14 +67,9 @@ class FoundPapers(Response):
     reasons: list[str]
 
 
-@tool(
+@live_tool(
     "snowball",
     family=REVIEW,
-    scope="live",
-    timeout=27,
-    open_world=True,
-    output_listed=False,
-    longest=budget.DEFAULT,
     beyond="citations find what no words of a search do",
     also_uses=("projects.get", "project_documents.find", "pubmed.elink"),
 )
@@ -88,7 +80,8 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
     found = snowball(seeds, request.direction, request.steps, backends, context.deadline)
     nearest = found.papers[:CONSIDERED]
     known = known_to([each.pmid for each in nearest], project, review, backends)
-    papers = [each for each in nearest if not (request.new_only and _is_held(known[each.pmid]))]
+    held = {"project", "review"} if request.new_only else set()
+    papers = [each for each in nearest if held.isdisjoint(known[each.pmid])]
     shown, reasons = papers[: request.top_k], list(found.reasons)
     summaries = _summaries([each.pmid for each in shown], backends, context, reasons)
     answer = FoundPapers(
@@ -98,11 +91,9 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
         seeds=len(seeds),
         unlinked=found.unlinked,
         sources=found.sources,
-        status="partial" if reasons else "complete",
-        reasons=reasons,
+        **answer_size.status_of(reasons),
     )
-    left_out = answer.left_out
-    return budget.within(answer, "papers", budget.DEFAULT, lambda rest: {"left_out": left_out + len(rest)})
+    return answer_size.within(answer, "papers")
 
 
 def _review(request: Seeds, backends: Backends) -> tuple[str | None, str | None]:
@@ -130,10 +121,6 @@ def _included(review: str | None, backends: Backends) -> list[str]:
     return sorted(seeds, key=int)
 
 
-def _is_held(places: Sequence[str]) -> bool:
-    return bool({"project", "review"} & set(places))
-
-
 def _summaries(
     pmids: Sequence[str], backends: Backends, context: Context, reasons: list[str]
 ) -> Mapping[str, DocSummary]:
@@ -150,15 +137,13 @@ def _summaries(
 
 def _paper(neighbour: Neighbour, places: Sequence[str], summary: DocSummary | None) -> FoundPaper:
     year = (summary.pdat or "")[:4] if summary else ""
-    return FoundPaper(
-        pmid=neighbour.pmid,
+    return FoundPaper.of(
+        neighbour,
         title=summary.title if summary else None,
         year=int(year) if year.isdecimal() else None,
         url=pubmed_page(neighbour.pmid),
         seeds=len(neighbour.seeds),
-        links=neighbour.links,
-        step=neighbour.step,
         ways=sorted(neighbour.ways),
-        known_in=list(places),
+        known_in=places,
         retraction=summary.retraction if summary else RetractionStatus.UNKNOWN,
     )

@@ -1,7 +1,7 @@
 """The composition root: the only package outside `adapters` that names an adapter.
 
-A mode makes each port on first use and once, whichever threads ask (`lazy.lazily`); `backends` makes the mode of the
-process itself once.
+Each mode has a table of ports to adapters (`embedded`, `aws`), and makes a port on first use and once; `backends` makes
+the mode of the process itself once.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,12 @@ from bio_mcp.errors import Misconfigured
 from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
+from bio_mcp.wiring.mode import load_from_aws
 
 if TYPE_CHECKING:
-    from bio_mcp.adapters.aws.invoke import LambdaFunctions
+    from bio_mcp.adapters.aws.messages import LambdaFunctions
     from bio_mcp.deadline import Deadline
-    from bio_mcp.syncing.loading.steps import Loading
+    from bio_mcp.syncing.bulk_load import Loading
     from bio_mcp.wiring.aws import Aws
 
 
@@ -42,18 +43,13 @@ backends = Lazy(_configured)
 
 def functions() -> "LambdaFunctions":
     """A client that invokes Lambda functions. Raises `Misconfigured` if boto3 is not installed."""
-    try:
-        from bio_mcp.adapters.aws.invoke import LambdaFunctions
-    except ModuleNotFoundError:
-        raise Misconfigured(
-            "calling Lambda functions takes boto3; install the extra aws, as docs/runbook.md says"
-        ) from None
-    return LambdaFunctions()
+    made: type[LambdaFunctions] = load_from_aws("bio_mcp.adapters.aws.messages:LambdaFunctions", "calling functions")
+    return made()
 
 
 def loading(deadline: "Deadline") -> "Loading":
     """The steps of bulk loads over the backends of this process."""
-    from bio_mcp.syncing.loading.steps import Loading
+    from bio_mcp.syncing.bulk_load import Loading
 
     made = backends()
     return Loading(made.load_files, made.pubmed_files, made, deadline)
@@ -61,13 +57,13 @@ def loading(deadline: "Deadline") -> "Loading":
 
 def published_keys(url: str) -> Callable[[], bytes]:
     """A function that fetches the JSON Web Key Set at `url`."""
-    from bio_mcp.adapters.jwks import fetch
+    from bio_mcp.adapters.oauth import fetch
 
     return lambda: fetch(url)
 
 
 def client_documents() -> Callable[[str], bytes]:
     """A function that fetches what a client publishes of itself at an address."""
-    from bio_mcp.adapters.client_documents import ClientDocuments
+    from bio_mcp.adapters.oauth import ClientDocuments
 
     return ClientDocuments().read

@@ -1,299 +1,190 @@
 """The backends on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
-from bio_mcp.lazy import lazily
+from bio_mcp.ports import port
+from bio_mcp.recording import CallRecorder
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import opensearch
-from bio_mcp.wiring.embedding import multilingual, multilingual_checks
-from bio_mcp.wiring.limits import limits
-from bio_mcp.wiring.published_index import PublishedIndex
-from bio_mcp.wiring.shared import Shared
+from bio_mcp.wiring import indexes
+from bio_mcp.wiring.embedded import scratch
+from bio_mcp.wiring.mode import Mode, Row, Table, load, load_from_aws
+from bio_mcp.wiring.services import SHARED, limits, zotero_checks
 
 if TYPE_CHECKING:
-    from bio_mcp.adapters.aws.clients import Clients
-    from bio_mcp.adapters.aws.queue import SqsContinuations
-    from bio_mcp.metering import Limits
-    from bio_mcp.ports.answers import Answers
-    from bio_mcp.ports.authorizations import Authorizations
-    from bio_mcp.ports.budgets import Budgets
-    from bio_mcp.ports.cache import Cache
-    from bio_mcp.ports.calls import Calls, Recorder
-    from bio_mcp.ports.graph import Graph
-    from bio_mcp.ports.indexes import Indexes
-    from bio_mcp.ports.loading import LoadFiles, LoadRuns
-    from bio_mcp.ports.messages import Announcements
-    from bio_mcp.ports.multilingual import Multilingual
-    from bio_mcp.ports.ncbi import RateLimiter
-    from bio_mcp.ports.news import News
-    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
-    from bio_mcp.ports.screening import Screenings
-    from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
-    from bio_mcp.wiring.embedded import Scratch
+    from bio_mcp.adapters.aws.s3_index import PublishedDatabase
 
 
-class Aws(Shared):
-    """Each backend is made on first use from the settings that name it, and imports only what it needs: a function is
-    configured for, and loads, only what its own tools use. Raises `Misconfigured` that names a missing setting.
+def _dynamodb(path: str, table: str) -> Row:
+    """A store in the table that a setting names, "module:Class"."""
+    return lambda own: load(path)(own.dynamodb, own.settings.needed(table), lambda: own.blobs)
+
+
+def _documents(own: "Aws") -> Any:
+    from bio_mcp.literature import serial
+
+    documents, table = load("bio_mcp.adapters.aws.documents:DynamoDocuments"), own.settings.needed("table_documents")
+    return documents(own.dynamodb, table, lambda: own.blobs, serial)
+
+
+def _in_bucket(path: str) -> Row:
+    """Files in the bucket, "module:Class"."""
+    return lambda own: load(path)(own.s3, own.settings.needed("bucket"))
+
+
+def _client(service: str) -> Row:
+    return lambda own: own.connect(service)
+
+
+def _copies(own: "Aws") -> Path:
+    """The directory of this process for copies of indexes in S3, which is deleted at the end."""
+    from bio_mcp.adapters.aws.s3_index import private_directory
+
+    return own.opened.enter_context(private_directory())
+
+
+def _queues(own: "Aws") -> Any:
+    to = own.settings
+    named = {"ingest_from_source": to.ingest_queue_url, "ingest.run": to.ingest_queue_url}
+    named |= {"eval.run": to.evaluate_queue_url, "exportPapers": to.export_queue_url}
+    of_tools = {tool: url for tool, url in named.items() if url}
+    return load("bio_mcp.adapters.aws.messages:SqsContinuations")(own.sqs, to.needed("queue_url"), of_tools)
+
+
+def _calls(own: "Aws") -> Any:
+    to = own.settings
+    calls = load("bio_mcp.adapters.aws.accounts:DynamoCalls")
+    return calls(own.dynamodb, to.needed("table_calls"), lambda: own.blobs, to.calls_days)
+
+
+def _recorder(own: "Aws") -> CallRecorder | None:
+    """Calls are recorded before they are answered, as a function stands still afterwards."""
+    to = own.settings
+    return CallRecorder(lambda: own.calls, background=False) if to.table_calls and to.calls_days else None
+
+
+def _cache(own: "Aws") -> Any:
+    if own.settings.cache == "off":
+        return None
+    table = own.settings.needed("table_cache")
+    from bio_mcp.adapters.aws.answers import IMPATIENT, DynamoCache
+
+    return DynamoCache(own.connect("dynamodb", config=IMPATIENT), table)
+
+
+def _pace(own: "Aws", budget: str, gap_s: float) -> Any:
+    limiter = load("bio_mcp.adapters.aws.rate_limit:DynamoRateLimiter")
+    return limiter(own.dynamodb, own.settings.needed("table_pace"), budget, gap_s)
+
+
+def _rate_limiter(own: "Aws") -> Any:
+    from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s
+
+    key = own.ncbi_key
+    return _pace(own, budget_of(key() if key else None), fleet_gap_s(key is not None, own.settings.ncbi_delay_ms))
+
+
+def _bus(own: "Aws") -> Any:
+    bus = load("bio_mcp.adapters.aws.messages:EventBridgeAnnouncements")
+    return bus(own.events, own.settings.needed("event_bus"))
+
+
+def _load_runs(own: "Aws") -> Any:
+    runs = load("bio_mcp.adapters.aws.loading:StepFunctionsRuns")
+    return runs(own.connect("stepfunctions"), own.settings.needed("load_machine"))
+
+
+def _checks(own: Any) -> list[Finding]:
+    """Check the tables, the queues, the bucket, the event bus and the room for projects."""
+    from bio_mcp.adapters.aws import inspection
+
+    to = own.settings
+    unused = {"cache"} if to.cache == "off" else set()
+    queues = {"ingest queue": to.ingest_queue_url, "evaluate queue": to.evaluate_queue_url}
+    queues |= {"export queue": to.export_queue_url}
+
+    def tables() -> Finding:
+        names = {kind: to.needed(f"table_{kind}") for kind in inspection.KEYS if kind not in unused}
+        return inspection.tables(own.dynamodb, names)
+
+    def examined(index: Any) -> Finding:
+        found: Finding = index.inspect()
+        return found
+
+    return [
+        examine("tables", tables),
+        examine("queue", lambda: inspection.queue(own.sqs, to.needed("queue_url"))),
+        *(examine(name, partial(inspection.queue, own.sqs, url)) for name, url in queues.items() if url),
+        examine("bucket", lambda: inspection.bucket(own.s3, to.needed("bucket"))),
+        examine("event bus", lambda: inspection.bus(own.events, to.needed("event_bus"))),
+        *zotero_checks(own),
+        examine("index", lambda: examined(own.indexes)),
+        examine("projects", lambda: examined(own.published_projects if own.in_s3 else own.collections)),
+    ]
+
+
+TABLE: Table = {
+    **SHARED,
+    "checks": lambda own: partial(_checks, own),
+    "scratch": lambda own: partial(scratch, own, Path(tempfile.gettempdir()) / "bio-mcp-scratch"),
+    "documents": _documents,
+    "indexes": lambda own: indexes.published_indexes(own) if own.in_s3 else indexes.indexes(own.settings),
+    "collections": lambda own: (
+        indexes.collections_in(own.published_projects) if own.in_s3 else indexes.collections(own.settings)
+    ),
+    "published_projects": indexes.published_projects,
+    "copies": _copies,
+    "checkpoints": _dynamodb("bio_mcp.adapters.aws.state:DynamoCheckpoints", "table_checkpoints"),
+    "news": _dynamodb("bio_mcp.adapters.aws.news:DynamoNews", "table_news"),
+    "jobs": _dynamodb("bio_mcp.adapters.aws.state:DynamoJobs", "table_jobs"),
+    "leases": _dynamodb("bio_mcp.adapters.aws.state:DynamoLeases", "table_leases"),
+    "continuations": _queues,
+    "audit": _dynamodb("bio_mcp.adapters.aws.state:DynamoAudit", "table_audit"),
+    "answers": _dynamodb("bio_mcp.adapters.aws.answers:DynamoAnswers", "table_answers"),
+    "screenings": _dynamodb("bio_mcp.adapters.aws.projects:DynamoScreenings", "table_screenings"),
+    "projects": _dynamodb("bio_mcp.adapters.aws.projects:DynamoProjects", "table_projects"),
+    "project_documents": _dynamodb("bio_mcp.adapters.aws.projects:DynamoProjectDocuments", "table_project_documents"),
+    "graph": _dynamodb("bio_mcp.adapters.aws.graph:DynamoGraph", "table_graph"),
+    "authorizations": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoAuthorizations", "table_authorizations"),
+    "budgets": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoBudgets", "table_budgets"),
+    "limits": lambda own: limits(own.settings, own.budgets) if own.settings.table_budgets else None,
+    "calls": _calls,
+    "recorder": _recorder,
+    "blobs": _in_bucket("bio_mcp.adapters.aws.blobs:S3Blobs"),
+    "load_files": _in_bucket("bio_mcp.adapters.aws.loading:S3LoadFiles"),
+    "load_runs": _load_runs,
+    "rate_limiter": _rate_limiter,
+    "turns": lambda own: partial(_pace, own),
+    "cache": _cache,
+    "bus": _bus,
+    "clients": lambda _own: load_from_aws("bio_mcp.adapters.aws.clients:Clients", "mode aws")(),
+    "dynamodb": _client("dynamodb"),
+    "sqs": _client("sqs"),
+    "s3": _client("s3"),
+    "events": _client("events"),
+}
+
+
+class Aws(Mode):
+    """Each port is made from the settings that name it: a function is configured for what its own tools use. Raises
+    `Misconfigured` that names a missing setting.
 
     AWS's own library reads region, credentials and, for an emulator, `AWS_ENDPOINT_URL`.
     """
 
+    TABLE: ClassVar[Table] = TABLE
+    published_projects: "port[PublishedDatabase]" = port("The file of the projects' indexes in S3.")
+    copies = port[Path]("A directory for copies of indexes in S3.")
+    clients = port[Any]("Makes clients of AWS's services.")
+    dynamodb, sqs, s3, events = port[Any]("A client."), port[Any]("A client."), port[Any]("A client."), port[Any]("")
+
     def __init__(self, settings: Settings) -> None:
-        super().__init__(
-            settings, rate_limiter=self._rate_limiter, turns=self._turns, cache=self._cache_table, bus=self._bus
-        )
-
-    @lazily
-    def documents(self) -> "Documents":
-        from bio_mcp.adapters.aws.documents import DynamoDocuments
-        from bio_mcp.literature import serial
-
-        table = self.settings.needed("table_documents")
-        return DynamoDocuments(self._dynamodb, table, lambda: self.blobs, serial)
-
-    @lazily
-    def indexes(self) -> "Indexes":
-        return self._published.indexes if self._in_s3 else opensearch.indexes(self.settings)
-
-    @lazily
-    def multilingual(self) -> "Multilingual | None":
-        return multilingual(self.settings, self._multilingual_passages)
-
-    def _multilingual_passages(self) -> "Passages":
-        """An index of a name that the policies of the corpus' own allow."""
-        if self._in_s3:
-            return self._published.multilingual
-        return opensearch.passages(self.settings, f"{self.settings.index_name}-multilingual")
-
-    @lazily
-    def checkpoints(self) -> "Checkpoints":
-        from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
-
-        return DynamoCheckpoints(self._dynamodb, self.settings.needed("table_checkpoints"))
-
-    @lazily
-    def news(self) -> "News":
-        from bio_mcp.adapters.aws.news import DynamoNews
-
-        return DynamoNews(self._dynamodb, self.settings.needed("table_news"))
-
-    @lazily
-    def jobs(self) -> "Jobs":
-        from bio_mcp.adapters.aws.jobs import DynamoJobs
-
-        return DynamoJobs(self._dynamodb, self.settings.needed("table_jobs"), lambda: self.blobs)
-
-    @lazily
-    def leases(self) -> "Leases":
-        from bio_mcp.adapters.aws.leases import DynamoLeases
-
-        return DynamoLeases(self._dynamodb, self.settings.needed("table_leases"))
-
-    @lazily
-    def continuations(self) -> "SqsContinuations":
-        from bio_mcp.adapters.aws.queue import SqsContinuations
-
-        return SqsContinuations(self._sqs, self.settings.needed("queue_url"), self._queues_of_tools())
-
-    def _queues_of_tools(self) -> dict[str, str]:
-        named = {"ingest_from_source": self.settings.ingest_queue_url, "ingest.run": self.settings.ingest_queue_url}
-        named |= {"eval.run": self.settings.evaluate_queue_url, "exportPapers": self.settings.export_queue_url}
-        return {tool: url for tool, url in named.items() if url}
-
-    @lazily
-    def audit(self) -> "Audit":
-        from bio_mcp.adapters.aws.audit import DynamoAudit
-
-        return DynamoAudit(self._dynamodb, self.settings.needed("table_audit"))
-
-    @lazily
-    def answers(self) -> "Answers":
-        from bio_mcp.adapters.aws.answers import DynamoAnswers
-
-        return DynamoAnswers(self._dynamodb, self.settings.needed("table_answers"))
-
-    @lazily
-    def screenings(self) -> "Screenings":
-        from bio_mcp.adapters.aws.screenings import DynamoScreenings
-
-        return DynamoScreenings(self._dynamodb, self.settings.needed("table_screenings"), lambda: self.blobs)
-
-    @lazily
-    def authorizations(self) -> "Authorizations":
-        from bio_mcp.adapters.aws.authorizations import DynamoAuthorizations
-
-        return DynamoAuthorizations(self._dynamodb, self.settings.needed("table_authorizations"))
-
-    @lazily
-    def budgets(self) -> "Budgets":
-        from bio_mcp.adapters.aws.budgets import DynamoBudgets
-
-        return DynamoBudgets(self._dynamodb, self.settings.needed("table_budgets"))
-
-    @lazily
-    def limits(self) -> "Limits | None":
-        """What callers may use; None where no table has what they have used."""
-        return limits(self.settings, self.budgets) if self.settings.table_budgets else None
-
-    @lazily
-    def graph(self) -> "Graph":
-        from bio_mcp.adapters.aws.graph import DynamoGraph
-
-        return DynamoGraph(self._dynamodb, self.settings.needed("table_graph"))
-
-    @lazily
-    def calls(self) -> "Calls":
-        from bio_mcp.adapters.aws.calls import DynamoCalls
-
-        to = self.settings
-        return DynamoCalls(self._dynamodb, to.needed("table_calls"), lambda: self.blobs, to.calls_days)
-
-    @lazily
-    def recorder(self) -> "Recorder | None":
-        """Records calls before they are answered, as a function stands still afterwards; None where none is stored."""
-        from bio_mcp.replaying.recorder import CallRecorder
-
-        to = self.settings
-        return CallRecorder(lambda: self.calls, background=False) if to.table_calls and to.calls_days else None
-
-    @lazily
-    def blobs(self) -> "Blobs":
-        from bio_mcp.adapters.aws.blobs import S3Blobs
-
-        return S3Blobs(self._s3, self.settings.needed("bucket"))
-
-    @lazily
-    def load_files(self) -> "LoadFiles":
-        from bio_mcp.adapters.aws.load_files import S3LoadFiles
-
-        return S3LoadFiles(self._s3, self.settings.needed("bucket"))
-
-    @lazily
-    def load_runs(self) -> "LoadRuns":
-        from bio_mcp.adapters.aws.load_runs import StepFunctionsRuns
-
-        return StepFunctionsRuns(self._connect("stepfunctions"), self.settings.needed("load_machine"))
-
-    @lazily
-    def projects(self) -> "Projects":
-        from bio_mcp.adapters.aws.projects import DynamoProjects
-
-        return DynamoProjects(self._dynamodb, self.settings.needed("table_projects"))
-
-    @lazily
-    def collections(self) -> "Collections":
-        if self._in_s3:
-            return self._published.collections
-        return opensearch.collections(self.settings)
-
-    @property
-    def _in_s3(self) -> bool:
-        return self.settings.index_tier == "s3"
-
-    @lazily
-    def _published(self) -> PublishedIndex:
-        return PublishedIndex(self.settings, lambda: self._s3, lambda: self.leases, self._opened)
-
-    @lazily
-    def project_documents(self) -> "ProjectDocuments":
-        from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
-
-        table = self.settings.needed("table_project_documents")
-        return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
-
-    @contextmanager
-    def scratch(self, name: str, model: "Embeddings | None" = None) -> "Iterator[Scratch]":
-        """It is in the temporary directory of this process, and so of this function's instance."""
-        from bio_mcp.wiring.embedded import Scratch
-
-        with closing(Scratch(self, Path(tempfile.gettempdir()) / "bio-mcp-scratch", name, model)) as made:
-            yield made
-
-    def checks(self) -> Sequence[Finding]:
-        """Check the tables, the queues, the bucket, the event bus and the room for projects."""
-        from bio_mcp.adapters.aws import inspection
-
-        named = self.settings.needed
-        queues = {"ingest queue": self.settings.ingest_queue_url, "evaluate queue": self.settings.evaluate_queue_url}
-        queues |= {"export queue": self.settings.export_queue_url}
-        return [
-            examine("tables", lambda: inspection.tables(self._dynamodb, self._tables(inspection.KEYS))),
-            examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),
-            *(examine(name, partial(inspection.queue, self._sqs, url)) for name, url in queues.items() if url),
-            examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
-            examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
-            *multilingual_checks(self, self.settings),
-            *self.zotero_checks(),
-            *self._checks_of_index(),
-        ]
-
-    def _checks_of_index(self) -> Sequence[Finding]:
-        if self._in_s3:
-            return self._published.checks()
-        return opensearch.checks(lambda: self.indexes, lambda: self.collections)
-
-    def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
-        unused = {"cache"} if self.settings.cache == "off" else set()
-        return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
-
-    @lazily
-    def _clients(self) -> "Clients":
-        try:
-            from bio_mcp.adapters.aws.clients import Clients
-        except ModuleNotFoundError:
-            raise Misconfigured("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
-        return Clients()
-
-    @lazily
-    def _dynamodb(self) -> Any:
-        return self._connect("dynamodb")
-
-    @lazily
-    def _sqs(self) -> Any:
-        return self._connect("sqs")
-
-    @lazily
-    def _s3(self) -> Any:
-        return self._connect("s3")
-
-    @lazily
-    def _events(self) -> Any:
-        return self._connect("events")
-
-    def _connect(self, service: str, **options: Any) -> Any:
-        made = self._clients.make(service, **options)
-        self._opened.callback(made.close)
-        return made
-
-    def _cache_table(self) -> "Cache":
-        table = self.settings.needed("table_cache")
-        from bio_mcp.adapters.aws.cache import IMPATIENT, DynamoCache
-
-        return DynamoCache(self._connect("dynamodb", config=IMPATIENT), table)
-
-    def _bus(self) -> "Announcements":
-        from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
-
-        return EventBridgeAnnouncements(self._events, self.settings.needed("event_bus"))
-
-    def _rate_limiter(self) -> "RateLimiter":
-        from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
-        from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s
-
-        to, key = self.settings, self.ncbi_key
-        budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
-        return DynamoRateLimiter(self._dynamodb, to.needed("table_pace"), budget, gap)
-
-    def _turns(self, budget: str, gap_s: float) -> "RateLimiter":
-        from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
-
-        return DynamoRateLimiter(self._dynamodb, self.settings.needed("table_pace"), budget, gap_s)
+        super().__init__(settings)
+        self.in_s3 = settings.index_tier == "s3"
+
+    def connect(self, service: str, **options: Any) -> Any:
+        """A client of a service of AWS, which is closed at the end."""
+        return self.closing(self.clients.make(service, **options))

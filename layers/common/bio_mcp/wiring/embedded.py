@@ -1,271 +1,161 @@
-"""The backends on one machine."""
+"""The backends on one machine: the corpus in one SQLite file, and an index in memory or in an OpenSearch."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bio_mcp.health import Finding, examine
-from bio_mcp.lazy import lazily
+from bio_mcp.ports import port
+from bio_mcp.recording import CallRecorder
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import opensearch
-from bio_mcp.wiring.embedding import multilingual, multilingual_checks
-from bio_mcp.wiring.indexes import corpus_indexes, index_file_checks, passages_in
-from bio_mcp.wiring.limits import limits
-from bio_mcp.wiring.shared import Shared
+from bio_mcp.wiring import indexes
+from bio_mcp.wiring.mode import Mode, Row, Table, load
+from bio_mcp.wiring.services import SHARED, limits, zotero_checks
 
 if TYPE_CHECKING:
-    from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
-    from bio_mcp.adapters.embedded.integrity import Integrity
-    from bio_mcp.metering import Limits
-    from bio_mcp.ports.answers import Answers
-    from bio_mcp.ports.authorizations import Authorizations
-    from bio_mcp.ports.budgets import Budgets
-    from bio_mcp.ports.cache import Cache
-    from bio_mcp.ports.calls import Calls, Recorder
-    from bio_mcp.ports.graph import Graph
-    from bio_mcp.ports.indexes import Indexes
-    from bio_mcp.ports.language_models import LanguageModel
-    from bio_mcp.ports.messages import Announcements
-    from bio_mcp.ports.multilingual import Multilingual
-    from bio_mcp.ports.ncbi import RateLimiter
-    from bio_mcp.ports.news import News
-    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
-    from bio_mcp.ports.screening import Screenings
-    from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
+    from bio_mcp.ports.stores import Embeddings
 
 
-class Embedded(Shared):
+def _sqlite(path: str) -> Row:
+    """A store in the corpus file, "module:Class"."""
+    return lambda own: load(path)(own.database)
+
+
+def _file(path: str, *settings: str) -> Row:
+    """A store in a file of its own in the data directory, made with these settings."""
+    return lambda own: own.closing(load(path)(own.home, *(getattr(own.settings, name) for name in settings)))
+
+
+def _indexes(own: "Embedded") -> Any:
+    if own.settings.opensearch_url:
+        return indexes.indexes(own.settings)
+    return indexes.corpus_indexes(own.database, own.opened)
+
+
+def _documents(own: "Embedded") -> Any:
+    from bio_mcp.literature import serial
+
+    return load("bio_mcp.adapters.embedded.documents:SqliteDocuments")(own.database, serial)
+
+
+def _collections(own: "Embedded") -> Any:
+    if own.settings.opensearch_url:
+        return indexes.collections(own.settings)
+    return indexes.collections_in(own.database)
+
+
+def _recorder(own: "Embedded") -> CallRecorder | None:
+    if not own.settings.calls_days:
+        return None
+    recorder = CallRecorder(partial(getattr, own, "calls"))
+    own.closed_first.callback(recorder.close)
+    return recorder
+
+
+def _pace(own: "Embedded", budget: str, fleet_gap_s: float, gap_s: float) -> Any:
+    alone = load("bio_mcp.adapters.rate_limit:LocalRateLimiter")(gap_s)
+    pacer = load("bio_mcp.adapters.embedded.rate_limit:SqliteRateLimiter")
+    return own.closing(pacer(own.home, budget, fleet_gap_s, alone))
+
+
+def _rate_limiter(own: "Embedded") -> Any:
+    from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s, gap_s
+
+    to, keyed = own.settings, own.ncbi_key is not None
+    return _pace(own, budget_of(to.ncbi_api_key), fleet_gap_s(keyed, to.ncbi_delay_ms), gap_s(keyed, to.ncbi_delay_ms))
+
+
+def _cache(own: "Embedded") -> Any:
+    if own.settings.cache == "off":
+        return None
+    return own.closing(load("bio_mcp.adapters.embedded.side_files:SqliteCache")(own.home, own.settings.cache_mb << 20))
+
+
+def _calls(own: "Embedded") -> Any:
+    to = own.settings
+    return own.closing(
+        load("bio_mcp.adapters.embedded.side_files:SqliteCalls")(own.home, to.calls_days, to.calls_mb << 20)
+    )
+
+
+def scratch(own: Mode, above: Path, name: str, model: "Embeddings | None" = None) -> Any:
+    """A corpus apart from `own`, for a block."""
+    return closing(Scratch(own, above, name, model))
+
+
+def _checks(own: Any) -> list[Finding]:
+    """Check the data directory, the files in it, the queue, Zotero, and what recognises text in scans."""
+    from bio_mcp.adapters.embedded import integrity
+    from bio_mcp.adapters.parsers.scans import text_recognition
+    from bio_mcp.literature import serial
+
+    def index_file() -> Finding:
+        """What a start reads in place of the corpus file whose index is searched."""
+        with ExitStack() as opened:
+            return integrity.index_file(indexes.corpus_indexes(own.database, opened).searched_database())
+
+    return [
+        examine("data directory", lambda: integrity.data_directory(own.home)),
+        examine("database", lambda: integrity.database(integrity.check(own.database, serial))),
+        *([] if own.settings.opensearch_url else [examine("index file", index_file)]),
+        examine("queue", lambda: integrity.queue(own.continuations, own.jobs)),
+        *zotero_checks(own),
+        examine("text recognition", lambda: text_recognition(own.settings.tesseract)),
+    ]
+
+
+TABLE: Table = {
+    **SHARED,
+    "checks": lambda own: partial(_checks, own),
+    "scratch": lambda own: partial(scratch, own, own.home / "scratch"),
+    "database": _file("bio_mcp.adapters.embedded.database:Database"),
+    "documents": _documents,
+    "indexes": _indexes,
+    "checkpoints": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteCheckpoints"),
+    "news": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteNews"),
+    "jobs": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteJobs"),
+    "leases": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteLeases"),
+    "continuations": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteContinuations"),
+    "audit": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteAudit"),
+    "answers": _sqlite("bio_mcp.adapters.embedded.projects:SqliteAnswers"),
+    "screenings": _sqlite("bio_mcp.adapters.embedded.projects:SqliteScreenings"),
+    "projects": _sqlite("bio_mcp.adapters.embedded.projects:SqliteProjects"),
+    "project_documents": _sqlite("bio_mcp.adapters.embedded.projects:SqliteProjectDocuments"),
+    "graph": _sqlite("bio_mcp.adapters.embedded.graph:SqliteGraph"),
+    "collections": _collections,
+    "blobs": lambda own: load("bio_mcp.adapters.embedded.blobs:DirectoryBlobs")(own.home / "blobs"),
+    "budgets": _file("bio_mcp.adapters.embedded.side_files:SqliteBudgets"),
+    "authorizations": _file("bio_mcp.adapters.embedded.side_files:SqliteAuthorizations"),
+    "limits": lambda own: limits(own.settings, own.budgets),
+    "calls": _calls,
+    "recorder": _recorder,
+    "rate_limiter": _rate_limiter,
+    "turns": lambda own: lambda budget, gap_s: _pace(own, budget, gap_s, gap_s),
+    "cache": _cache,
+    "bus": lambda _own: load("bio_mcp.adapters.embedded.sync_state:LoggedAnnouncements")(),
+}
+
+
+class Embedded(Mode):
     """The corpus in one SQLite file and an index in memory, or in an OpenSearch that the settings name."""
 
+    TABLE: ClassVar[Table] = TABLE
+    database: "port[Database]" = port("The corpus file.")
+
     def __init__(self, settings: Settings) -> None:
-        super().__init__(
-            settings, rate_limiter=self._rate_limiter, turns=self._turns, cache=self._cache_file, bus=self._bus
-        )
-        self._closed_first = ExitStack()
-
-    @lazily
-    def database(self) -> "Database":
-        from bio_mcp.adapters.embedded.database import Database
-
-        database = Database(self.settings.home.expanduser())
-        self._opened.callback(database.close)
-        return database
-
-    @lazily
-    def documents(self) -> "Documents":
-        from bio_mcp.adapters.embedded.documents import SqliteDocuments
-        from bio_mcp.literature import serial
-
-        return SqliteDocuments(self.database, serial)
-
-    @lazily
-    def indexes(self) -> "Indexes":
-        if self.settings.opensearch_url:
-            return opensearch.indexes(self.settings)
-        return corpus_indexes(self.database, self._opened)
-
-    @lazily
-    def multilingual(self) -> "Multilingual | None":
-        return multilingual(self.settings, self._multilingual_passages)
-
-    def _multilingual_passages(self) -> "Passages":
-        """An index in a corpus file of its own, which may be deleted: `bio-mcp reindex` makes it again."""
-        from bio_mcp.adapters.embedded.database import Database
-
-        database = Database(self.settings.home.expanduser() / "multilingual")
-        self._opened.callback(database.close)
-        return passages_in(database)
-
-    @lazily
-    def checkpoints(self) -> "Checkpoints":
-        from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
-
-        return SqliteCheckpoints(self.database)
-
-    @lazily
-    def news(self) -> "News":
-        from bio_mcp.adapters.embedded.news import SqliteNews
-
-        return SqliteNews(self.database)
-
-    @lazily
-    def jobs(self) -> "Jobs":
-        from bio_mcp.adapters.embedded.jobs import SqliteJobs
-
-        return SqliteJobs(self.database)
-
-    @lazily
-    def leases(self) -> "Leases":
-        from bio_mcp.adapters.embedded.leases import SqliteLeases
-
-        return SqliteLeases(self.database)
-
-    @lazily
-    def continuations(self) -> "SqliteContinuations":
-        from bio_mcp.adapters.embedded.continuations import SqliteContinuations
-
-        return SqliteContinuations(self.database)
-
-    @lazily
-    def audit(self) -> "Audit":
-        from bio_mcp.adapters.embedded.audit import SqliteAudit
-
-        return SqliteAudit(self.database)
-
-    @lazily
-    def answers(self) -> "Answers":
-        from bio_mcp.adapters.embedded.answers import SqliteAnswers
-
-        return SqliteAnswers(self.database)
-
-    @lazily
-    def screenings(self) -> "Screenings":
-        from bio_mcp.adapters.embedded.screenings import SqliteScreenings
-
-        return SqliteScreenings(self.database)
-
-    @lazily
-    def blobs(self) -> "Blobs":
-        from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
-
-        return DirectoryBlobs(self.settings.home.expanduser() / "blobs")
-
-    @lazily
-    def projects(self) -> "Projects":
-        from bio_mcp.adapters.embedded.projects import SqliteProjects
-
-        return SqliteProjects(self.database)
-
-    @lazily
-    def collections(self) -> "Collections":
-        if self.settings.opensearch_url:
-            return opensearch.collections(self.settings)
-        from bio_mcp.adapters.embedded.collections import SqliteCollections
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        return SqliteCollections(self.database, k1=BM25_K1, b=BM25_B)
-
-    @lazily
-    def project_documents(self) -> "ProjectDocuments":
-        from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
-
-        return SqliteProjectDocuments(self.database)
-
-    @lazily
-    def graph(self) -> "Graph":
-        from bio_mcp.adapters.embedded.graph import SqliteGraph
-
-        return SqliteGraph(self.database)
-
-    @contextmanager
-    def scratch(self, name: str, model: "Embeddings | None" = None) -> "Iterator[Scratch]":
-        with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name, model)) as made:
-            yield made
-
-    @lazily
-    def budgets(self) -> "Budgets":
-        from bio_mcp.adapters.embedded.budgets import SqliteBudgets
-
-        budgets = SqliteBudgets(self.settings.home.expanduser())
-        self._opened.callback(budgets.close)
-        return budgets
-
-    @lazily
-    def limits(self) -> "Limits":
-        """What callers may use."""
-        return limits(self.settings, self.budgets)
-
-    @lazily
-    def calls(self) -> "Calls":
-        from bio_mcp.adapters.embedded.calls import SqliteCalls
-
-        to = self.settings
-        calls = SqliteCalls(to.home.expanduser(), to.calls_days, to.calls_mb << 20)
-        self._opened.callback(calls.close)
-        return calls
-
-    @lazily
-    def recorder(self) -> "Recorder | None":
-        """Records calls; None where none is to be stored."""
-        from bio_mcp.replaying.recorder import CallRecorder
-
-        if not self.settings.calls_days:
-            return None
-        recorder = CallRecorder(lambda: self.calls)
-        self._closed_first.callback(recorder.close)
-        return recorder
-
-    @lazily
-    def authorizations(self) -> "Authorizations":
-        """What the authorization server remembers; no tool is given it."""
-        from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
-
-        authorizations = SqliteAuthorizations(self.settings.home.expanduser())
-        self._opened.callback(authorizations.close)
-        return authorizations
+        super().__init__(settings)
+        self.home = settings.home.expanduser()
+        self.closed_first = ExitStack()
 
     def close(self) -> None:
-        """Record what calls wait to be, then close as `Shared` does."""
-        self._closed_first.close()
+        """Record what calls wait to be, then close everything."""
+        self.closed_first.close()
         super().close()
-
-    def checks(self) -> Sequence[Finding]:
-        """Check the data directory, the files in it, the queue, Zotero, and what recognises text in scans."""
-        from bio_mcp.adapters.embedded import inspection
-        from bio_mcp.adapters.parsers.inspection import text_recognition
-
-        return [
-            examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
-            examine("database", lambda: inspection.database(self._integrity())),
-            *([] if self.settings.opensearch_url else index_file_checks(self.database)),
-            examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
-            *multilingual_checks(self, self.settings),
-            *self.zotero_checks(),
-            examine("text recognition", lambda: text_recognition(self.settings.tesseract)),
-        ]
-
-    def _integrity(self) -> "Integrity":
-        from bio_mcp.adapters.embedded.integrity import check
-        from bio_mcp.literature import serial
-
-        return check(self.database, serial)
-
-    def _bus(self) -> "Announcements":
-        from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
-
-        return LoggedAnnouncements()
-
-    def _rate_limiter(self) -> "RateLimiter":
-        from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
-        from bio_mcp.adapters.rate_limit import LocalRateLimiter, budget_of, fleet_gap_s, gap_s
-
-        to, keyed = self.settings, self.ncbi_key is not None
-        alone = LocalRateLimiter(gap_s(keyed, to.ncbi_delay_ms))
-        shared = fleet_gap_s(keyed, to.ncbi_delay_ms)
-        pacer = SqliteRateLimiter(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
-        self._opened.callback(pacer.close)
-        return pacer
-
-    def _turns(self, budget: str, gap_s: float) -> "RateLimiter":
-        from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
-        from bio_mcp.adapters.rate_limit import LocalRateLimiter
-
-        pacer = SqliteRateLimiter(self.settings.home.expanduser(), budget, gap_s, LocalRateLimiter(gap_s))
-        self._opened.callback(pacer.close)
-        return pacer
-
-    def _cache_file(self) -> "Cache":
-        from bio_mcp.adapters.embedded.cache import SqliteCache
-
-        cache = SqliteCache(self.settings.home.expanduser(), self.settings.cache_mb << 20)
-        self._opened.callback(cache.close)
-        return cache
 
 
 SCRATCH_DAY = date(2026, 1, 1)
@@ -275,23 +165,16 @@ ALONE: dict[str, Any] = {"cache": "off", "calls_days": 0, "opensearch_url": ""}
 class Scratch(Embedded):
     """A corpus in a directory below `above`, with the models of `other`; `model` makes its vectors if it is given."""
 
-    def __init__(self, other: Shared, above: Path, name: str, model: "Embeddings | None" = None) -> None:
-        self._other, self._model = other, model or other.embeddings
-        folder = sha256(self._model.fingerprint.encode()).hexdigest()[:12]
+    TABLE: ClassVar[Table] = {
+        **TABLE,
+        "language_model": lambda own: own.other.language_model,
+        "bus": lambda _own: load("bio_mcp.adapters.embedded.sync_state:NoAnnouncements")(),
+        "today": lambda _own: lambda: SCRATCH_DAY,
+    }
+
+    def __init__(self, other: Mode, above: Path, name: str, model: "Embeddings | None" = None) -> None:
+        self.other = other
+        chosen = model or other.embeddings
+        folder = sha256(chosen.fingerprint.encode()).hexdigest()[:12]
         super().__init__(replace(other.settings, home=above / f"{name}-{folder}", **ALONE))
-
-    @property
-    def embeddings(self) -> "Embeddings":
-        return self._model
-
-    @property
-    def language_model(self) -> "LanguageModel | None":
-        return self._other.language_model
-
-    def today(self) -> date:
-        return SCRATCH_DAY
-
-    def _bus(self) -> "Announcements":
-        from bio_mcp.adapters.embedded.announcements import NoAnnouncements
-
-        return NoAnnouncements()
+        self.__dict__["embeddings"] = chosen

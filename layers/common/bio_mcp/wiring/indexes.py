@@ -1,34 +1,34 @@
-"""The indexes of papers in corpus files."""
+"""Indexes in files, in OpenSearch and in S3."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.health import Finding, examine
+from bio_mcp.errors import Misconfigured
+from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from bio_mcp.adapters.aws.s3_index import IndexObjects, PublishedDatabase
+    from bio_mcp.adapters.aws.s3_indexes import PublishedIndexes
+    from bio_mcp.adapters.embedded.collections import SqliteCollections
     from bio_mcp.adapters.embedded.database import Database
-    from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
-    from bio_mcp.adapters.embedded.passages import SqlitePassages
+    from bio_mcp.adapters.embedded.passages import SqliteIndexes, SqlitePassages
+    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+    from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
+    from bio_mcp.ports.state import Leases
 
 
 def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
     """The index in the corpus file, and those beside it, which `opened` closes."""
-    from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
+    from bio_mcp.adapters.embedded.passages import SqliteIndexes
 
     made = SqliteIndexes(database, passages_in)
     opened.callback(made.close)
     return made
-
-
-def index_file_checks(database: "Database") -> list[Finding]:
-    """Check the file that a start reads in place of the corpus file whose index is searched."""
-    from bio_mcp.adapters.embedded import inspection
-
-    def state() -> Finding:
-        with ExitStack() as opened:
-            return inspection.index_file(corpus_indexes(database, opened).searched_database())
-
-    return [examine("index file", state)]
 
 
 def passages_in(database: "Database", name: str = "") -> "SqlitePassages":
@@ -37,3 +37,69 @@ def passages_in(database: "Database", name: str = "") -> "SqlitePassages":
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     return SqlitePassages(database, k1=BM25_K1, b=BM25_B, name=name)
+
+
+def indexes(settings: Settings) -> "OpenSearchIndexes":
+    """The index of papers in OpenSearch, and the one beside it. Raises `Misconfigured`."""
+    url = _url(settings)
+    from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes, connected
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    service, vectors, shards = settings.opensearch_service, settings.opensearch_vectors, settings.opensearch_shards
+    if vectors != "float" and service == "aoss":
+        raise Misconfigured("BIO_MCP_OPENSEARCH_VECTORS: an index in OpenSearch Serverless can have float alone")
+    live = connected(url, service, settings.index_name, k1=BM25_K1, b=BM25_B, shards=shards, vectors=vectors)
+    return OpenSearchIndexes(live)
+
+
+def collections(settings: Settings) -> "OpenSearchCollections":
+    """The indices of projects in OpenSearch. Raises `Misconfigured`."""
+    url = _url(settings)
+    from bio_mcp.adapters.opensearch.collections import connected
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    return connected(url, settings.opensearch_service, settings.index_name, k1=BM25_K1, b=BM25_B)
+
+
+def _url(settings: Settings) -> str:
+    if find_spec("opensearchpy") is None:
+        raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
+    return settings.needed("opensearch_url")
+
+
+def published_indexes(own: Any) -> "PublishedIndexes":
+    """The indexes of papers in S3; each is downloaded when it is first asked."""
+    from bio_mcp.adapters.aws.s3_indexes import IndexNames, PublishedIndexes
+
+    to = own.settings
+    names = IndexNames(own.s3, to.needed("bucket"), refresh_s=to.index_refresh_s)
+    made: PublishedIndexes = own.closing(PublishedIndexes(names, partial(_copied, own), passages_in))
+    return made
+
+
+def published_projects(own: Any) -> "PublishedDatabase":
+    """The file of the projects' indexes in S3."""
+    from bio_mcp.adapters.aws.s3_index import IndexObjects
+
+    made: PublishedDatabase = own.closing(_copied(own, IndexObjects(own.s3, own.settings.needed("bucket"), "projects")))
+    return made
+
+
+def collections_in(database: "Database") -> "SqliteCollections":
+    """The projects' indexes that a file has."""
+    from bio_mcp.adapters.embedded.collections import SqliteCollections
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    return SqliteCollections(database, k1=BM25_K1, b=BM25_B)
+
+
+def _copied(own: Any, objects: "IndexObjects") -> "PublishedDatabase":
+    """A copy of an index in a directory of its own, which is deleted with the copy."""
+    from bio_mcp.adapters.aws.s3_index import PublishedDatabase, deleted_with
+
+    to = own.settings
+    directory = Path(mkdtemp(prefix=f"{objects.name}-", dir=own.copies))
+    refresh_s, max_bytes = to.index_refresh_s, to.index_limit_mb << 20
+    leases: Callable[[], Leases] = lambda: own.leases  # noqa: E731
+    made = PublishedDatabase(directory, objects, leases, refresh_s=refresh_s, max_bytes=max_bytes)
+    return deleted_with(made, directory)

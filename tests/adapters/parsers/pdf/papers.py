@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bio_mcp.adapters.parsers.pdf import parse_pdf
-from bio_mcp.literature.parsed import ParsedDocument, SectionKind
+from bio_mcp.literature.documents import ParsedDocument, SectionKind
 
 PDF = Path(__file__).parents[3] / "data/pdf"
 TEI = "{http://www.tei-c.org/ns/1.0}"

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from bio_mcp.literature.parsed import SectionKind
+from bio_mcp.literature.documents import SectionKind
 from tests.adapters.parsers.pdf.papers import PDF, body, grobid, parsed, similarity, words
 
 PAPER = "demarchis2016.pdf"

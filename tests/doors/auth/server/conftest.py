@@ -3,7 +3,7 @@
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
 from tests.doors.auth.server.team import Asking, Team
 
 

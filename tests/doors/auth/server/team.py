@@ -12,11 +12,10 @@ from starlette.responses import Response
 from starlette.testclient import TestClient
 
 from bio_mcp.callers import Caller
-from bio_mcp.doors.auth import site
+from bio_mcp.doors.auth import server as sign_in
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.keys import hmac_keys
-from bio_mcp.doors.auth.people import People
-from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.auth.sessions import People, Sessions
+from bio_mcp.doors.auth.tokens import hmac_keys
 from bio_mcp.errors import InvalidInput
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
@@ -43,7 +42,7 @@ class Team:
         self.store = store
         self.people = People(self._stored)
         self.sessions = Sessions(self._stored, https=True)
-        pages = site.routes(self.access, self.sessions, self._stored, self._read)
+        pages = sign_in.routes(self.access, self.sessions, self._stored, self._read)
         self.app = sample_app(
             access=self.access, public=True, pages=pages, own_origin=ORIGIN, allowed_hosts=["mcp.example.org"]
         )

@@ -6,7 +6,7 @@ import jwt
 import pytest
 
 from bio_mcp.callers import Caller
-from bio_mcp.doors.auth.secrets import owner_of
+from bio_mcp.doors.auth.sessions import owner_of
 from tests.doors.auth.minting import OTHER_SECRET, RESOURCE, SECRET
 from tests.doors.auth.server.team import ANN, BACK, DOCUMENT, ORIGIN, Asking, Team, hidden, parameters
 from tests.doors.wire import ACCEPT, MODERN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.doors.auth.server.redirects import comparable, host_of, is_allowed
+from bio_mcp.doors.auth.clients import comparable, host_of, is_allowed
 
 GOOD = [
     ("https://claude.ai/api/mcp/auth_callback", "claude.ai"),

@@ -1,145 +1,149 @@
-"""Answers that were given, in a DynamoDB table.
-
-An answer is an item in a partition of its own. Each paper that it cites has an item that names the answer, and one
-that is flagged is named in a partition of the flagged ones, in the order of time. Items that name an answer are written
-before what they tell of: a write that was killed leaves no answer that no retraction finds, and its repetition
-completes it.
-"""
+"""Answers to questions, and cached ones of services, in DynamoDB tables."""
 
 import json
+import logging
+import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.batch_writes import batch_write
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key, partition
-from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.adapters.retry import Backoff
+from botocore.config import Config
+
+from bio_mcp.adapters.aws.clients import reaching
+from bio_mcp.adapters.aws.table import (
+    AT_ONCE,
+    WRITTEN_AT_ONCE,
+    DynamoStore,
+    Item,
+    attributes,
+    item_key,
+    plain,
+)
+from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.citations import CitedSpan
 from bio_mcp.literature.clock import sortable
-from bio_mcp.ports.answers import StoredAnswer
+from bio_mcp.literature.records import CitedSpan
+from bio_mcp.ports.stores import CacheEntry, StoredAnswer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-WHAT = "answers"
 LIFETIME_S = 730 * 86_400  # an answer expires this long after it was given
 ATTRIBUTES = ("body", "asked", "flagged")
 FLAGGED = "flagged"  # the partition of the answers that are flagged
 
 
-class DynamoAnswers:
+class DynamoAnswers(DynamoStore):
     """The port `Answers` over one table (key: name, item)."""
 
-    def __init__(self, client: "DynamoDBClient", table: str, backoff: Backoff = BACKOFF) -> None:
-        self._client = client
-        self._table = table
-        self._backoff = backoff
+    WHAT = "answers"
 
     def put(self, answer: StoredAnswer) -> None:
-        asked = sortable(answer.asked)
-        naming = [_named(_paper(pmid), answer.answer_id, asked) for pmid in {span.pmid for span in answer.spans}]
-        naming += [_as_flagged(answer, asked)] if answer.flagged else []
-        item = {**item_key(_answer(answer.answer_id), "answer"), **_body(answer, asked)}
-        with reaching(WHAT):
-            batch_write(self._client, self._table, [{"PutRequest": {"Item": each}} for each in naming], self._backoff)
-            try:
-                self._client.put_item(
-                    TableName=self._table,
-                    Item=item,
-                    ConditionExpression="attribute_not_exists(#name)",
-                    ExpressionAttributeNames={"#name": "name"},
-                )
-            except self._client.exceptions.ConditionalCheckFailedException:
-                return  # it keeps its first time and its flags
+        """One that is there keeps its first time and its flags."""
+        asked, expires_at = sortable(answer.asked), _expiry(answer)
+        row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged")}
+        flags = {span.pmid for span in answer.spans} & set(answer.flagged)
+        item = {"body": zlib.compress(json.dumps(row).encode()), "asked": asked, "expires_at": expires_at}
+        item |= {"flagged": flags} if flags else {}
+        cited = {span.pmid for span in answer.spans}
+        naming = [item_key(f"paper {each}", answer.answer_id) | {"expires_at": expires_at} for each in cited]
+        naming += [_as_flagged(answer)] if answer.flagged else []
+        self._table.batch_write_items(naming)
+        self._table.put_item({**_key(answer.answer_id), **item}, "attribute_not_exists(#name)")
 
     def get(self, answer_id: str) -> StoredAnswer:
-        with reaching(WHAT):
-            found = self._answers([answer_id])
+        found = self._answers([answer_id])
         if answer_id not in found:
             raise NotFound(f"There is no answer {answer_id!r}; answers are stored for two years")
         return found[answer_id]
 
     def citing(self, pmid: str) -> list[StoredAnswer]:
-        with reaching(WHAT):
-            named = [item["item"]["S"] for item in partition(self._client, self._table, _paper(pmid))]
-            return sorted(self._answers(named).values(), key=lambda each: each.answer_id)
+        named = [item["item"] for item in self._table.partition(f"paper {pmid}")]
+        return sorted(self._answers(named).values(), key=lambda each: each.answer_id)
 
     def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        with reaching(WHAT):
-            for answer in self._answers(answer_ids).values():
-                if any(span.pmid == pmid for span in answer.spans):
-                    self._flag(answer, pmid)
+        for answer in self._answers(answer_ids).values():
+            if any(span.pmid == pmid for span in answer.spans):
+                self._table.put_item(_as_flagged(answer))
+                self._table.update_item(_key(answer.answer_id), "ADD #flagged :pmid", returns=False, pmid={pmid})
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
-        with reaching(WHAT):
-            items = partition(self._client, self._table, FLAGGED, newest_first=True, limit=limit)
-            named = [item["answer_id"]["S"] for item in items]
-            found = self._answers(named)
+        named = [item["answer_id"] for item in self._table.partition(FLAGGED, newest_first=True, limit=limit)]
+        found = self._answers(named)
         return [found[each] for each in named if each in found and found[each].flagged]
 
-    def _flag(self, answer: StoredAnswer, pmid: str) -> None:
-        self._client.put_item(TableName=self._table, Item=_as_flagged(answer, sortable(answer.asked)))
-        self._client.update_item(
-            TableName=self._table,
-            Key=item_key(_answer(answer.answer_id), "answer"),
-            UpdateExpression="ADD #flagged :pmid",
-            ExpressionAttributeNames={"#flagged": "flagged"},
-            ExpressionAttributeValues={":pmid": {"SS": [pmid]}},
-        )
-
     def _answers(self, answer_ids: Sequence[str]) -> dict[str, StoredAnswer]:
-        keys = [item_key(_answer(each), "answer") for each in dict.fromkeys(answer_ids)]
-        found = batch_get(self._client, self._table, keys, ATTRIBUTES, self._backoff)
-        answers = [_answer_of(item) for item in found]
+        keys = [_key(each) for each in dict.fromkeys(answer_ids)]
+        answers = [_answer_of(item) for item in self._table.batch_get_items(keys, ATTRIBUTES)]
         return {each.answer_id: each for each in answers}
 
 
-def _named(name: str, item: str, asked: str) -> dict[str, Any]:
-    return {**item_key(name, item), "expires_at": _expiry(asked)}
+def _key(answer_id: str) -> Item:
+    return item_key(f"answer {answer_id}", "answer")
 
 
-def _as_flagged(answer: StoredAnswer, asked: str) -> dict[str, Any]:
-    return _named(FLAGGED, f"{asked} {answer.answer_id}", asked) | {"answer_id": {"S": answer.answer_id}}
+def _as_flagged(answer: StoredAnswer) -> dict[str, Any]:
+    key = item_key(FLAGGED, f"{sortable(answer.asked)} {answer.answer_id}")
+    return {**key, "answer_id": answer.answer_id, "expires_at": _expiry(answer)}
 
 
-def _answer(answer_id: str) -> str:
-    return f"answer {answer_id}"
-
-
-def _paper(pmid: str) -> str:
-    return f"paper {pmid}"
-
-
-def _expiry(asked: str) -> dict[str, str]:
-    return {"N": str(int(datetime.fromisoformat(asked).timestamp()) + LIFETIME_S)}
-
-
-def _body(answer: StoredAnswer, asked: str) -> dict[str, Any]:
-    row = {
-        "answer_id": answer.answer_id,
-        "question": answer.question,
-        "text": answer.text,
-        "spans": [asdict(span) for span in answer.spans],
-        "confidence": answer.confidence,
-    }
-    flags = {span.pmid for span in answer.spans} & set(answer.flagged)
-    flagged: dict[str, Any] = {"flagged": {"SS": sorted(flags)}} if flags else {}
-    packed = zlib.compress(json.dumps(row).encode())
-    return {"body": {"B": packed}, "asked": {"S": asked}, "expires_at": _expiry(asked), **flagged}
+def _expiry(answer: StoredAnswer) -> int:
+    return int(datetime.fromisoformat(sortable(answer.asked)).timestamp()) + LIFETIME_S
 
 
 def _answer_of(item: Item) -> StoredAnswer:
-    row: Mapping[str, Any] = json.loads(zlib.decompress(item["body"]["B"]))
-    return StoredAnswer(
-        row["answer_id"],
-        row["question"],
-        row["text"],
-        tuple(CitedSpan(**span) for span in row["spans"]),
-        row["confidence"],
-        datetime.fromisoformat(item["asked"]["S"]),
-        tuple(sorted(item["flagged"]["SS"], key=int)) if "flagged" in item else (),
-    )
+    row: dict[str, Any] = json.loads(zlib.decompress(item["body"]))
+    row["spans"] = tuple(CitedSpan(**span) for span in row["spans"])
+    flagged = tuple(sorted(item.get("flagged", ()), key=int))
+    return StoredAnswer(**row, asked=datetime.fromisoformat(item["asked"]), flagged=flagged)
+
+
+log = logging.getLogger(__name__)
+
+WHAT = "cached answers"
+LARGEST = 390_000  # bytes of a value; an item is limited to 400 KB with its key and times
+IMPATIENT = Config(  # asking NCBI again costs less than waiting for a cached answer
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 2},
+    max_pool_connections=16,
+    account_id_endpoint_mode="disabled",
+)
+
+
+class DynamoCache:
+    """The port `Cache` over one table (key: entry).
+    Nothing is retried: an unread value counts as not cached. An expired value is ignored even before DynamoDB removes
+    it, which may take days.
+    """
+
+    def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:
+        self._client, self._table, self._clock = client, table, clock
+
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
+        now, entries = self._clock(), {}
+        for start in range(0, len(keys), AT_ONCE):
+            batch: list[dict[str, Any]] = [attributes({"entry": key}) for key in keys[start : start + AT_ONCE]]
+            with reaching(WHAT):
+                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": batch}})
+            for item in map(plain, answer["Responses"].get(self._table, [])):
+                age = age_s(item["stored"], item["ends"], now)
+                if age is not None:
+                    entries[item["entry"]] = CacheEntry(item["value"], age)
+        return entries
+
+    def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
+        now = float(self._clock())
+        times = {"stored": now, "ends": now + lifetime_s, "expires_at": ceil(now + lifetime_s)}
+        items = [{"entry": key, "value": value, **times} for key, value in values.items() if len(value) <= LARGEST]
+        for start in range(0, len(items), WRITTEN_AT_ONCE):
+            part = items[start : start + WRITTEN_AT_ONCE]
+            requests: list[Any] = [{"PutRequest": {"Item": attributes(item)}} for item in part]
+            with reaching(WHAT):
+                answer = self._client.batch_write_item(RequestItems={self._table: requests})
+            if undone := answer.get("UnprocessedItems"):
+                log.info("%d answers were not cached: the table is throttled", len(undone[self._table]))
+                return

@@ -1,14 +1,18 @@
-"""Blobs in an S3 bucket."""
+"""Files in S3: those of the product by their content, and documents to be ingested."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, ParamValidationError
 
-from bio_mcp.adapters.aws.failures import code_of, reaching
-from bio_mcp.adapters.blobkeys import checked, is_key, key_of, key_of_hash, missing
+from bio_mcp.adapters.aws.clients import code_of, reaching
+from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
+from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
+from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
@@ -90,3 +94,99 @@ class S3Blobs:
 def _pieces(body: "StreamingBody") -> Iterator[bytes]:
     with reaching(WHAT):
         yield from body.iter_chunks(PIECE)
+
+
+SETTING = "BIO_MCP_INGEST_BUCKETS"
+PREFIX = "s3://"
+ABSENT_FILES = {"NoSuchKey", "NoSuchBucket", "404", "NotFound"}
+DENIED = {"AccessDenied", "403", "Forbidden", "InvalidObjectState"}
+
+
+class S3Files:
+    """Objects by `s3://bucket/key`, in the `buckets` that may be read."""
+
+    def __init__(
+        self, client: "S3Client", buckets: Sequence[str], max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES
+    ) -> None:
+        self._client, self._buckets = client, frozenset(buckets)
+        self._max_bytes, self._max_files = max_bytes, max_files
+
+    def locate(self, source: str, *, local: bool) -> str:  # noqa: ARG002  who asks makes no difference
+        """The address, its scheme in lower case."""
+        bucket, key = self._parts(source)
+        return f"{PREFIX}{bucket}/{key}"
+
+    def files(self, location: str, *, local: bool) -> list[SourceFile]:  # noqa: ARG002
+        """The object of this key, or else the documents in the folder of this name."""
+        bucket, key = self._parts(location)
+        if key and not key.endswith("/") and self._exists(bucket, key):
+            return [SourceFile(PurePosixPath(key).name, location)]
+        prefix = f"{key.rstrip('/')}/" if key else ""
+        found: list[SourceFile] = []
+        for each in self._keys(bucket, prefix):
+            name = each.removeprefix(prefix)
+            if PurePosixPath(name).suffix.lower() in SUFFIXES and not any(part[:1] == "." for part in name.split("/")):
+                found.append(SourceFile(name, f"{PREFIX}{bucket}/{each}"))
+            if len(found) > self._max_files:
+                raise InvalidInput(f"this folder has more than {self._max_files:,} documents; name folders in it")
+        if not found:
+            raise InvalidInput("there is no document at this address of S3, or it may not be read here")
+        return found
+
+    def read(self, address: str, *, local: bool) -> bytes:  # noqa: ARG002
+        """The object, counted as it comes."""
+        bucket, key = self._parts(address)
+        with _reaching():
+            body = self._client.get_object(Bucket=bucket, Key=key)["Body"]
+            with body:
+                content = body.read(self._max_bytes + 1)
+        if len(content) > self._max_bytes:
+            raise UnreadableDocument(f"it is larger than {self._max_bytes >> 20} MB")
+        return content
+
+    def _parts(self, address: str) -> tuple[str, str]:
+        """Bucket and key. Raises `Forbidden` for a bucket that is not allowed."""
+        bucket, _, key = address[len(PREFIX) :].partition("/")
+        if address[: len(PREFIX)].lower() != PREFIX or not bucket or len(key.encode(errors="replace")) > 1024:
+            raise InvalidInput("an address of S3 is s3://bucket/key", field="source")
+        if bucket not in self._buckets:
+            raise Forbidden(
+                f"this bucket may not be read; {SETTING} names those that may, and its operator sets it",
+                setting=SETTING,
+            )
+        return bucket, key
+
+    def _exists(self, bucket: str, key: str) -> bool:
+        try:
+            with _reaching():
+                self._client.head_object(Bucket=bucket, Key=key)
+        except InvalidInput:  # S3 says "forbidden" of what is not there to who may not list the bucket
+            return False
+        return True
+
+    def _keys(self, bucket: str, prefix: str) -> Iterator[str]:
+        """The keys that begin with `prefix`, in the order of their bytes."""
+        with _reaching():
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+                yield from (each["Key"] for each in page.get("Contents", []))
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Errors of S3 as failures that name no bucket, key or account."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) in ABSENT_FILES:
+            raise InvalidInput("it is not there any more") from None
+        if code_of(error) in DENIED:
+            raise InvalidInput("it may not be read by this process: check the policy of its role or user") from None
+        raise UpstreamFailed("S3 failed; try again") from error
+    except (NoCredentialsError, NoRegionError):
+        raise Misconfigured(
+            "reading from S3 takes AWS credentials and a region: set AWS_REGION and a profile"
+        ) from None
+    except ParamValidationError:
+        raise InvalidInput("an address of S3 is s3://bucket/key", field="source") from None
+    except BotoCoreError as error:
+        raise UpstreamFailed("S3 could not be reached; try again") from error

@@ -1,13 +1,24 @@
-"""Clients of AWS services: one connection pool each, made on first use. Threads may share them."""
+"""Clients of AWS services, their errors as failures that name no resource, and secrets."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+import botocore.loaders
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import NoRegionError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
 
-from bio_mcp.errors import Misconfigured
+from bio_mcp.errors import Misconfigured, StoreFailed
+from bio_mcp.lazy import Lazy
 
 # A request without an answer is repeated, so every write of the adapters must tolerate being sent twice.
 PATIENT = Config(
@@ -19,15 +30,18 @@ PATIENT = Config(
 )
 
 
+_FILES = botocore.loaders.Loader()  # descriptions of services: to read them is most of the work of making a client
+
+
 class Clients:
-    """Makes clients. What they read of botocore's own files, most of the work, is read for the first of a service only.
-    Threads may share it."""
+    """Makes clients. Threads may share it."""
 
     def __init__(self) -> None:
         self._session = botocore.session.Session()
+        self._session.register_component("data_loader", _FILES)
         self._lock = Lock()
 
-    def make(self, service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
+    def make(self, service: str, config: Config = PATIENT, endpoint: str | None = None) -> Any:
         """A client of `service`, at `endpoint` (a URL) instead of AWS. `AWS_ENDPOINT_URL` does the same for all
         services.
 
@@ -42,4 +56,115 @@ class Clients:
 
 def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
     """Make one client as `Clients` does."""
-    return Clients().make(service, endpoint, config)
+    return Clients().make(service, config, endpoint)
+
+
+class Contended(StoreFailed):
+    """Others are using the same items at this moment; the same request may succeed in another."""
+
+
+BUSY = "The store of {what} is busy at the moment. Nothing is lost; try again."
+FORBIDDEN = "This process may not use the store of {what}: check its AWS credentials and the policy of its role."
+ABSENT = "The store of {what} does not exist: deploy the stack, or check the settings that name it."
+AWAY = "The store of {what} could not be reached. What was not acknowledged may be repeated; try again."
+TOO_LARGE = "This is too large for the store of {what}."
+
+CODES = {  # by what is said of them, and whether the same request may succeed later
+    (BUSY, True): "ProvisionedThroughputExceededException ThrottlingException Throttling RequestLimitExceeded "
+    "RequestThrottled SlowDown TransactionInProgressException",
+    (FORBIDDEN, False): "AccessDeniedException AccessDenied 403 UnrecognizedClientException InvalidClientTokenId "
+    "InvalidAccessKeyId SignatureDoesNotMatch InvalidSignatureException",
+    (FORBIDDEN, True): "ExpiredTokenException ExpiredToken",
+    (ABSENT, False): "ResourceNotFoundException NoSuchBucket AWS.SimpleQueueService.NonExistentQueue QueueDoesNotExist",
+}
+SENTENCES = {code: said for said, codes in CODES.items() for code in codes.split()}
+CONFLICTS = {"TransactionConflictException"}  # of two writers; botocore does not send the request again
+OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"}  # a malformed request
+TOO_LARGE_SAYS = "size"  # in DynamoDB's message about an item over 400 KB
+
+
+def code_of(error: ClientError) -> str:
+    """AWS's code of the error."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+@contextmanager
+def reaching(what: str) -> Iterator[None]:
+    """Translate botocore's errors into `StoreFailed` about the store of `what`; a mistake in our own request is
+    raised as is."""
+    try:
+        yield
+    except ParamValidationError:
+        raise
+    except ClientError as error:
+        raise _translate(error, what) from error
+    except (NoCredentialsError, PartialCredentialsError, NoRegionError) as error:
+        raise StoreFailed(FORBIDDEN.format(what=what), retryable=False) from error
+    except BotoCoreError as error:
+        raise StoreFailed(AWAY.format(what=what)) from error
+
+
+def _translate(error: ClientError, what: str) -> Exception:
+    code = code_of(error)
+    if code in OURS:
+        message = str(error.response.get("Error", {}).get("Message", ""))
+        return StoreFailed(TOO_LARGE.format(what=what), retryable=False) if TOO_LARGE_SAYS in message else error
+    if code in CONFLICTS:
+        return Contended(BUSY.format(what=what))
+    sentence, retryable = SENTENCES.get(code, (AWAY, True))
+    return StoreFailed(sentence.format(what=what), retryable=retryable)
+
+
+QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a request is waiting
+
+
+def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
+    """The versions AWSCURRENT and, if there is one, AWSPREVIOUS of a secret."""
+    current = client.get_secret_value(SecretId=name, VersionStage="AWSCURRENT")["SecretString"]
+    try:
+        return current, client.get_secret_value(SecretId=name, VersionStage="AWSPREVIOUS")["SecretString"]
+    except client.exceptions.ResourceNotFoundException:
+        return (current,)
+
+
+def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
+    """The newest version of a parameter and, if there is one, the version before it."""
+    newest = client.get_parameter(Name=name, WithDecryption=True)["Parameter"]
+    if newest["Version"] == 1:
+        return (newest["Value"],)
+    previous = f"{name}:{newest['Version'] - 1}"
+    try:
+        return newest["Value"], client.get_parameter(Name=previous, WithDecryption=True)["Parameter"]["Value"]
+    except (client.exceptions.ParameterVersionNotFound, client.exceptions.ParameterNotFound):
+        return (newest["Value"],)
+
+
+READERS = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by botocore's name of the service
+
+
+def _connect(service: str, config: Config) -> Any:
+    return botocore.session.Session().create_client(service, config=config)
+
+
+def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[], tuple[str, ...]]:
+    """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME`, newest value first.
+
+    NAME is a name or an ARN. It needs the permission `secretsmanager:GetSecretValue` or `ssm:GetParameter`, and
+    `kms:Decrypt` for a key of one's own. Raises `Misconfigured` for another reference; the function raises
+    `StoreFailed`, whose message contains neither the name nor a value.
+    """
+    service, _, name = reference.partition(":")
+    if service not in READERS or not name:
+        raise Misconfigured("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
+    client = Lazy(lambda: connect(service, config=QUICK))
+
+    def read() -> tuple[str, ...]:
+        try:
+            return READERS[service](client(), name)
+        except ClientError as error:
+            problem = error.response["Error"]["Code"]
+        except (BotoCoreError, KeyError) as error:
+            problem = type(error).__name__
+        raise StoreFailed(f"the secret that {service} keeps could not be read ({problem})")
+
+    return read

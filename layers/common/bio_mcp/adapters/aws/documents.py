@@ -3,64 +3,61 @@
 An item has the attributes that decide whether a record is new beside the compressed article. Reading heads alone costs
 as much as reading whole items, as DynamoDB bills at least 4 KB for each, but transfers and decompresses no articles.
 
-The number of articles is in counters of the same table (see `exact_count`), and so are who has a DOI or PMCID (see
-`paper_identifiers`) and what a paper was before it was revised (see `old_versions`).
+The same table has items of other kinds, whose keys begin with #: counters of the articles, an item for each DOI and
+PMCID with the papers that ever had it, one for each paper with what it was before it was revised, and one for each day
+with how many papers it brought.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from datetime import date
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from functools import partial
+from hashlib import sha256
+from random import randrange
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.batch_writes import batch_write
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, in_parallel
-from bio_mcp.adapters.aws.exact_count import CountedItems
-from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
-from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
-from bio_mcp.adapters.aws.old_versions import VERSIONS, OldVersions, old_key
-from bio_mcp.adapters.aws.paper_days import PaperDays
-from bio_mcp.adapters.aws.paper_identifiers import LISTED, PaperIdentifiers, listed, listed_in
-from bio_mcp.adapters.aws.transactions import transact
-from bio_mcp.adapters.papers import Codec, unknown_paper, unknown_version
-from bio_mcp.adapters.pmids import key, numbers
-from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.literature.paper_identifiers import paper_identifiers
+from bio_mcp.adapters.aws.clients import BUSY, Contended
+from bio_mcp.adapters.aws.table import (
+    ACTIONS,
+    BODY,
+    KEY,
+    MAX_BYTES,
+    DynamoStore,
+    Item,
+    LargeValues,
+    Table,
+    in_parallel,
+)
+from bio_mcp.adapters.retry import retry
+from bio_mcp.adapters.stored import OLD_VERSIONS, Codec, key, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.literature.identifiers import paper_identifiers
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports.stores import Blobs, StoredDay
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-
-WHAT = "papers"
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 WHOLE = (*HEAD, BODY, KEY)
-FOLDER = "articles"
+SHARDS = 16  # counters
+COUNTED_AT_ONCE = ACTIONS - 1  # one more updates a counter
+LISTED = "identifiers"  # of a paper's item
+MAX_KEY = 2_000  # bytes of an identifier in a key, which may have 2,048; a longer one is hashed
+VERSIONS = "versions"
+INLINE = 350 * 1024 // OLD_VERSIONS  # bytes of each old version in the item
 
 
-class DynamoDocuments:
+class DynamoDocuments(DynamoStore):
     """The port `Documents` over one table (key: pmid) and, for articles too large for it, a bucket."""
 
+    WHAT = "papers"
+    FOLDER = "articles"
+
     def __init__(
-        self,
-        client: "DynamoDBClient",
-        table: str,
-        blobs: Callable[[], Blobs],
-        codec: Codec,
-        backoff: Backoff = BACKOFF,
-        clock: Callable[[], float] = time.time,
+        self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], codec: Codec, **options: Any
     ) -> None:
-        self._client = client
-        self._table = table
-        self._articles = LargeValues(blobs, FOLDER)
-        self._old = OldVersions(blobs, FOLDER)
-        self._codec = codec
-        self._backoff = backoff
-        self._counted = CountedItems(client, table, "pmid", backoff)
-        self._identifiers = PaperIdentifiers(client, table, backoff)
-        self._days = PaperDays(client, table, clock, backoff)
+        super().__init__(client, table, blobs, **options)
+        self._old_bodies = LargeValues(blobs, self.FOLDER, inline=INLINE)
+        self._codec, self._counted = codec, CountedItems(self._table)
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -75,10 +72,9 @@ class DynamoDocuments:
         return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
-        with reaching(WHAT):
-            named = self._identifiers.pmids(identifiers)
+        named = self._having(identifiers)
         items = self._items([pmid for pmids in named.values() for pmid in pmids], ("pmid", LISTED))
-        having = {each: [pmid for pmid in named[each] if each in listed_in(items.get(pmid, {}))] for each in named}
+        having = {each: [pmid for pmid in named[each] if each in items.get(pmid, {}).get(LISTED, ())] for each in named}
         return {each: min(pmids, key=int) for each, pmids in having.items() if pmids}
 
     def put(self, documents: Sequence[Document]) -> None:
@@ -88,22 +84,18 @@ class DynamoDocuments:
             if pmid not in newest or newest[pmid].version < document.version:
                 newest[pmid] = document
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
-        with reaching(WHAT):
-            self._identifiers.add({pmid: listed_in(item) for pmid, item in items.items()})
-            existing = self._counted.add(items)
+        self._add_identifiers({pmid: item[LISTED] for pmid, item in items.items()})
+        existing = self._counted.add(items)
         replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
-        with reaching(WHAT):
-            self._days.add(len(items) - len(existing), sum(replaced))
+        self._count_day(len(items) - len(existing), sum(replaced))
 
     def at_version(self, pmid: str, version: int) -> Document:
-        with reaching(WHAT):
-            [number] = numbers([pmid]) or [-1]
-            stored, old = self._stored(str(number))
-            found = self._old.found(version, stored, old) if stored else None
-        if found is None:
-            raise unknown_version(pmid, version)
-        content_hash, body = found
-        return Document(self._codec.loads(body), content_hash, version)
+        [number] = numbers([pmid]) or [-1]
+        stored, old = self._stored(str(number))
+        for each in (stored, *old) if stored else ():
+            if each["version"] == version:
+                return Document(self._codec.loads(self._old_bodies.of(each)), each["content_hash"], version)
+        raise unknown_version(pmid, version)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
@@ -111,106 +103,227 @@ class DynamoDocuments:
     def delete(self, pmids: Sequence[str]) -> int:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
         wanted = [str(n) for n in numbers(pmids)]
-        with reaching(WHAT):
-            forgotten = [{"DeleteRequest": {"Key": old_key(each)}} for each in dict.fromkeys(wanted)]
-            batch_write(self._client, self._table, forgotten, self._backoff)
-            return self._counted.remove(wanted)
+        self._table.batch_write_items(deletes=[_old_key(each) for each in dict.fromkeys(wanted)])
+        return self._counted.remove(wanted)
 
     def count(self) -> int:
-        with reaching(WHAT):
-            return self._counted.total()
+        return self._counted.total()
 
     def pmids(self) -> Iterator[str]:
-        with reaching(WHAT):
-            yield from self._counted.names()
+        yield from self._counted.names()
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
-        with reaching(WHAT):
-            return self._days.last(days)
+        today = utc_day(self._clock())
+        named = {_day(day): day for day in (today - timedelta(days=back) for back in range(days))}
+        found = self._table.batch_get_items([{"pmid": name} for name in named], ("pmid", "added", "revised"))
+        counted = [StoredDay(named[item["pmid"]], item["added"], item["revised"]) for item in found]
+        return sorted(counted, key=lambda each: each.day)
+
+    def _count_day(self, added: int, revised: int) -> None:
+        """Count papers to today, after they are stored: who is killed in between leaves some uncounted."""
+        if added or revised:
+            today = {"pmid": _day(utc_day(self._clock()))}
+            changes = "ADD #added :added, #revised :revised"
+            self._table.update_item(today, changes, returns=False, added=added, revised=revised)
+
+    def _add_identifiers(self, papers: Mapping[str, Iterable[str]]) -> None:
+        """Add the papers, by PMID, to the items of their identifiers, which is done before a paper is written.
+
+        It stays when the paper loses the identifier or is deleted: what a paper has is what its own item lists. Unlike
+        in a secondary index of DynamoDB's, whoever stored a paper finds it at once.
+        """
+        by_identifier: dict[str, set[str]] = {}
+        for pmid, identifiers in papers.items():
+            for identifier in identifiers:
+                by_identifier.setdefault(identifier, set()).add(pmid)
+        known, update = self._having(by_identifier), partial(self._table.update_item, returns=False)
+        new = {each: {int(pmid) for pmid in pmids - known.get(each, set())} for each, pmids in by_identifier.items()}
+        in_parallel(
+            [
+                partial(update, {"pmid": _name_of(each)}, "ADD #pmids :pmids", pmids=pmids)
+                for each, pmids in new.items()
+                if pmids
+            ]
+        )
+
+    def _having(self, identifiers: Iterable[str]) -> dict[str, set[str]]:
+        """The papers that may have it, for each identifier that one may have."""
+        named = {_name_of(each): each for each in identifiers}
+        found = self._table.batch_get_items([{"pmid": key} for key in named], ("pmid", "pmids"))
+        return {named[item["pmid"]]: set(map(str, item["pmids"])) for item in found}
 
     def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
-        keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]
-        with reaching(WHAT):
-            found = batch_get(self._client, self._table, keys, attributes, self._backoff)
-            return {item["pmid"]["S"]: item for item in found}
+        found = self._table.batch_get_items([{"pmid": str(n)} for n in numbers(pmids)], attributes)
+        return {item["pmid"]: item for item in found}
 
     def _item(self, pmid: str, document: Document) -> Item:
         revised = document.article.date_revised
         return {
-            "pmid": {"S": pmid},
-            "content_hash": {"S": document.content_hash},
-            "version": {"N": str(document.version)},
-            "indexed_version": {"N": str(document.indexed_version)},
-            "pmid_version": {"N": str(document.article.pmid_version)},
-            "date_revised": {"S": revised.isoformat()} if revised else {"NULL": True},
-            **listed(paper_identifiers(document.article)),
-            **self._articles.attributes(self._codec.dumps(document.article)),
+            "pmid": pmid,
+            "content_hash": document.content_hash,
+            "version": document.version,
+            "indexed_version": document.indexed_version,
+            "pmid_version": document.article.pmid_version,
+            "date_revised": revised.isoformat() if revised else None,
+            LISTED: list(paper_identifiers(document.article)),
+            **self._contents.attributes(self._codec.dumps(document.article)),
         }
 
     def _replace(self, item: Item, mark: int) -> bool:
         """Overwrite the stored document if this one's version is higher, retaining the higher indexed version; returns
         whether it was."""
-        replaced = retry(partial(self._replace_lower, item), worth=Contended, backoff=self._backoff)
+        replaced = retry(partial(self._replace_lower, item), worth=Contended, backoff=self._table.backoff)
         if mark:
-            self._mark(item["pmid"]["S"], mark)
+            self._mark(item["pmid"], mark)
         return replaced
 
     def _replace_lower(self, item: Item) -> bool:
         """Overwrite a lower version and store it among the old ones; returns whether there was one. Raises `Contended`
         if another did so first."""
-        with reaching(WHAT):
-            stored, old = self._stored(item["pmid"]["S"])
-            if not stored or int(stored["version"]["N"]) >= int(item["version"]["N"]):
-                return False
-            changed = {name: each for name, each in item.items() if name not in ("pmid", "indexed_version")}
-            replacing = self._changing(item["pmid"]["S"], changed) | {"ConditionExpression": "#version = :replaced"}
-            replacing["ExpressionAttributeValues"] |= {":replaced": stored["version"]}
-            put = {"TableName": self._table, "Item": self._old.with_replaced(old, stored)}
-            if transact(self._client, [{"Put": put}, {"Update": replacing}], WHAT, self._backoff):
-                raise Contended(BUSY.format(what=WHAT))
-            return True
+        pmid = item["pmid"]
+        stored, old = self._stored(pmid)
+        if not stored or stored["version"] >= item["version"]:
+            return False
+        changed = {name: each for name, each in item.items() if name not in ("pmid", "indexed_version")}
+        setting = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
+        replacing = self._table.updating(
+            {"pmid": pmid}, setting, "#version = :replaced", replaced=stored["version"], **changed
+        )
+        storing = self._table.putting({**_old_key(pmid), VERSIONS: self._with_replaced(old, stored)})
+        if self._table.transact_write_items([storing, replacing]):
+            raise Contended(BUSY.format(what=self._table.what))
+        return True
 
-    def _stored(self, pmid: str) -> tuple[Item, Item]:
-        """The item of a paper, and that of its old versions; empty where there is none."""
-        keys = ({"pmid": {"S": pmid}}, old_key(pmid))
-        found = list(batch_get(self._client, self._table, keys, (*WHOLE, VERSIONS), self._backoff))
-        by_key = {item["pmid"]["S"]: item for item in found}
-        stored, old = (by_key.get(each["pmid"]["S"], {}) for each in keys)
-        return stored, old
+    def _with_replaced(self, old: Sequence[Item], replaced: Item) -> list[Item]:
+        """The old versions of a paper, with the one that is replaced.
 
-    def _changing(self, pmid: str, values: Item) -> dict[str, Any]:
-        """A request that sets attributes of a paper's item."""
-        return {
-            "TableName": self._table,
-            "Key": {"pmid": {"S": pmid}},
-            "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in values),
-            "ExpressionAttributeNames": {f"#{name}": name for name in values},
-            "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
-        }
+        They are written in one transaction with the paper that replaces it, so no version that was stored is missing
+        and none is there that was not. `replaced` has content hash, version and body.
+        """
+        inline = replaced[BODY]
+        body = {name: replaced[name] for name in (BODY, KEY)} if inline is None else self._old_bodies.attributes(inline)
+        added = {name: replaced[name] for name in ("version", "content_hash")} | body
+        return sorted([added, *old], key=lambda each: each["version"], reverse=True)[:OLD_VERSIONS]
+
+    def _stored(self, pmid: str) -> tuple[Item, list[Item]]:
+        """The item of a paper, empty where there is none, and its old versions."""
+        found = self._table.batch_get_items([{"pmid": pmid}, _old_key(pmid)], (*WHOLE, VERSIONS))
+        by_key = {item["pmid"]: item for item in found}
+        return by_key.get(pmid, {}), by_key.get(_old_key(pmid)["pmid"], {}).get(VERSIONS, [])
 
     def _mark(self, pmid: str, version: int) -> None:
         """Raise the indexed version of a paper, if it is lower."""
-        request = self._changing(pmid, {"indexed_version": {"N": str(version)}})
-        request["ConditionExpression"] = "#indexed_version < :indexed_version"
-
-        def update() -> None:
-            with reaching(WHAT), suppress(self._client.exceptions.ConditionalCheckFailedException):
-                self._client.update_item(**request)
-
-        retry(update, worth=Contended, backoff=self._backoff)
+        update = partial(
+            self._table.update_item,
+            {"pmid": pmid},
+            "SET #indexed_version = :version",
+            "#indexed_version < :version",
+            returns=False,
+            version=version,
+        )
+        retry(update, worth=Contended, backoff=self._table.backoff)
 
     def _document(self, item: Item) -> Document:
         head = _head(item)
-        article = self._codec.loads(self._articles.of(item))
+        article = self._codec.loads(self._contents.of(item))
         return Document(article, head.content_hash, head.version, head.indexed_version)
 
 
 def _head(item: Item) -> Head:
-    revised = item["date_revised"].get("S")
+    revised = item["date_revised"]
     return Head(
-        item["content_hash"]["S"],
-        int(item["version"]["N"]),
-        int(item["indexed_version"]["N"]),
-        int(item["pmid_version"]["N"]),
+        item["content_hash"],
+        item["version"],
+        item["indexed_version"],
+        item["pmid_version"],
         date.fromisoformat(revised) if revised else None,
     )
+
+
+def _name_of(identifier: str) -> str:
+    encoded = identifier.encode()
+    return "#identifier " + (identifier if len(encoded) <= MAX_KEY else f"sha256 {sha256(encoded).hexdigest()}")
+
+
+def _day(day: date) -> str:
+    return f"#day {day.isoformat()}"
+
+
+def _old_key(pmid: str) -> dict[str, str]:
+    """The key of the item of a paper's old versions."""
+    return {"pmid": f"#old {pmid}"}
+
+
+class CountedItems:
+    """The papers of a table (key: pmid, a string that never starts with #) and their number.
+
+    DescribeTable updates its count every six hours, and a Scan reads everything. Here each transaction that adds or
+    removes items also changes one of a few counters, chosen at random so that writers rarely contend. The items'
+    conditions protect the counter: a transaction that is repeated after its answer was lost finds its items present (or
+    gone) and is cancelled.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, items: Mapping[str, Item]) -> list[str]:
+        """Store the items that do not exist yet, by key. Returns the keys of existing ones, which are left
+        unchanged."""
+        existing = self._existing(items)
+        for part in _parts({pmid: item for pmid, item in items.items() if pmid not in existing}):
+            puts = {pmid: self._table.putting(items[pmid], "attribute_not_exists(#pmid)") for pmid in part}
+            existing |= puts.keys() - self._transact(puts, 1)
+        return [pmid for pmid in items if pmid in existing]
+
+    def remove(self, pmids: Sequence[str]) -> int:
+        """Delete the items that exist; returns how many."""
+        existing = sorted(self._existing(pmids))
+        removed = 0
+        for start in range(0, len(existing), COUNTED_AT_ONCE):
+            part = existing[start : start + COUNTED_AT_ONCE]
+            deletes = {pmid: self._table.deleting({"pmid": pmid}, "attribute_exists(#pmid)") for pmid in part}
+            removed += len(self._transact(deletes, -1))
+        return removed
+
+    def total(self) -> int:
+        """The number of items: the sum of the counters, read consistently."""
+        items = self._table.batch_get_items([{"pmid": f"#{shard}"} for shard in range(SHARDS)], ["items"])
+        return sum(item["items"] for item in items)
+
+    def names(self) -> Iterator[str]:
+        """The keys of all items, by scanning the table."""
+        for item in self._table.scan(["pmid"]):
+            if not item["pmid"].startswith("#"):
+                yield item["pmid"]
+
+    def _existing(self, pmids: Collection[str]) -> set[str]:
+        return {item["pmid"] for item in self._table.batch_get_items([{"pmid": each} for each in pmids], ["pmid"])}
+
+    def _transact(self, actions: Mapping[str, Any], step: int) -> set[str]:
+        """Apply all actions whose condition holds, and count them, in one transaction. Returns the keys applied."""
+        left = dict(actions)
+        while left:
+            counter = {"pmid": f"#{randrange(SHARDS)}"}  # noqa: S311  # spreads load, hides nothing
+            counting = self._table.updating(counter, "ADD #items :by", by=step * len(left))
+            names = list(left)
+            refused = self._table.transact_write_items([*left.values(), counting])
+            if not refused:
+                break
+            for number in refused:
+                del left[names[number]]
+        return set(left)
+
+
+def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:
+    """The keys in parts that each fit into a transaction."""
+    part: list[str] = []
+    room = MAX_BYTES
+    for name, item in items.items():
+        size = 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
+        if part and (len(part) == COUNTED_AT_ONCE or size > room):
+            yield part
+            part, room = [], MAX_BYTES
+        part.append(name)
+        room -= size
+    if part:
+        yield part

@@ -1,65 +1,109 @@
-"""The graph of herbs, in a DynamoDB table with a partition for each node, as `graph_items` has it.
+"""The graph of herbs, in a DynamoDB table with a partition for each node.
+
+| name | item | has |
+| --- | --- | --- |
+| `node H1` | `node` | the node's record, and by step how many edges there are: `out treats` 3 |
+| `node H1` | `out treats I05` | the edge's record, under the node that it leaves |
+| `node I05` | `in treats H1` | the same, under the other |
+| `name <hash>` | `H1` | nothing: a node that has the folded name of this hash |
+| `counter 0` | `counter` | how many nodes and edges there are, by type, and how often they changed |
 
 A step of a walk reads the first items with one beginning, however many edges a node has; how many those are is counted
 in the node's own item. Only `names` scans the table.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from operator import attrgetter
+from random import randrange
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, batch_get, in_parallel, partition
-from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.adapters.aws.graph_items import (
-    CHANGES,
-    COUNTERS,
-    RECORD,
-    WHAT,
-    counter_key,
-    node_key,
-    partition_of,
-    partition_of_name,
-    walk_of,
+from bio_mcp.adapters.aws.clients import BUSY
+from bio_mcp.adapters.aws.table import (
+    ACTIONS,
+    MAX_BYTES,
+    DynamoStore,
+    Item,
+    Table,
+    attributes,
+    in_parallel,
+    item_key,
+    typed,
 )
-from bio_mcp.adapters.aws.graph_writes import GraphWrites
-from bio_mcp.adapters.retry import Backoff
-from bio_mcp.graph.names import fold_name, folded_names, names_of
-from bio_mcp.graph.nodes import Edge, EdgeType, Neighbours, Node, NodeType, Step
-from bio_mcp.graph.records import edge_of, node_of
+from bio_mcp.adapters.retry import retry
+from bio_mcp.adapters.stored import merged, missing_nodes, text_of
+from bio_mcp.errors import StoreFailed
+from bio_mcp.graph.nodes import (
+    Edge,
+    EdgeType,
+    Neighbours,
+    Node,
+    NodeType,
+    Step,
+    edge_of,
+    fold_name,
+    folded_names,
+    merge_edges,
+    merge_nodes,
+    names_of,
+    node_of,
+)
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
+    pass
 
 TYPES = tuple(each.value for kind in (NodeType, EdgeType) for each in kind)
+RECORD = "record"
+UNCHANGED = "#record = :before"
+CHANGES = "changes"  # of a counter: transactions that it was part of
+COUNTERS = 4  # one of which a writer takes at random, so that writers rarely meet
+Texts = Mapping[str, str]  # key of an item, as text -> the record that it has
 
 
-class DynamoGraph:
+class Overtaken(StoreFailed):
+    """Another writer changed a record between reading and writing it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A record to be written: the writes, and what is counted by it, as names of partitions and their attributes.
+
+    `new` is the type of a node or an edge that there was not.
+    """
+
+    writes: tuple[Item, ...]
+    size: int
+    counted: tuple[tuple[str, str], ...] = ()
+    new: str | None = None
+
+
+class DynamoGraph(DynamoStore):
     """The port `Graph` over one table (key: name, item)."""
 
-    def __init__(self, client: "DynamoDBClient", table: str, backoff: Backoff = BACKOFF) -> None:
-        self._client = client
-        self._table = table
-        self._backoff = backoff
-        self._writes = GraphWrites(client, table, backoff)
+    WHAT = "the graph"
 
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        with reaching(WHAT):
-            self._writes.put(nodes, edges)
+        """Merge the nodes, then the edges, with what is stored. What another changes meanwhile is merged again.
+
+        Each transaction holds whole changes: a write that is killed leaves some of them, which its repetition omits.
+        """
+        retry(partial(self._put, nodes, edges), worth=Overtaken, backoff=self._table.backoff)
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
         keys = [node_key(each) for each in dict.fromkeys(node_ids)]
-        with reaching(WHAT):
-            found = batch_get(self._client, self._table, keys, (RECORD,), self._backoff)
-            nodes = [node_of(json.loads(item[RECORD]["S"])) for item in found]
+        nodes = [node_of(json.loads(item[RECORD])) for item in self._table.batch_get_items(keys, (RECORD,))]
         return {node.node_id: node for node in nodes}
 
     def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
-        walks = sorted({walk_of(step): step for step in steps}.items(), key=_order)
-        with reaching(WHAT):
-            counted = self._counted(node_ids, [name for name, _ in walks])
-            wanted = [(each, name) for each, counts in counted.items() for name, _ in walks if name in counts]
-            found = in_parallel([partial(self._edges, *each, limit) for each in wanted])
+        in_order = sorted(set(steps), key=lambda step: (step.edge.value, step.backwards))
+        walks = [walk_of(step) for step in in_order]
+        counted = self._counted(node_ids, walks)
+        wanted = [(each, name) for each, counts in counted.items() for name in walks if name in counts]
+        found = in_parallel([partial(self._edges, *each, limit) for each in wanted])
         edges: dict[str, list[Edge]] = {}
         for (node_id, _), at in zip(wanted, found, strict=True):
             edges.setdefault(node_id, []).extend(at)
@@ -69,9 +113,11 @@ class DynamoGraph:
     def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
         folded = {name: fold for name in names if (fold := fold_name(name))}
         wanted = list(dict.fromkeys(folded.values()))
-        with reaching(WHAT):
-            ids = dict(zip(wanted, in_parallel([partial(self._ids, each) for each in wanted]), strict=True))
-            nodes = self.nodes([each for several in ids.values() for each in several])
+        found: list[list[Item]] = in_parallel(
+            [partial(list, self._table.partition(partition_of_name(each))) for each in wanted]
+        )
+        ids = {fold: [item["item"] for item in items] for fold, items in zip(wanted, found, strict=True)}
+        nodes = self.nodes([each for several in ids.values() for each in several])
         having = {
             fold: [nodes[each] for each in several if each in nodes and fold in folded_names(nodes[each])]
             for fold, several in ids.items()
@@ -79,18 +125,9 @@ class DynamoGraph:
         return {name: having[fold] for name, fold in folded.items() if having[fold]}
 
     def names(self) -> Iterator[tuple[str, Node]]:
-        with reaching(WHAT):
-            pages = self._client.get_paginator("scan").paginate(
-                TableName=self._table,
-                ConsistentRead=True,
-                FilterExpression="#item = :node",
-                ProjectionExpression="#record",
-                ExpressionAttributeNames={"#item": "item", "#record": RECORD},
-                ExpressionAttributeValues={":node": {"S": "node"}},
-            )
-            for item in (item for page in pages for item in page["Items"]):
-                node = node_of(json.loads(item[RECORD]["S"]))
-                yield from ((name, node) for name in names_of(node))
+        for item in self._table.scan((RECORD,), "#item = :node", node="node"):
+            node = node_of(json.loads(item[RECORD]))
+            yield from ((name, node) for name in names_of(node))
 
     def revision(self) -> str:
         return str(self._totals((CHANGES,)).get(CHANGES, ""))
@@ -105,32 +142,163 @@ class DynamoGraph:
         named = {partition_of(each): each for each in node_ids}
         keys = [node_key(each) for each in named.values()]
         by_id: dict[str, dict[str, int]] = {}
-        for item in batch_get(self._client, self._table, keys, ("name", *walks), self._backoff):
-            by_id[named[item["name"]["S"]]] = {walk: int(item[walk]["N"]) for walk in walks if walk in item}
+        for item in self._table.batch_get_items(keys, ("name", *walks)):
+            by_id[named[item["name"]]] = {walk: item[walk] for walk in walks if walk in item}
         return {each: by_id[each] for each in dict.fromkeys(node_ids) if by_id.get(each)}
 
     def _edges(self, node_id: str, walk: str, limit: int) -> list[Edge]:
         """The first edges of a node by a walk."""
         if not limit:
             return []
-        items = partition(self._client, self._table, partition_of(node_id), begins=f"{walk} ", limit=limit)
-        return [edge_of(json.loads(item[RECORD]["S"])) for item in items]
+        items = self._table.partition(partition_of(node_id), begins=f"{walk} ", limit=limit)
+        return [edge_of(json.loads(item[RECORD])) for item in items]
 
-    def _ids(self, folded: str) -> list[str]:
-        return [item["item"]["S"] for item in partition(self._client, self._table, partition_of_name(folded))]
-
-    def _totals(self, names: Sequence[str]) -> dict[str, int]:
+    def _totals(self, names: Sequence[str]) -> Counter[str]:
         """The sums of attributes of the counters; those that none has are absent."""
-        keys = [counter_key(number) for number in range(COUNTERS)]
-        totals: dict[str, int] = {}
-        with reaching(WHAT):
-            for item in batch_get(self._client, self._table, keys, names, self._backoff):
-                for name in names:
-                    if name in item:
-                        totals[name] = totals.get(name, 0) + int(item[name]["N"])
-        return totals
+        keys = [item_key(f"counter {number}", "counter") for number in range(COUNTERS)]
+        return sum(map(Counter[str], self._table.batch_get_items(keys, names)), Counter[str]())
+
+    def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        ends = {end for edge in edges for end in (edge.from_id, edge.to_id)}
+        before = self._texts(node_key(each) for each in ends | {node.node_id for node in nodes})
+        stored = {node.node_id: node for node in (node_of(json.loads(text)) for text in before.values())}
+        every = merged(nodes, stored, attrgetter("node_id"), merge_nodes)
+        if missing := ends - stored.keys() - every.keys():
+            raise missing_nodes(missing)
+        changed = [node for node_id, node in every.items() if node != stored.get(node_id)]
+        self._add_names(changed, stored)
+        self._write([node_change(self._table, node, before.get(_id(node_key(node.node_id)))) for node in changed])
+        self._put_edges(edges)
+
+    def _put_edges(self, edges: Sequence[Edge]) -> None:
+        before = self._texts(edge_keys(key)[0] for key in {edge.key for edge in edges})
+        stored = {edge.key: edge for edge in (edge_of(json.loads(text)) for text in before.values())}
+        every = merged(edges, stored, attrgetter("key"), merge_edges)
+        changed = [every[key] for key in sorted(every) if every[key] != stored.get(key)]
+        self._write([edge_change(self._table, edge, before.get(_id(edge_keys(edge.key)[0]))) for edge in changed])
+
+    def _texts(self, keys: Iterable[Item]) -> Texts:
+        found = self._table.batch_get_items(list(keys), ("name", "item", RECORD))
+        return {_id(item): item[RECORD] for item in found if RECORD in item}
+
+    def _add_names(self, nodes: Sequence[Node], stored: Mapping[str, Node]) -> None:
+        """Name the nodes by what they were not named by: before they have the names, so that none is found later."""
+        items = []
+        for node in nodes:
+            known = set(folded_names(stored[node.node_id])) if node.node_id in stored else set()
+            new = [each for each in folded_names(node) if each not in known]
+            items += [item_key(partition_of_name(each), node.node_id) for each in new]
+        self._table.batch_write_items(items)
+
+    def _write(self, changes: Sequence[Change]) -> None:
+        for writes in transactions(self._table, changes):
+            if self._table.transact_write_items(writes):
+                raise Overtaken(BUSY.format(what=self._table.what))
 
 
-def _order(walk: tuple[str, Step]) -> tuple[str, bool]:
-    """Walks come by type, forwards first."""
-    return walk[1].edge.value, walk[1].backwards
+def _id(item: Item) -> str:
+    """A key, as text."""
+    return f"{item['name']} {item['item']}"
+
+
+def partition_of(node_id: str) -> str:
+    """The name of a node's item and of its edges."""
+    return f"node {node_id}"
+
+
+def partition_of_name(folded: str) -> str:
+    """The name of the items of the nodes that have a folded name, which may be longer than a key."""
+    return f"name {sha256(folded.encode()).hexdigest()}"
+
+
+def node_key(node_id: str) -> dict[str, Any]:
+    """The key of a node's own item."""
+    return item_key(partition_of(node_id), "node")
+
+
+def walk_of(step: Step) -> str:
+    """How the items of the edges of a step begin, and the attribute of a node that counts them."""
+    return f"{'in' if step.backwards else 'out'} {step.edge.value}"
+
+
+def edge_keys(key: tuple[str, str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keys of an edge's two items: under the node that it leaves, under the other."""
+    from_id, type_, to_id = key
+    return (
+        item_key(partition_of(from_id), f"out {type_} {to_id}"),
+        item_key(partition_of(to_id), f"in {type_} {from_id}"),
+    )
+
+
+def node_change(table: Table, node: Node, before: str | None) -> Change:
+    """Writes a node, of which `before` is stored; its counts stay."""
+    text, key = text_of(node), node_key(node.node_id)
+    if before is None:
+        return Change((_put(table, key, text, None),), len(text.encode()), new=node.type.value)
+    update = table.updating(key, "SET #record = :record", UNCHANGED, record=text, before=before)
+    return Change((update,), len(text.encode()))
+
+
+def edge_change(table: Table, edge: Edge, before: str | None) -> Change:
+    """Writes both items of an edge, of which `before` is stored."""
+    text = text_of(edge)
+    leaving, entering = edge_keys(edge.key)
+    writes = (_put(table, leaving, text, before), table.putting({**entering, RECORD: text}))
+    if before is not None:
+        return Change(writes, 2 * len(text.encode()))
+    counted = (
+        (partition_of(edge.from_id), walk_of(Step(edge.type))),
+        (partition_of(edge.to_id), walk_of(Step(edge.type, backwards=True))),
+    )
+    return Change(writes, 2 * len(text.encode()), counted, edge.type.value)
+
+
+def _put(table: Table, key: Item, text: str, before: str | None) -> Item:
+    """Writes an item if its record is still `before`."""
+    if before is None:
+        return table.putting({**key, RECORD: text}, "attribute_not_exists(#record)")
+    return table.putting({**key, RECORD: text}, UNCHANGED, before=before)
+
+
+def transactions(table: Table, changes: Sequence[Change]) -> Iterator[list[Item]]:
+    """The writes of the changes, with those of their counts, in parts that each fit into a transaction."""
+    part: list[Change] = []
+    for change in changes:
+        if part and not _fits([*part, change]):
+            yield _whole(table, part)
+            part = []
+        part.append(change)
+    if part:
+        yield _whole(table, part)
+
+
+def _fits(part: Sequence[Change]) -> bool:
+    counted = {name for change in part for name, _ in change.counted}
+    writes = sum(len(change.writes) for change in part) + len(counted) + 1
+    return writes <= ACTIONS and sum(change.size for change in part) <= MAX_BYTES
+
+
+def _whole(table: Table, part: Sequence[Change]) -> list[Item]:
+    by_node: dict[str, Counter[str]] = {}
+    totals = Counter({CHANGES: 1})
+    for change in part:
+        for name, attribute in change.counted:
+            by_node.setdefault(name, Counter())[attribute] += 1
+        if change.new:
+            totals[change.new] += 1
+    counter = item_key(f"counter {randrange(COUNTERS)}", "counter")  # noqa: S311  # spreads load, hides nothing
+    counts = [_adding(table, item_key(name, "node"), counted) for name, counted in by_node.items()]
+    return [*(write for change in part for write in change.writes), *counts, _adding(table, counter, totals)]
+
+
+def _adding(table: Table, key: Item, counted: Mapping[str, int]) -> Item:
+    """Adds to attributes of an item, whose names have spaces."""
+    numbers = dict(enumerate(counted.items()))
+    update = {
+        "TableName": table.name,
+        "Key": attributes(key),
+        "UpdateExpression": "ADD " + ", ".join(f"#{place} :{place}" for place in numbers),
+        "ExpressionAttributeNames": {f"#{place}": name for place, (name, _) in numbers.items()},
+        "ExpressionAttributeValues": {f":{place}": typed(by) for place, (_, by) in numbers.items()},
+    }
+    return {"Update": update}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.aws.clients import reaching
 from bio_mcp.errors import Failure
 from bio_mcp.health import FAIL, OK, WARN, Finding
 

@@ -1,70 +1,187 @@
-"""Projects, in a DynamoDB table."""
+"""Projects, their documents and screenings, in DynamoDB tables."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import Item
-from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.ports.projects import Project
-from bio_mcp.retrieval.project_names import unknown_project
+from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, Item, in_parallel, item_key
+from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
+from bio_mcp.retrieval.project_chunks import unknown_project
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
-
-WHAT = "projects"
+    pass
 
 
-class DynamoProjects:
+class DynamoProjects(DynamoStore):
     """The port `Projects` over one table (key: project_id). Listing scans it: its items are few and small."""
 
-    def __init__(self, client: "DynamoDBClient", table: str) -> None:
-        self._client = client
-        self._table = table
+    WHAT = "projects"
 
     def get(self, project_id: str) -> Project:
-        with reaching(WHAT):
-            item = self._client.get_item(
-                TableName=self._table, Key={"project_id": {"S": project_id}}, ConsistentRead=True
-            ).get("Item")
+        item = self._table.get_item({"project_id": project_id})
         if item is None:
             raise unknown_project(project_id, (each.project_id for each in self.all()))
-        return _project(item)
+        return Project(**item)
 
     def put(self, project: Project) -> None:
-        with reaching(WHAT):
-            self._client.put_item(
-                TableName=self._table,
-                Item={
-                    "project_id": {"S": project.project_id},
-                    "collection": {"S": project.collection},
-                    "embed_model": {"S": project.embed_model},
-                    "hybrid_enabled": {"BOOL": project.hybrid_enabled},
-                    "references": {"S": project.references} if project.references is not None else {"NULL": True},
-                    "top_k": {"N": str(project.top_k)},
-                    "max_characters": {"N": str(project.max_characters)},
-                },
-            )
+        self._table.put_item(asdict(project))
 
     def all(self) -> list[Project]:
-        with reaching(WHAT):
-            pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
-            found = [_project(item) for page in pages for item in page["Items"]]
-        return sorted(found, key=lambda project: project.project_id)
+        projects = [Project(**item) for item in self._table.scan()]
+        return sorted(projects, key=lambda project: project.project_id)
 
     def delete(self, project_id: str) -> bool:
-        with reaching(WHAT):
-            deleted = self._client.delete_item(
-                TableName=self._table, Key={"project_id": {"S": project_id}}, ReturnValues="ALL_OLD"
-            )
-        return "Attributes" in deleted
+        return self._table.delete_item({"project_id": project_id}) is not None
 
 
-def _project(item: Item) -> Project:
-    return Project(
-        item["project_id"]["S"],
-        item["collection"]["S"],
-        item["embed_model"]["S"],
-        item["hybrid_enabled"]["BOOL"],
-        item["references"].get("S"),
-        int(item["top_k"]["N"]),
-        int(item["max_characters"]["N"]),
-    )
+DOCUMENT, IDENTIFIER, CURSOR = "document", "identifier", "cursor"
+MAX_NAME = 900  # bytes of a name in a key, which may have 1,024; a longer one is hashed
+
+
+class DynamoProjectDocuments(DynamoStore):
+    """The port `ProjectDocuments` over one table (key: project_id, item) and, for large documents, a bucket."""
+
+    WHAT = "documents of projects"
+    FOLDER = "project-documents"
+
+    def find(self, project_id: str, identifiers: Sequence[str]) -> list[ProjectDocument]:
+        owners = self._owners(project_id, identifiers)
+        stored = self._stored(project_id, owners.values())
+        names = {name for _, listed in stored.values() for name in listed}
+        owners |= self._owners(project_id, names - owners.keys())
+        asked = set(identifiers)
+        documents = [_document(*each, owners) for _, each in sorted(stored.items())]
+        return [each for each in documents if each.identifiers & asked]
+
+    def put(self, project_id: str, document: ProjectDocument) -> None:
+        identifiers = sorted(document.identifiers)
+        named = [{**_key(project_id, IDENTIFIER, each), "doc_id": document.doc_id} for each in identifiers]
+        body = self._contents.packed({"row": to_row(document), "identifiers": identifiers})
+        self._table.put_item({**_key(project_id, DOCUMENT, document.doc_id), **body})
+        self._table.batch_write_items(named)
+
+    def delete(self, project_id: str, doc_ids: Sequence[str]) -> None:
+        """Delete the identifiers, then the documents: what was killed in between is repeated whole."""
+        stored = self._stored(project_id, doc_ids)
+        delete = self._table.delete_item  # an identifier unless it names another document
+        in_parallel(
+            [
+                partial(delete, _key(project_id, IDENTIFIER, name), "#doc_id = :doc_id", doc_id=doc_id)
+                for doc_id, (_, names) in stored.items()
+                for name in names
+            ]
+        )
+        self._table.batch_write_items(deletes=[_key(project_id, DOCUMENT, each) for each in stored])
+
+    def all(self, project_id: str) -> list[ProjectDocument]:
+        stored: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        owners: dict[str, str] = {}
+        for item in self._items(project_id):
+            if "doc_id" in item:
+                owners[item["item"]] = item["doc_id"]
+            elif item["item"].startswith(DOCUMENT):
+                body = self._contents.row(item)
+                stored[body["row"]["work"]["doc_id"]] = body["row"], body["identifiers"]
+        named = {each: _name(IDENTIFIER, each) for _, listed in stored.values() for each in listed}
+        by_name = {each: owners[name] for each, name in named.items() if name in owners}
+        return [_document(*each, by_name) for _, each in sorted(stored.items())]
+
+    def cursor(self, project_id: str, library: str) -> dict[str, Any]:
+        item = self._table.get_item(_key(project_id, CURSOR, library))
+        return self._contents.row(item) if item else {}
+
+    def put_cursor(self, project_id: str, library: str, cursor: Mapping[str, Any]) -> None:
+        self._table.put_item({**_key(project_id, CURSOR, library), **self._contents.packed(dict(cursor))})
+
+    def drop(self, project_id: str) -> None:
+        self._table.batch_write_items(deletes=list(self._items(project_id, ("project_id", "item"))))
+
+    def _stored(self, project_id: str, doc_ids: Iterable[str]) -> dict[str, tuple[dict[str, Any], list[str]]]:
+        """The rows of those documents that exist, with the identifiers that they list, by id."""
+        keys = [_key(project_id, DOCUMENT, each) for each in dict.fromkeys(doc_ids)]
+        bodies = [self._contents.row(item) for item in self._table.batch_get_items(keys, (BODY, KEY))]
+        return {each["row"]["work"]["doc_id"]: (each["row"], each["identifiers"]) for each in bodies}
+
+    def _owners(self, project_id: str, identifiers: Iterable[str]) -> dict[str, str]:
+        """The ids of the documents that the identifiers name."""
+        named = {_name(IDENTIFIER, each): each for each in identifiers}
+        keys = [{"project_id": project_id, "item": name} for name in named]
+        found = self._table.batch_get_items(keys, ("item", "doc_id"))
+        return {named[item["item"]]: item["doc_id"] for item in found}
+
+    def _items(self, project_id: str, names: Sequence[str] = ()) -> Iterator[Item]:
+        return self._table.query("#project_id = :project", names=names, project=project_id)
+
+
+def _document(row: Mapping[str, Any], listed: Iterable[str], owners: Mapping[str, str]) -> ProjectDocument:
+    doc_id = row["work"]["doc_id"]
+    return from_row(row, (each for each in listed if owners.get(each) == doc_id))
+
+
+def _key(project_id: str, kind: str, name: str) -> dict[str, Any]:
+    return {"project_id": project_id, "item": _name(kind, name)}
+
+
+def _name(kind: str, name: str) -> str:
+    """What an item is called in its partition: nothing of one kind is called as something of another."""
+    encoded = name.encode()
+    return f"{kind} {name}" if len(encoded) <= MAX_NAME else f"{kind}-hash {sha256(encoded).hexdigest()}"
+
+
+RECORD, LABEL, SEARCH = "record ", "label ", "search "
+
+
+class DynamoScreenings(DynamoStore):
+    """The port `Screenings` over one table (key: name, item) and, for searches that found much, a bucket."""
+
+    WHAT = "reviews"
+    FOLDER = "reviews"
+
+    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
+        self._put(review, {RECORD + each.record_id: asdict(each) for each in records})
+
+    def records(self, review: str) -> list[ReviewRecord]:
+        return sorted((ReviewRecord(**row) for row in self._rows(review, RECORD)), key=lambda each: each.record_id)
+
+    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        self._put(review, {_label(each.stage, each.record_id): label_row(each) for each in labels})
+
+    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
+        keys = [_screening_key(review, _label(stage, each)) for each in dict.fromkeys(record_ids)]
+        self._table.batch_write_items(deletes=keys)
+
+    def labels(self, review: str) -> list[ScreeningLabel]:
+        return by_time([label_of(row) for row in self._rows(review, LABEL)])
+
+    def put_search(self, review: str, search: ReviewSearch) -> None:
+        self._put(review, {SEARCH + search.search_id: search_row(search)})
+
+    def searches(self, review: str) -> list[ReviewSearch]:
+        found = [search_of(row) for row in self._rows(review, SEARCH)]
+        return sorted(found, key=lambda each: (each.at, each.search_id))
+
+    def drop(self, review: str) -> None:
+        self._table.batch_write_items(deletes=list(self._table.partition(review, names=("name", "item"))))
+
+    def _put(self, review: str, rows: Mapping[str, dict[str, Any]]) -> None:
+        self._table.batch_write_items(
+            [{**_screening_key(review, item), **self._contents.packed(row)} for item, row in rows.items()]
+        )
+
+    def _rows(self, review: str, begins: str) -> Iterator[dict[str, Any]]:
+        return map(self._contents.row, self._table.partition(review, begins=begins))
+
+
+def _label(stage: str, record_id: str) -> str:
+    return f"{LABEL}{stage} {record_id}"
+
+
+def _screening_key(review: str, item: str) -> dict[str, Any]:
+    """The key of an item, whose record may have a DOI longer than a key may be."""
+    encoded = item.encode()
+    kind = item.partition(" ")[0]
+    return item_key(review, item if len(encoded) <= 1_000 else f"{kind} hash {sha256(encoded).hexdigest()}")

@@ -18,11 +18,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from bio_mcp.adapters.aws.dynamodb import Item
-from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
+from bio_mcp.adapters.aws.clients import BUSY, Contended
+from bio_mcp.adapters.aws.table import Item, Table
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Clock, Deadline
@@ -30,13 +30,12 @@ from bio_mcp.deadline import Clock, Deadline
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-WHAT = "turns at NCBI"
 LATE = int(LATE_S * 1_000_000)  # microseconds
 LONGEST_TRIP = 500_000
 NEVER = 10**18
 BACKOFF = Backoff(tries=20, first_s=0.05, cap_s=0.1, jitter=0.5)  # of a cool-down that others' turns overtake
 MICRO = 1_000_000
-OWN, FREE = "#own", "(attribute_not_exists(#own) OR #own <= :soonest)"
+FREE = "(attribute_not_exists(#{own}) OR #{own} <= :soonest)"
 SHARES = 64  # values of the hash that tells shares apart: the item stays below 1 kB, for which DynamoDB charges once
 
 
@@ -65,9 +64,8 @@ class DynamoRateLimiter:
         clock: Clock = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._client = client
-        self._table = table
-        self._budget = budget
+        self._table = Table(client, table, "turns at NCBI")
+        self._key = {"budget": budget}
         self._gap = int(gap * MICRO)
         self._clock = clock
         self._sleep = sleep
@@ -101,7 +99,7 @@ class DynamoRateLimiter:
         seen = self._read()
         by = until - max(now, seen.cool)
         if by > 0 and not self._push(seen, by, until):
-            raise Contended(BUSY.format(what=WHAT))
+            raise Contended(BUSY.format(what=self._table.what))
 
     def _queue_up(self, share: str, deadline: Deadline) -> threading.Lock:
         """Wait until no other thread of this process has a turn of the share reserved; returns the lock for it."""
@@ -137,7 +135,8 @@ class DynamoRateLimiter:
         changes = f"SET tat = {turn} + :gap"
         if not share:
             return self._update(changes, condition, values)
-        return self._update(f"{changes}, {OWN} = {turn}", f"({condition}) AND {FREE}", values, _slot(share))
+        own = _slot(share)
+        return self._update(f"{changes}, #{own} = {turn}", f"({condition}) AND {FREE.format(own=own)}", values, own)
 
     def _sleep_until(self, turn: int, pushed: int, deadline: Deadline) -> bool:
         """Sleep until the turn, following it through cool-downs; returns whether the wake-up was in time."""
@@ -166,34 +165,15 @@ class DynamoRateLimiter:
     def _update(self, change: str, condition: str, values: dict[str, int], slot: str = "") -> tuple[bool, _Item]:
         """Whether the condition held and the change was made, and the item as it is now."""
         began = self._now()
-        named: dict[str, Any] = {"ExpressionAttributeNames": {OWN: slot}} if slot else {}
-        with reaching(WHAT):
-            try:
-                attributes: Item = self._client.update_item(
-                    TableName=self._table,
-                    Key={"budget": {"S": self._budget}},
-                    UpdateExpression=change,
-                    ConditionExpression=condition,
-                    ExpressionAttributeValues={f":{name}": {"N": str(value)} for name, value in values.items()},
-                    ReturnValues="ALL_NEW",
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                    **named,
-                )["Attributes"]
-                changed = True
-            except self._client.exceptions.ConditionalCheckFailedException as error:
-                reply: Any = error.response
-                attributes, changed = reply.get("Item", {}), False
+        changed, there = self._table.update_item(self._key, change, condition, returns=True, **values)
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return changed, _item(attributes, slot)
+        return changed, _item(there, slot)
 
     def _read(self) -> _Item:
         began = self._now()
-        with reaching(WHAT):
-            answer = self._client.get_item(
-                TableName=self._table, Key={"budget": {"S": self._budget}}, ConsistentRead=True
-            )
+        there = self._table.get_item(self._key) or {}
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return _item(answer.get("Item", {}))
+        return _item(there)
 
     def _now(self) -> int:
         return int(self._clock() * MICRO)
@@ -201,7 +181,7 @@ class DynamoRateLimiter:
 
 def _item(attributes: Item, slot: str = "") -> _Item:
     names = {"tat": "tat", "pushed": "pushed", "cool": "cool", "own": slot}
-    return _Item(**{name: int(attributes[key]["N"]) for name, key in names.items() if key in attributes})
+    return _Item(**{name: int(attributes[key]) for name, key in names.items() if key in attributes})
 
 
 def _slot(share: str) -> str:

@@ -4,11 +4,12 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from bio_mcp.adapters.blobkeys import checked, is_key, key_of, key_of_hash, missing
-from bio_mcp.adapters.embedded.private import make_directory
+from bio_mcp.adapters.embedded.database import make_directory
+from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
 from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.stores import EXPIRING_DAYS
 
@@ -30,23 +31,17 @@ class DirectoryBlobs:
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
         key = key_of(folder, content, suffix)
         path = self._directory / key
-        try:
+        with _reaching():
             if not path.is_file() or path.read_bytes() != content:
                 _write(path, [content])
             self._begin_days(path)
-        except OSError as error:
-            raise StoreFailed(UNREADABLE) from error
         return key
 
     def get(self, key: str) -> bytes:
-        try:
-            if not is_key(key):
-                raise missing()
+        if not is_key(key):
+            raise missing()
+        with _reaching():
             return checked(key, (self._directory / key).read_bytes())
-        except FileNotFoundError:
-            raise missing() from None
-        except OSError as error:
-            raise StoreFailed(UNREADABLE) from error
 
     def exists(self, key: str) -> bool:
         return is_key(key) and (self._directory / key).is_file()
@@ -56,13 +51,11 @@ class DirectoryBlobs:
         for each in keys:
             digest.update(self.get(each))
         whole = key_of_hash(keys[0], digest.hexdigest())
-        try:
+        with _reaching():
             if not self.exists(whole):
                 _write(self._directory / whole, map(self.get, keys))
             self._begin_days(self._directory / whole)
             self._expire(whole.partition("/")[0])
-        except OSError as error:
-            raise StoreFailed(UNREADABLE) from error
         return whole
 
     def stream(self, key: str) -> Iterator[bytes]:
@@ -77,12 +70,9 @@ class DirectoryBlobs:
         return (self._directory / key).absolute().as_uri()
 
     def _pieces(self, key: str) -> Iterator[bytes]:
-        try:
-            with (self._directory / key).open("rb") as file:
-                while piece := file.read(PIECE):
-                    yield piece
-        except OSError as error:
-            raise StoreFailed(UNREADABLE) from error
+        with _reaching(), (self._directory / key).open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
 
     def _begin_days(self, path: Path) -> None:
         now = self._clock()
@@ -97,6 +87,17 @@ class DirectoryBlobs:
         for each in (self._directory / first).rglob("*"):
             if each.is_file() and each.stat().st_mtime < oldest:
                 each.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Raise what the disk refuses as a failure of the store."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise missing() from None
+    except OSError as error:
+        raise StoreFailed(UNREADABLE) from error
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

@@ -1,32 +1,87 @@
-"""Chunks of a collection as rows of the corpus file."""
+"""Chunks of projects as rows of the corpus file. Each has a CRC-32, to find damage that SQLite cannot see."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
-from bio_mcp.adapters.collections import no_vector
-from bio_mcp.adapters.embedded.checksums import is_intact
-from bio_mcp.adapters.embedded.chunk_checks import chunk_checksum, damaged
-from bio_mcp.adapters.embedded.term_counts import term_counts
-from bio_mcp.literature.parsed import SectionKind
-from bio_mcp.retrieval.chunk_facets import WorkFacets, facets_of, section_of
-from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.adapters.embedded.live_index import NO_YEAR, Conditions, Names, RowBatch, Source
+from bio_mcp.adapters.embedded.paper_rows import BATCH, as_bytes, is_intact, is_intact_row
+from bio_mcp.adapters.embedded.term_ids import term_counts
+from bio_mcp.adapters.indexes import CHUNK_FIELDS, chunk_of, chunk_values, no_vector
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.retrieval.project_chunks import ChunkFilters, ProjectChunk, facets_of, folded_filters, section_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
+CHUNK = (
+    "CAST(c.chunk_id AS BLOB), CAST(c.doc_id AS BLOB), c.position, CAST(c.sha256 AS BLOB), "
+    "CAST(c.facets AS BLOB), CAST(c.section AS BLOB), c.length, c.term_ids, c.frequencies"
+)
+"""The columns of a chunk that its checksum covers; texts as bytes: damaged text may not decode."""
+
+_WHOLE = (
+    f"SELECT {CHUNK}, c.crc, v.vector, v.crc, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "  # noqa: S608
+    "JOIN collections AS o ON o.id = c.collection LEFT JOIN collection_texts AS t ON t.id = c.id "
+    "LEFT JOIN collection_vectors AS v ON v.build = o.build AND v.id = c.id"
+)
+
+
+def chunk_checksum(*row: Any) -> int:
+    """CRC-32 of a row with the columns in `CHUNK`. Files store the result, so it must never change."""
+    chunk_id, doc_id, position, sha256, facets, section, length, *blobs = row
+    crc = crc32(f"{position} {length}".encode())
+    for blob in (chunk_id, doc_id, sha256, facets, section, *blobs):
+        crc = crc32(blob, crc)
+    return crc
+
+
+def intact_chunks(connection: sqlite3.Connection, collection: int, doc_id: str) -> list[tuple[str, str, bytes]]:
+    """Chunk id, SHA-256 of the embedded text, and vector of a document's chunks; a damaged one is not among them."""
+    rows = connection.execute(_WHOLE + " WHERE c.collection = ? AND c.doc_id = ?", (collection, doc_id))
+    return [(row[0].decode(), row[3].decode(), row[10]) for row in rows if _is_intact(row)]
+
+
+def damaged_documents(connection: sqlite3.Connection) -> list[str]:
+    """The ids of the documents, of all collections, of which a chunk is damaged, or has no text or vector."""
+    return sorted({_name(row[1]) for row in connection.execute(_WHOLE) if not _is_intact(row)})
+
+
+def damaged(doc_id: object) -> IndexUnavailable:
+    """The failure that names a document with damaged chunks, and what repairs it."""
+    return IndexUnavailable(
+        f"Stored chunks of the document {_name(doc_id)} are damaged: ingest it again with force_rebuild, or store what "
+        "a client stored once more.",
+        retryable=False,
+    )
+
+
+def _is_intact(row: Sequence[Any]) -> bool:
+    *columns, crc, vector, vector_crc, text, text_crc = row
+    return is_intact_row(columns, crc, chunk_checksum) and is_intact(vector, vector_crc) and is_intact(text, text_crc)
+
+
+def _name(doc_id: object) -> str:
+    return doc_id.decode(errors="replace") if isinstance(doc_id, bytes) else str(doc_id)
+
+
+_INDEXED = (
+    f"SELECT {CHUNK}, c.crc, v.vector, v.crc, c.id FROM collection_chunks AS c "  # noqa: S608  columns only
+    "LEFT JOIN collection_vectors AS v ON v.build = ? AND v.id = c.id WHERE c.collection = ? AND c.id > ? ORDER BY c.id"
+)
 _INSERT = "INSERT INTO collection_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_FIELDS = [each.name for each in fields(ProjectChunk) if each.name not in ("chunk_id", "work", "position")]
-_work_row = attrgetter(*[each.name for each in fields(Work)])
-_chunk_row = attrgetter(*_FIELDS)
+TERM_NUMBERS = (
+    "SELECT term, number FROM collection_terms WHERE collection = ? AND term IN (SELECT value FROM json_each(?))"
+)
+_FIELDS = ("work", *(each for each in CHUNK_FIELDS if each not in ("chunk_id", "work", "position")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +116,9 @@ def write_chunks(
     lengths = list(map(len, terms))
     for chunk, length, counts in zip(new, lengths, term_counts(numbers, lengths), strict=True):
         row = _row(chunk, length, *counts)
-        crc = chunk_checksum(*(each.encode() if isinstance(each, str) else each for each in row))
+        crc = chunk_checksum(*as_bytes(row))
         number = connection.execute(_INSERT, (None, to.collection, *row, crc)).lastrowid
-        text, vector = _encoded(chunk), vectors[chunk.chunk_id]
+        text, vector = _json(chunk_values(chunk, _FIELDS)), vectors[chunk.chunk_id]
         connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", (number, text, crc32(text.encode())))
         connection.execute(
             "INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, vector, crc32(vector))
@@ -92,7 +147,7 @@ def vectors_of(
         vector = vectors.get(chunk.chunk_id)
         blob = stored.get(chunk.embedded_sha256) if vector is None else vector.astype("<f4").tobytes()
         if blob is None:
-            raise no_vector(chunk)
+            raise no_vector(chunk.chunk_id, chunk.work.doc_id)
         found[chunk.chunk_id] = blob
     return found
 
@@ -107,33 +162,83 @@ def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) 
 @lru_cache(maxsize=1024)
 def _decoded(chunk_id: str, position: int, text: bytes) -> ProjectChunk:
     """The chunk whose row has this text. Cached, by all that it depends on (some 10 MB)."""
-    work, content, context, section, path, span, start, end, kind, metadata = json.loads(text)
-    pages = None if span is None else (span[0], span[1])
-    return ProjectChunk(
-        chunk_id,
-        _work(work),
-        content,
-        position,
-        context,
-        section,
-        tuple(path),
-        pages,
-        start,
-        end,
-        SectionKind(kind),
-        metadata,
-    )
+    values = dict(zip(_FIELDS, json.loads(text), strict=True))
+    return chunk_of({"chunk_id": chunk_id, "position": position, **values})
 
 
-def decoded_facets(text: bytes) -> WorkFacets:
-    """The facets that a chunk's row has."""
+class ChunkRows(Source):
+    """The chunks of a collection, as the transaction of `connection` sees them: a `Source` of the index."""
+
+    def __init__(self, connection: sqlite3.Connection, of: Head) -> None:
+        self._connection, self._head, self.change, self.dim = connection, of, of.change, of.dim
+
+    def size(self) -> tuple[int, int]:
+        sql = "SELECT count(*) FROM collection_chunks WHERE collection = ?"
+        (count,) = self._connection.execute(sql, (self._head.collection,)).fetchone()
+        return count, count
+
+    def batches(self, names: Names, since: int | None = None, last: int = 0) -> Iterator[RowBatch]:  # noqa: ARG002
+        of, known = self._head, dict[bytes, tuple[int, list[int]]]()
+        cursor = self._connection.execute(_INDEXED, (of.build, of.collection, last))
+        while rows := cursor.fetchmany(BATCH):
+            for *row, crc, vector, vector_crc, _ in rows:
+                if not (
+                    is_intact_row(row, crc, chunk_checksum)
+                    and is_intact(vector, vector_crc)
+                    and len(vector) == 4 * of.dim
+                ):
+                    raise damaged(row[1])
+            yield _row_batch(rows, names, known, of.dim)
+
+    def removed(self, since: int, keys: "NDArray[np.int64]") -> list[int]:  # noqa: ARG002  no number comes again
+        rows = self._connection.execute(
+            "SELECT id FROM collection_chunks WHERE collection = ?", (self._head.collection,)
+        )
+        removed: list[int] = np.setdiff1d(keys, np.fromiter((number for (number,) in rows), np.int64)).tolist()
+        return removed
+
+
+def _row_batch(
+    rows: list[tuple[Any, ...]], names: Names, known: dict[bytes, tuple[int, list[int]]], dim: int
+) -> RowBatch:
+    """Rows with the columns of `_INDEXED` as columns. `known` are years and facets that were read before."""
+    chunk_ids, _, _, _, facets, sections, lengths, terms, frequencies, _, vectors, _, ids = zip(*rows, strict=True)
+    for each in set(facets) - known.keys():
+        known[each] = _year_and_facets(each, names)
+    of_sections = (names.facets["section", section.decode()] for section in sections)
+    having = [
+        np.array([*known[work][1], section], "<u4").tobytes() for work, section in zip(facets, of_sections, strict=True)
+    ]
+    years = [known[each][0] for each in facets]
+    return RowBatch.of(ids, years, lengths, terms, frequencies, having, vectors, dim, labels=chunk_ids)
+
+
+def _year_and_facets(text: bytes, names: Names) -> tuple[int, list[int]]:
     doc_id, citekey, year, tags, authors = json.loads(text)
-    return WorkFacets(doc_id, citekey, year, frozenset(tags), frozenset(authors))
+    facets = [
+        ("doc_id", doc_id),
+        *([("citekey", citekey)] if citekey is not None else []),
+        *(("tag", tag) for tag in tags),
+        *(("author", author) for author in authors),
+    ]
+    bounded = NO_YEAR if year is None else max(NO_YEAR + 1, min(year, -NO_YEAR - 1))
+    return bounded, [names.facets[each] for each in facets]
 
 
-def _work(row: list[Any]) -> Work:
-    doc_id, title, citekey, doi, pmid, url, year, authors, tags, language, source = row
-    return Work(doc_id, title, citekey, doi, pmid, url, year, tuple(authors), tuple(tags), language, source)
+def conditions_of(filters: ChunkFilters, names: Names) -> Conditions:
+    """The filters of a search in the numbers of an index."""
+    filters = folded_filters(filters)
+
+    def facets(kind: str, values: Iterable[str]) -> tuple[int, ...]:
+        return tuple(names.facets[kind, value] for value in values if (kind, value) in names.facets)
+
+    sets = [("doc_id", filters.doc_ids), ("citekey", filters.citekeys), ("author", filters.authors)]
+    sets += [("tag", frozenset({tag})) for tag in sorted(filters.tags)]
+    any_of = [facets(kind, values) for kind, values in sets if values]
+    if prefix := filters.section_prefix:
+        sections = [value for kind, value in list(names.facets) if kind == "section"]  # other threads may add some
+        any_of.append(facets("section", [each for each in sections if each.startswith(prefix)]))
+    return Conditions(filters.year_from, filters.year_to, tuple(any_of))
 
 
 def _row(chunk: ProjectChunk, length: int, terms: bytes, frequencies: bytes) -> tuple[Any, ...]:
@@ -152,13 +257,9 @@ def _row(chunk: ProjectChunk, length: int, terms: bytes, frequencies: bytes) -> 
     )
 
 
-def _encoded(chunk: ProjectChunk) -> str:
-    return _json([_work_row(chunk.work), *_chunk_row(chunk)])
-
-
 def _term_numbers(connection: sqlite3.Connection, collection: int, terms: set[str]) -> dict[str, int]:
     """Term -> number in this collection; new terms are numbered."""
-    known = term_numbers(connection, collection, terms)
+    known = dict(connection.execute(TERM_NUMBERS, (collection, _json(sorted(terms)))).fetchall())
     (count,) = connection.execute("SELECT terms FROM collections WHERE id = ?", (collection,)).fetchone()
     new = {term: number for number, term in enumerate(sorted(terms - known.keys()), start=count)}
     connection.executemany(
@@ -166,17 +267,6 @@ def _term_numbers(connection: sqlite3.Connection, collection: int, terms: set[st
     )
     connection.execute("UPDATE collections SET terms = terms + ? WHERE id = ?", (len(new), collection))
     return known | new
-
-
-def term_numbers(connection: sqlite3.Connection, collection: int, terms: Iterable[str]) -> dict[str, int]:
-    """Term -> number, of the terms that the collection knows."""
-    return dict(
-        connection.execute(
-            "SELECT term, number FROM collection_terms WHERE collection = ? AND term IN "
-            "(SELECT value FROM json_each(?))",
-            (collection, _json(sorted(terms))),
-        )
-    )
 
 
 def _json(value: Any) -> str:

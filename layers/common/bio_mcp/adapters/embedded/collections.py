@@ -1,40 +1,104 @@
-"""The indexes of projects: stored in the corpus file, each searched in memory."""
+"""The indexes of projects: stored in the corpus file, each searched in memory.
+
+A build is a collection's vectors by one model. Another one is written beside that which is searched.
+"""
 
 import json
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
+from zlib import crc32
 
-import numpy as np
-
-from bio_mcp.adapters.collections import (
-    check_chunk_vectors,
-    check_same_model,
-    other_collection_model,
-    unknown_collection,
-)
-from bio_mcp.adapters.embedded.chunk_checks import intact_hashes, intact_vectors
 from bio_mcp.adapters.embedded.chunk_rows import (
+    TERM_NUMBERS,
+    ChunkRows,
     Head,
+    conditions_of,
     decoded_row,
     delete_chunks,
     head,
-    term_numbers,
+    intact_chunks,
     vectors_of,
     write_chunks,
 )
-from bio_mcp.adapters.embedded.collection_builds import add_build, rebuild, switch
-from bio_mcp.adapters.embedded.collection_index import CollectionSnapshot, LoadedCollections
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.entry_vectors import other_model
+from bio_mcp.adapters.embedded.database import Connection, Database
+from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, T, search, weights_of_terms
+from bio_mcp.adapters.embedded.vector_search import Sizes
+from bio_mcp.adapters.indexes import (
+    check_chunk_vectors,
+    check_same_model,
+    other_collection_model,
+    rebuild_overtaken,
+    unknown_collection,
+)
 from bio_mcp.errors import Conflict, IndexUnavailable
-from bio_mcp.retrieval.chunk_facets import folded_filters
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-TRIES = 10  # of a search whose collection other searches see change
+
+PAGE = 256  # chunks embedded at a time
+
+_MISSING = (
+    "SELECT c.id, c.chunk_id, c.doc_id, c.position, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "
+    "LEFT JOIN collection_texts AS t ON t.id = c.id LEFT JOIN collection_vectors AS v ON v.build = ? AND v.id = c.id "
+    "WHERE c.collection = ? AND v.id IS NULL LIMIT ?"
+)
+
+
+def add_build(connection: sqlite3.Connection, collection: int, model: str, dim: int) -> int:
+    """Add an empty build; returns its number."""
+    row = (None, collection, model, dim)
+    return connection.execute("INSERT INTO collection_builds VALUES (?, ?, ?, ?)", row).lastrowid or 0
+
+
+def switch(connection: sqlite3.Connection, of: Head, build: int) -> None:
+    """Search this build from now on, and delete all others."""
+    connection.execute("UPDATE collections SET build = ?, change = change + 1 WHERE id = ?", (build, of.collection))
+    others = "SELECT id FROM collection_builds WHERE collection = ? AND id <> ?"
+    connection.execute(f"DELETE FROM collection_vectors WHERE build IN ({others})", (of.collection, build))  # noqa: S608
+    connection.execute("DELETE FROM collection_builds WHERE collection = ? AND id <> ?", (of.collection, build))
+
+
+def rebuild(
+    database: Database, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]"
+) -> None:
+    """Embed every chunk into another build, then search that one. A build that was begun before is continued."""
+    build, made = 0, dict[int, bytes]()
+    while True:
+        with database.writing(IndexUnavailable) as connection:
+            of = head(connection, collection)
+            if of is None:
+                raise rebuild_overtaken(collection) if build else unknown_collection(collection)
+            build = build or _begun(connection, of, fingerprint, dim)
+            if not connection.execute("SELECT 1 FROM collection_builds WHERE id = ?", (build,)).fetchone():
+                raise rebuild_overtaken(collection)
+            connection.executemany(  # but of a chunk that was replaced meanwhile
+                "INSERT OR REPLACE INTO collection_vectors SELECT ?, id, ?, ? FROM collection_chunks WHERE id = ?",
+                [(build, vector, crc32(vector), number) for number, vector in made.items()],
+            )
+            page = connection.execute(_MISSING, (build, of.collection, PAGE)).fetchall() if of.build != build else []
+            if not page:
+                if of.build != build:  # else another process has finished it
+                    switch(connection, of, build)
+                return
+        vectors = embed([decoded_row(*row[1:]).embedded_text for row in page])
+        check_chunk_vectors({row[1]: vector for row, vector in zip(page, vectors, strict=True)}, dim)
+        made = {row[0]: vector.astype("<f4").tobytes() for row, vector in zip(page, vectors, strict=True)}
+
+
+def _begun(connection: sqlite3.Connection, of: Head, fingerprint: str, dim: int) -> int:
+    """The build of this model that was begun before, or a new one."""
+    sql = "SELECT id FROM collection_builds WHERE collection = ? AND model = ? AND dim = ? AND id <> ?"
+    begun = connection.execute(sql, (of.collection, fingerprint, dim, of.build)).fetchone()
+    return int(begun[0]) if begun else add_build(connection, of.collection, fingerprint, dim)
+
+
+LOADED = 8  # collections in memory at once
+EVERY = Sizes(exact=1 << 62)  # vectors are compared with a question
 _CHUNKS = (
     "SELECT c.id, c.chunk_id, c.doc_id, c.position, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "
     "LEFT JOIN collection_texts AS t ON t.id = c.id WHERE c.collection = ? AND "
@@ -62,7 +126,7 @@ class SqliteCollections:
                 stored = Head(number or 0, 0, 0, "", 0)
             elif (stored.model, stored.dim) == (fingerprint, dim):
                 return
-            elif _count(connection, stored.collection):
+            elif ChunkRows(connection, stored).size()[0]:
                 raise other_collection_model(collection, stored.model, fingerprint)
             switch(connection, stored, add_build(connection, stored.collection, fingerprint, dim))
 
@@ -78,9 +142,10 @@ class SqliteCollections:
             return True
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        with self._database.reading(IndexUnavailable) as connection:
-            stored = head(connection, collection)
-        return (stored.model, stored.dim) if stored else None
+        def read(_connection: Connection, of: Head) -> tuple[str, int] | None:
+            return of.model, of.dim
+
+        return self._read(collection, read, None)
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
         rebuild(self._database, collection, fingerprint, dim, embed)
@@ -91,7 +156,8 @@ class SqliteCollections:
         with self._database.writing(IndexUnavailable) as connection:
             stored = _fitting(connection, collection, vectors, model)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
-            blobs = vectors_of(by_id.values(), vectors, intact_vectors(connection, stored.collection, doc_id))
+            kept = {sha256: vector for _, sha256, vector in intact_chunks(connection, stored.collection, doc_id)}
+            blobs = vectors_of(by_id.values(), vectors, kept)
             _rewrite(connection, stored, doc_id, by_id, blobs)
 
     def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
@@ -101,42 +167,45 @@ class SqliteCollections:
             _rewrite(connection, stored, None, by_id, vectors_of(by_id.values(), vectors, {}))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
-        with self._database.reading(IndexUnavailable) as connection:
-            stored = head(connection, collection)
-            return intact_hashes(connection, stored.collection, doc_id) if stored else {}
+        def read(connection: Connection, of: Head) -> dict[str, str]:
+            return {chunk_id: sha256 for chunk_id, sha256, _ in intact_chunks(connection, of.collection, doc_id)}
+
+        return self._read(collection, read, {})
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
-        with self._database.reading(IndexUnavailable) as connection:
-            stored = head(connection, collection)
-            if stored is None:
-                return []
-            rows = _chunks(connection, stored, "c.doc_id = ? ORDER BY c.position, c.chunk_id", doc_id)
-            return [chunk for _, chunk in rows]
+        return self._chunks(collection, "c.doc_id = ? ORDER BY c.position, c.chunk_id", doc_id)
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
-        for _ in range(TRIES):
-            with self._database.reading(IndexUnavailable) as connection:
-                stored = head(connection, collection)
-                if stored is None:
-                    return []
-                if query.vector is not None:
-                    check_same_model(collection, stored.model, query.model, IndexUnavailable)
-                snapshot = self._loaded.current(connection, stored)
-                if snapshot is not None:
-                    return _matches(connection, stored, snapshot, query)
-        raise IndexUnavailable("The project is being written to faster than it can be read; try again.")
-
-    def sample(self, collection: str, count: int) -> list[ProjectChunk]:
-        with self._database.reading(IndexUnavailable) as connection:
+        def answer(connection: Connection) -> list[ChunkMatch] | None:
             stored = head(connection, collection)
             if stored is None:
                 return []
-            return [chunk for _, chunk in _chunks(connection, stored, "1 ORDER BY c.chunk_id LIMIT ?", max(count, 0))]
+            if query.vector is not None:
+                check_same_model(collection, stored.model, query.model, IndexUnavailable)
+            snapshot = self._loaded.current(connection, stored)
+            if not snapshot.documents:
+                return []
+            # chunks are read as of this transaction
+            return _matches(connection, stored, snapshot, query) if snapshot.change == stored.change else None
+
+        return search(self._database, answer)
+
+    def sample(self, collection: str, count: int) -> list[ProjectChunk]:
+        return self._chunks(collection, "1 ORDER BY c.chunk_id LIMIT ?", max(count, 0))
 
     def count(self, collection: str) -> int:
+        return self._read(collection, lambda connection, of: ChunkRows(connection, of).size()[0], 0)
+
+    def _chunks(self, collection: str, condition: str, value: str | int) -> list[ProjectChunk]:
+        def read(connection: Connection, of: Head) -> list[ProjectChunk]:
+            return [chunk for _, chunk in _chunks(connection, of, condition, value)]
+
+        return self._read(collection, read, [])
+
+    def _read(self, collection: str, read: Callable[[Connection, Head], T], empty: T) -> T:
         with self._database.reading(IndexUnavailable) as connection:
-            stored = head(connection, collection)
-            return _count(connection, stored.collection) if stored else 0
+            of = head(connection, collection)
+            return empty if of is None else read(connection, of)
 
 
 def _fitting(connection: sqlite3.Connection, collection: str, vectors: ChunkVectors, model: str) -> Head:
@@ -148,12 +217,6 @@ def _fitting(connection: sqlite3.Connection, collection: str, vectors: ChunkVect
         check_same_model(collection, stored.model, model, Conflict)
     check_chunk_vectors(vectors, stored.dim)
     return stored
-
-
-def _count(connection: sqlite3.Connection, collection: int) -> int:
-    sql = "SELECT count(*) FROM collection_chunks WHERE collection = ?"
-    count: int = connection.execute(sql, (collection,)).fetchone()[0]
-    return count
 
 
 def _numbers(connection: sqlite3.Connection, sql: str, *values: object) -> list[int]:
@@ -182,25 +245,35 @@ def _chunks(
         yield number, decoded_row(*row)
 
 
-def _matches(
-    connection: sqlite3.Connection, of: Head, snapshot: CollectionSnapshot, query: ChunkQuery
-) -> list[ChunkMatch]:
-    among = snapshot.passing(folded_filters(query.filters))
-    lexical = snapshot.lexical(_weights(connection, of, query.terms), among, query.depth)
-    semantic: dict[int, float] = {}
-    if query.vector is not None:
-        if query.vector.shape != (of.dim,):
-            raise other_model()
-        semantic = snapshot.semantic(np.asarray(query.vector, np.float32), among, query.depth)
-    rows = {int(snapshot.ids[row]): row for row in {**lexical, **semantic}}
-    found = _chunks(connection, of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(rows)))
-    return [ChunkMatch(chunk, lexical.get(rows[number]), semantic.get(rows[number])) for number, chunk in found]
+def _matches(connection: sqlite3.Connection, of: Head, snapshot: Snapshot, query: ChunkQuery) -> list[ChunkMatch]:
+    among = snapshot.passing(conditions_of(query.filters, snapshot.names))
+    terms = weights_of_terms(query.terms, lambda listed: connection.execute(TERM_NUMBERS, (of.collection, listed)))
+    best = snapshot.best(terms, query.vector, among, query.depth)
+    scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
+    found = _chunks(connection, of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
+    return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]
 
 
-def _weights(connection: sqlite3.Connection, of: Head, terms: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:
-    """Numbers and weights of the terms that the collection knows; the weights of a repeated term add up."""
-    weights: dict[str, float] = {}
-    for term, weight in terms:
-        weights[term] = weights.get(term, 0.0) + weight
-    numbers = term_numbers(connection, of.collection, weights)
-    return sorted((number, weights[term]) for term, number in numbers.items())
+class LoadedCollections:
+    """The collections that are in memory, each read from the corpus file when it is first searched.
+
+    `LOADED` of them stay; a search of another drops the one that was searched longest ago.
+    """
+
+    def __init__(self, k1: float, b: float) -> None:
+        self._k1, self._b = k1, b
+        self._lock = Lock()
+        self._loaded: OrderedDict[tuple[int, int], LiveIndex] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+    def current(self, connection: Connection, of: Head) -> Snapshot:
+        """The collection as `connection`'s transaction sees it, or newer."""
+        key = of.collection, of.build
+        with self._lock:
+            index = self._loaded.pop(key, None) or LiveIndex(self._k1, self._b, EVERY)
+            self._loaded[key] = index
+            while len(self._loaded) > LOADED:
+                self._loaded.popitem(last=False)
+        return index.current(connection.file, ChunkRows(connection, of))

@@ -1,27 +1,268 @@
 """The corpus file: one SQLite database, shared by every process that uses the data directory."""
 
+import fcntl
+import os
+import random
 import sqlite3
+import tempfile
+import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from zlib import crc32
+from typing import Any
+from urllib.parse import quote
 
-from bio_mcp.adapters.embedded.checksums import entry_checksum
-from bio_mcp.adapters.embedded.failures import GONE, OLDER, REPLACED, translate
-from bio_mcp.adapters.embedded.opening import Connection, Identity, connect
-from bio_mcp.adapters.embedded.paper_identifiers import listed_identifiers
-from bio_mcp.adapters.embedded.processes import Presence, presence_in
-from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
+from bio_mcp.adapters.embedded.schema import APPLICATION_ID, EARLIER, MIGRATIONS
+from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.errors import Failure, StoreFailed
+from bio_mcp.scope import BLOCK
+
+DAMAGED = (
+    "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; then stop every bio-mcp that uses it "
+    "and put back a copy of the file, or move it away, and import, sync and ingest again."
+)
+FULL = (
+    "No space is left on the disk of the corpus. Nothing of this batch was stored and all earlier ones are intact; "
+    "free some space and repeat the call."
+)
+BUSY = "Another program has been writing to the corpus for too long. Nothing was changed; try again."
+READ_ONLY = (
+    "The corpus cannot be written: make its data directory (BIO_MCP_HOME) writable for this user, or choose another "
+    "one."
+)
+CLOSED = (
+    "The corpus cannot be opened: check that its data directory (BIO_MCP_HOME) exists and that this user may read and "
+    "write it."
+)
+OLDER = (
+    "The corpus was written by an older bio-mcp and cannot be brought up to date where it cannot be written: make its "
+    "data directory (BIO_MCP_HOME) writable for this user."
+)
+GONE = "The corpus file is no longer where it was: put it back, or restart this program."
+REPLACED = (
+    "Another file was put in the corpus file's place while this was being written, and may not hold it; repeat the "
+    "call."
+)
+DISK = (
+    "The disk of the corpus failed to read or write. Nothing of this batch was stored; try again, then check the disk."
+)
+
+SENTENCES: dict[int, tuple[str, bool]] = {
+    sqlite3.SQLITE_BUSY: (BUSY, True),
+    sqlite3.SQLITE_LOCKED: (BUSY, True),
+    sqlite3.SQLITE_FULL: (FULL, True),
+    sqlite3.SQLITE_CORRUPT: (DAMAGED, False),
+    sqlite3.SQLITE_NOTADB: (DAMAGED, False),
+    sqlite3.SQLITE_READONLY: (READ_ONLY, False),
+    sqlite3.SQLITE_PERM: (READ_ONLY, False),
+    sqlite3.SQLITE_CANTOPEN: (CLOSED, False),
+    sqlite3.SQLITE_IOERR: (DISK, True),
+    sqlite3.SQLITE_IOERR_SHMSIZE: (FULL, True),  # no room for the write-ahead log's shared memory
+}
+
+
+LOST = ("no such table", "no such column", "Could not decode to UTF-8")  # of our own SQL, by a damaged file alone
+
+
+@contextmanager
+def explained(kind: type[Failure]) -> Iterator[None]:
+    """Raise errors of SQLite as the failure of class `kind` that explains them; a mistake in our own SQL as it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = sqlite3.SQLITE_CORRUPT if str(error).startswith(LOST) else getattr(error, "sqlite_errorcode", 0)
+        known = SENTENCES.get(code) or SENTENCES.get(code & 0xFF)
+        if known is None:
+            raise
+        raise kind(known[0], retryable=known[1]) from error
+
+
+def make_directory(path: Path) -> None:
+    """Create the directory and its missing parents with mode 0700."""
+    if not path.exists():
+        make_directory(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Create the file, empty, with mode 0600, and its directory.
+
+    An existing file is not even opened: closing it would release every POSIX lock that this process holds on it, and
+    SQLite in another process would then consider the corpus unused.
+    """
+    make_directory(path.parent)
+    if path.exists():
+        return
+    handle, scratch = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        with suppress(FileExistsError):
+            os.link(scratch, path)
+    finally:
+        Path(scratch).unlink()
+
+
+LOCK_FILE = "processes.lock"
+MARKS = 1 << 31
+
+
+class Presence:
+    """The mark of this process in a data directory, valid while the object lives. See `presence_in`.
+
+    `mark` is empty if the file system has no locks; a process with an empty mark always counts as running.
+    """
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self.mark = ""
+        mark = random.SystemRandom().randrange(MARKS)
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, mark)
+            self.mark = str(mark)
+        weakref.finalize(self, os.close, file)
+
+    def is_running(self, mark: str) -> bool:
+        """Whether the process that left `mark` may still be running."""
+        if not mark.isdecimal() or mark == self.mark:
+            return True
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, int(mark))
+        except OSError:
+            return True
+        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(mark))
+        return False
+
+
+_lock = threading.Lock()
+_presences: "weakref.WeakValueDictionary[tuple[int, Identity | None], Presence]" = weakref.WeakValueDictionary()
+"""(Process, file) -> presence: closing a second descriptor of the file would release its locks."""
+
+
+def presence_in(directory: Path) -> Presence:
+    """The presence of this process in `directory`, one object for all callers while any of them holds it.
+
+    Raises `StoreFailed` if the directory is not writable.
+    """
+    path = directory / LOCK_FILE
+    with _lock:
+        try:
+            if path.exists() and (known := _presences.get((os.getpid(), identity(path, read_only=False)))):
+                return known
+            make_directory(directory)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreFailed(READ_ONLY, retryable=False) from error
+        presence = _presences[os.getpid(), identity(path, read_only=False)] = Presence(file)
+        return presence
+
+
+TRIES = 3  # attempts to find the same file before and after opening it
+Identity = tuple[int, ...]
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows its file: `file` is device and inode, for a read-only file also size and modification
+    time.
+
+    `log` is the same of its write-ahead log, recorded by `record_log` in the first transaction.
+    """
+
+    file: Identity = ()
+    log: Identity | None = None
+    read_only = False
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What this connection remembers of the numbers of terms and facets."""
+        return Numbers()
+
+    def refers_to(self, path: Path) -> bool:
+        """Whether the file at `path` is still the one that this connection has open."""
+        return self.file == identity(path, self.read_only)
+
+    def record_log(self, path: Path) -> None:
+        """Record the identity of this file's write-ahead log."""
+        if self.log is None and not self.read_only:
+            self.log = identity(_log(path), read_only=False)
+
+    def close_replaced(self, path: Path) -> None:
+        """Close a connection whose file was replaced at `path`, and remove the old file's write-ahead log.
+
+        SQLite would leave that log in place and apply it to the new file. It is removed while this connection still has
+        it open, so its inode cannot belong to the new file's log.
+        """
+        log = _log(path)
+        if self.log is not None and self.log == identity(log, read_only=False) and path.exists():
+            log.unlink(missing_ok=True)
+            path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+        self.close()
+
+
+def identity(path: Path, read_only: bool) -> Identity | None:
+    """The numbers that identify the file at `path`; None if there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    file = (stat.st_dev, stat.st_ino)
+    return (*file, stat.st_size, stat.st_mtime_ns) if read_only else file
+
+
+def connect(path: Path, timeout_s: float, factory: type[Connection] = Connection) -> Connection:
+    """Open the file, creating it readable by this user alone if it is missing.
+
+    A file that is not writable is opened read-only. Raises `StoreFailed`, or `sqlite3.Error` from SQLite.
+    """
+    _make(path)
+    read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    for _ in range(TRIES):
+        before = identity(path, read_only)
+        connection = sqlite3.connect(
+            f"file:{quote(str(path))}?{_mode(path, read_only)}",
+            uri=True,
+            factory=factory,
+            timeout=timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        if before is not None and before == identity(path, read_only):
+            connection.file, connection.read_only = before, read_only
+            return connection
+        connection.close()
+    raise StoreFailed(CLOSED)
+
+
+def _make(path: Path) -> None:
+    try:
+        make_file(path)
+    except OSError as error:
+        if not path.exists():
+            raise StoreFailed(READ_ONLY, retryable=False) from error
+
+
+def _mode(path: Path, read_only: bool) -> str:
+    """The mode for SQLite's URI. Read-only without a write-ahead log needs `immutable=1`, as SQLite could not create
+    one."""
+    if not read_only:
+        return "mode=rw"
+    log = _log(path)
+    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
 
 FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+PRAGMAS = "application_id", "user_version"
 
 
 class Database:
@@ -35,6 +276,7 @@ class Database:
 
     connections = Connection  # what a connection is an object of
     synchronous = "FULL"  # SQLite's: when a commit waits for the disk
+    papers_a_write = 1  # that a long run should bring together for one write
 
     def __init__(
         self,
@@ -54,17 +296,44 @@ class Database:
         weakref.finalize(self, _close, self._idle)
 
     @contextmanager
-    def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
-        """A connection that sees one state of the corpus until the block ends. Errors of SQLite are raised as
-        `failure`."""
-        with self._transaction(READ, failure) as connection:
-            yield connection
+    def reading(self, failure: type[Failure] = StoreFailed, *, apart: bool = False) -> Iterator[Connection]:
+        """A connection that sees one state of the corpus until the block ends, or that of `reading_at_once`, unless it
+        is to be read `apart`. Errors of SQLite are raised as `failure`."""
+        if BLOCK.opened is None or apart:
+            self._before_reading()
+            with self._transaction(READ, failure) as connection:
+                yield connection
+            return
+        if self not in BLOCK.opened:
+            self._before_reading()
+            BLOCK.opened[self] = BLOCK.end.enter_context(self._transaction(READ, failure))
+        with explained(failure):
+            yield BLOCK.opened[self]
 
-    @contextmanager
-    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
+    def catch_up(self) -> None:
+        """Bring a file that follows another to what that is by now."""
+
+    def _before_reading(self) -> None:
+        """What such a file does before each transaction that reads."""
+
+    def writing(self, failure: type[Failure] = StoreFailed) -> AbstractContextManager[Connection]:
         """A connection with the only write lock; the block commits as a whole, or rolls back if it raises."""
-        with self._transaction(WRITE, failure) as connection:
-            yield connection
+        return self._transaction(WRITE, failure)
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """What a query reads, in a transaction of its own."""
+        with self.reading() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The first row of what a query reads, None for none, in a transaction of its own."""
+        with self.reading() as connection:
+            return connection.execute(sql, values).fetchone()
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement in a transaction of its own; returns how many rows it changed."""
+        with self.writing() as connection:
+            return connection.execute(sql, values).rowcount
 
     @cached_property
     def presence(self) -> Presence:
@@ -77,7 +346,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[Connection]:
-        try:
+        with explained(failure):
             connection = self._checkout()
             try:
                 connection.execute(begin)
@@ -88,11 +357,6 @@ class Database:
                     raise failure(REPLACED, retryable=True)
             finally:
                 self._return(connection)
-        except sqlite3.Error as error:
-            translated_error = translate(error, failure)
-            if translated_error is None:
-                raise
-            raise translated_error from error
 
     def _checkout(self) -> Connection:
         """A connection to the current file; idle connections to a replaced file are closed."""
@@ -139,19 +403,25 @@ class Database:
         Tables are looked for first: another process may make the file meanwhile, its tables and its application id in
         one commit.
         """
-        empty = _is_empty(connection)
+        empty = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)").fetchone()[0]
         application, version = _file_version(connection)
         if application not in (0, APPLICATION_ID) or (application == 0 and not empty):
             raise StoreFailed(
                 "The corpus file belongs to another program; choose another data directory.", retryable=False
             )
-        if version > len(self._migrations):
+        newest = EARLIER + len(self._migrations)
+        if version > newest:
             raise StoreFailed(
-                f"The corpus was written by a newer bio-mcp (schema {version}, here {len(self._migrations)}); "
-                "install that version.",
+                f"The corpus was written by a newer bio-mcp (schema {version}, here {newest}); install that version.",
                 retryable=False,
             )
-        if version < len(self._migrations) or application == 0:
+        if 0 < version <= EARLIER:
+            raise StoreFailed(
+                f"The corpus was written by a bio-mcp of before its first release (schema {version}): choose another "
+                "data directory, and import, sync and ingest again.",
+                retryable=False,
+            )
+        if version < newest:
             if connection.read_only:
                 raise StoreFailed(OLDER, retryable=False)
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -178,17 +448,21 @@ class Database:
             return [name for (name,) in empty.execute("SELECT type || ' ' || name FROM sqlite_schema")]
 
 
+class Store:
+    """A port over the corpus file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
-    connection.create_function("entry_checksum", -1, entry_checksum, deterministic=True)
-    connection.create_function("crc32", 1, crc32, deterministic=True)
-    connection.create_function("listed_identifiers", 1, listed_identifiers, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     _, version = _file_version(connection)
-    for step in migrations[version:]:
+    for step in migrations[max(0, version - EARLIER) :]:
         for statement in filter(str.strip, step.split(";\n")):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {max(version, len(migrations))}")
+    connection.execute(f"PRAGMA user_version = {max(version, EARLIER + len(migrations))}")
     connection.execute("COMMIT")
 
 
@@ -199,11 +473,5 @@ def _close(connections: deque[Connection]) -> None:
 
 def _file_version(connection: sqlite3.Connection) -> tuple[int, int]:
     """The file's application id and schema version."""
-    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in PRAGMAS)
     return application, version
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    tables: int = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    return tables == 0

@@ -1,18 +1,17 @@
-"""Articles, in the corpus file."""
+"""Articles and their identifiers, in the corpus file."""
 
 import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.paper_identifiers import delete_identifiers, pmids_of, write_identifiers
-from bio_mcp.adapters.papers import OLD_VERSIONS, Codec, unknown_paper, unknown_version, utc_day
-from bio_mcp.adapters.pmids import key, number, numbers
+from bio_mcp.adapters.stored import OLD_VERSIONS, Codec, key, number, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.literature.identifiers import paper_identifiers
 from bio_mcp.literature.records import Article, Document, Head
 from bio_mcp.ports.stores import StoredDay
 
@@ -36,30 +35,24 @@ class SqliteDocuments:
         return documents[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
-        with self._database.reading() as connection:
-            rows = list(
-                _selected(
-                    connection,
-                    "SELECT pmid, article, content_hash, version, indexed_version "
-                    "FROM heads JOIN articles USING (pmid) WHERE pmid IN (SELECT value FROM json_each(?))",
-                    pmids,
-                )
-            )
-        return {str(row[0]): Document(self._read(row[1]), *row[2:]) for row in rows}
+        columns = "pmid, article, content_hash, version, indexed_version"
+        rows = self._selected(columns, "heads JOIN articles USING (pmid)", pmids)
+        return {str(pmid): Document(self._read(article), *others) for pmid, article, *others in rows}
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
-        with self._database.reading() as connection:
-            rows = _selected(
-                connection,
-                "SELECT pmid, content_hash, version, indexed_version, pmid_version, date_revised "
-                "FROM heads WHERE pmid IN (SELECT value FROM json_each(?))",
-                pmids,
-            )
-            return {str(row[0]): Head(row[1], row[2], row[3], row[4], _day(row[5])) for row in rows}
+        columns = "pmid, content_hash, version, indexed_version, pmid_version, date_revised"
+        return {
+            str(pmid): Head(content, version, indexed, pmid_version, date.fromisoformat(revised) if revised else None)
+            for pmid, content, version, indexed, pmid_version, revised in self._selected(columns, "heads", pmids)
+        }
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
-        with self._database.reading() as connection:
-            return pmids_of(connection, identifiers)
+        rows = self._database.rows(
+            "SELECT identifier, min(pmid) FROM paper_identifiers WHERE identifier IN (SELECT value FROM json_each(?)) "
+            "GROUP BY identifier",
+            (json.dumps(list(identifiers)),),
+        )
+        return {identifier: str(pmid) for identifier, pmid in rows}
 
     def put(self, documents: Sequence[Document]) -> None:
         rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
@@ -72,17 +65,21 @@ class SqliteDocuments:
                     written[pmid] = document.article
                     counts[replaces] += 1
             if written:
-                write_identifiers(connection, written)
-                _count_stored(connection, utc_day(self._clock()), counts[False], counts[True])
+                _delete(connection, "paper_identifiers", written)
+                named = sorted((each, pmid) for pmid, article in written.items() for each in paper_identifiers(article))
+                connection.executemany("INSERT INTO paper_identifiers VALUES (?, ?)", named)
+                connection.execute(
+                    "INSERT INTO paper_days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE SET "
+                    "added = added + excluded.added, revised = revised + excluded.revised",
+                    (utc_day(self._clock()).isoformat(), counts[False], counts[True]),
+                )
 
     def at_version(self, pmid: str, version: int) -> Document:
-        with self._database.reading() as connection:
-            [pmid_number] = numbers([pmid]) or [-1]
-            row = connection.execute(
-                "SELECT article, content_hash FROM heads JOIN articles USING (pmid) WHERE pmid = ?1 AND version = ?2 "
-                "UNION ALL SELECT article, content_hash FROM old_articles WHERE pmid = ?1 AND version = ?2",
-                (pmid_number, version),
-            ).fetchone()
+        row = self._database.row(
+            "SELECT article, content_hash FROM heads JOIN articles USING (pmid) WHERE pmid = ?1 AND version = ?2 "
+            "UNION ALL SELECT article, content_hash FROM old_articles WHERE pmid = ?1 AND version = ?2",
+            (number(pmid), version),
+        )
         if row is None:
             raise unknown_version(pmid, version)
         return Document(self._read(row[0]), row[1], version)
@@ -95,49 +92,37 @@ class SqliteDocuments:
             )
 
     def delete(self, pmids: Sequence[str]) -> int:
-        wanted = [(n,) for n in numbers(pmids)]
         with self._database.writing() as connection:
-            connection.executemany("DELETE FROM articles WHERE pmid = ?", wanted)
-            connection.executemany("DELETE FROM old_articles WHERE pmid = ?", wanted)
-            delete_identifiers(connection, numbers(pmids))
-            return connection.executemany("DELETE FROM heads WHERE pmid = ?", wanted).rowcount if wanted else 0
+            for table in ("articles", "old_articles", "paper_identifiers"):
+                _delete(connection, table, numbers(pmids))
+            return _delete(connection, "heads", numbers(pmids))
 
     def count(self) -> int:
-        with self._database.reading() as connection:
-            total: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
-            return total
+        [[total]] = self._database.rows("SELECT count(*) FROM heads")
+        return int(total)
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         first = utc_day(self._clock()) - timedelta(days=days - 1)
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT day, added, revised FROM paper_days WHERE day >= ? ORDER BY day", (first.isoformat(),)
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT day, added, revised FROM paper_days WHERE day >= ? ORDER BY day", (first.isoformat(),)
+        )
         return [StoredDay(date.fromisoformat(day), added, revised) for day, added, revised in rows]
 
     def pmids(self) -> Iterator[str]:
         last = -1
-        while True:
-            with self._database.reading() as connection:
-                page = connection.execute(
-                    "SELECT pmid FROM heads WHERE pmid > ? ORDER BY pmid LIMIT ?", (last, PAGE)
-                ).fetchall()
-            if not page:
-                return
+        while page := self._database.rows("SELECT pmid FROM heads WHERE pmid > ? ORDER BY pmid LIMIT ?", (last, PAGE)):
             yield from (str(pmid) for (pmid,) in page)
             last = page[-1][0]
 
+    def _selected(self, columns: str, tables: str, pmids: Sequence[str]) -> list[Any]:
+        sql = f"SELECT {columns} FROM {tables} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own
+        return self._database.rows(sql, (json.dumps(numbers(pmids)),))
 
-def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return connection.execute(sql, (json.dumps(numbers(pmids)),))
 
-
-def _count_stored(connection: sqlite3.Connection, day: date, added: int, revised: int) -> None:
-    connection.execute(
-        "INSERT INTO paper_days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE SET "
-        "added = added + excluded.added, revised = revised + excluded.revised",
-        (day.isoformat(), added, revised),
-    )
+def _delete(connection: sqlite3.Connection, table: str, pmids: Iterable[int]) -> int:
+    """Delete the rows of these papers; returns how many there were."""
+    sql = f"DELETE FROM {table} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own names
+    return connection.execute(sql, (json.dumps(list(pmids)),)).rowcount
 
 
 def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> bool:
@@ -159,25 +144,13 @@ def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> 
 def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:
     """Write the head if its version is above the stored one; returns whether it was written."""
     revised = document.article.date_revised
-    return (
-        connection.execute(
-            "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
-            "content_hash = excluded.content_hash, version = excluded.version, "
-            "indexed_version = max(indexed_version, excluded.indexed_version), "
-            "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised "
-            "WHERE excluded.version > version",
-            (
-                pmid,
-                document.content_hash,
-                document.version,
-                document.indexed_version,
-                document.article.pmid_version,
-                revised.isoformat() if revised else None,
-            ),
-        ).rowcount
-        > 0
+    day = revised.isoformat() if revised else None
+    written = connection.execute(
+        "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+        "content_hash = excluded.content_hash, version = excluded.version, "
+        "indexed_version = max(indexed_version, excluded.indexed_version), "
+        "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised "
+        "WHERE excluded.version > version",
+        (pmid, document.content_hash, document.version, document.indexed_version, document.article.pmid_version, day),
     )
-
-
-def _day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
+    return written.rowcount > 0

@@ -4,14 +4,24 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any
 
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.graph import missing_nodes, text_of
-from bio_mcp.graph.merging import merge_edges, merge_nodes
-from bio_mcp.graph.names import fold_name, folded_names, names_of
-from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
-from bio_mcp.graph.records import edge_of, node_of
+from bio_mcp.adapters.embedded.database import Store
+from bio_mcp.adapters.stored import merged, missing_nodes, text_of
+from bio_mcp.graph.nodes import (
+    Edge,
+    Neighbours,
+    Node,
+    Step,
+    edge_of,
+    fold_name,
+    folded_names,
+    merge_edges,
+    merge_nodes,
+    names_of,
+    node_of,
+)
 
 PAGE = 1_000  # nodes read at once for their names
 _NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
@@ -19,30 +29,16 @@ _NAMED = "SELECT DISTINCT record FROM graph_names JOIN graph_nodes USING (node_i
 _PAGE = f"SELECT record FROM graph_nodes WHERE node_id > ? ORDER BY node_id LIMIT {PAGE}"  # noqa: S608  a number
 
 
-class _Side:
-    """The statements that read the edges of a node in one direction."""
-
-    def __init__(self, here: str, there: str) -> None:
-        select = f"SELECT record FROM graph_edges WHERE {here} = ?"  # noqa: S608  columns
-        self.all = f"SELECT type, record FROM graph_edges WHERE {here} = ? ORDER BY type, {there} LIMIT ?"  # noqa: S608
-        self.of_type = f"{select} AND type = ? ORDER BY {there} LIMIT ?"
-        self.count = f"SELECT count(*) FROM graph_edges WHERE {here} = ? AND type = ?"  # noqa: S608
-
-
-_FORWARDS, _BACKWARDS = _Side("from_id", "to_id"), _Side("to_id", "from_id")
-
-
-class SqliteGraph:
+class SqliteGraph(Store):
     """The port `Graph` over the corpus file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         with self._database.writing() as connection:
             written = [*_put_nodes(connection, nodes), *_put_edges(connection, edges)]
             if written:
-                _advance(connection, written)
+                revision = sha256("\n".join([_revision(connection), *written]).encode()).hexdigest()
+                connection.execute("DELETE FROM graph_revision")
+                connection.execute("INSERT INTO graph_revision VALUES (?)", (revision,))
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
         with self._database.reading() as connection:
@@ -56,11 +52,11 @@ class SqliteGraph:
     def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
         with self._database.reading() as connection:
             found = {name: connection.execute(_NAMED, (fold_name(name),)).fetchall() for name in names}
-        return {name: list(_nodes_in(rows)) for name, rows in found.items() if rows}
+        return {name: _nodes_in(rows) for name, rows in found.items() if rows}
 
     def names(self) -> Iterator[tuple[str, Node]]:
         last = ""
-        while page := self._page(last):
+        while page := _nodes_in(self._database.rows(_PAGE, (last,))):
             yield from ((name, node) for node in page for name in names_of(node))
             last = page[-1].node_id
 
@@ -69,14 +65,8 @@ class SqliteGraph:
             return _revision(connection)
 
     def count(self) -> Mapping[str, int]:
-        with self._database.reading() as connection:
-            nodes = connection.execute("SELECT type, count(*) FROM graph_nodes GROUP BY type ORDER BY type").fetchall()
-            edges = connection.execute("SELECT type, count(*) FROM graph_edges GROUP BY type ORDER BY type").fetchall()
-        return dict([*nodes, *edges])
-
-    def _page(self, after: str) -> list[Node]:
-        with self._database.reading() as connection:
-            return list(_nodes_in(connection.execute(_PAGE, (after,))))
+        counted = (f"SELECT type, count(*) FROM graph_{kind} GROUP BY type" for kind in ("nodes", "edges"))  # noqa: S608
+        return dict(self._database.rows(" UNION ALL ".join(counted)))
 
 
 def _nodes(connection: sqlite3.Connection, node_ids: Iterable[str]) -> dict[str, Node]:
@@ -84,8 +74,8 @@ def _nodes(connection: sqlite3.Connection, node_ids: Iterable[str]) -> dict[str,
     return {node.node_id: node for node in _nodes_in(rows)}
 
 
-def _nodes_in(rows: Iterable[tuple[str]]) -> Iterator[Node]:
-    return map(node_of, _decoded(record for (record,) in rows))
+def _nodes_in(rows: Iterable[tuple[str]]) -> list[Node]:
+    return list(map(node_of, _decoded(record for (record,) in rows)))
 
 
 def _decoded(records: Iterable[str]) -> list[dict[str, Any]]:
@@ -97,10 +87,8 @@ def _decoded(records: Iterable[str]) -> list[dict[str, Any]]:
 def _put_nodes(connection: sqlite3.Connection, given: Sequence[Node]) -> list[str]:
     """Merge nodes with what is stored; return the records that changed."""
     stored = _nodes(connection, {each.node_id for each in given})
-    merged: dict[str, Node] = {}
-    for each in given:
-        merged[each.node_id] = merge_nodes(merged.get(each.node_id, stored.get(each.node_id)), each)
-    changed = [node for node in merged.values() if node != stored.get(node.node_id)]
+    every = merged(given, stored, attrgetter("node_id"), merge_nodes)
+    changed = [node for node_id, node in every.items() if node != stored.get(node_id)]
     rows = [(node.node_id, node.type.value, text_of(node)) for node in changed]
     connection.executemany("INSERT OR REPLACE INTO graph_nodes VALUES (?, ?, ?)", rows)
     names = ((folded, node.node_id) for node in changed for folded in folded_names(node))
@@ -113,27 +101,21 @@ def _put_edges(connection: sqlite3.Connection, given: Sequence[Edge]) -> list[st
     ends = {end for each in given for end in (each.from_id, each.to_id)}
     if missing := ends - _nodes(connection, ends).keys():
         raise missing_nodes(missing)
-    stored: dict[tuple[str, str, str], Edge | None] = {each.key: _edge(connection, each.key) for each in given}
-    merged: dict[tuple[str, str, str], Edge] = {}
-    for each in given:
-        merged[each.key] = merge_edges(merged.get(each.key, stored[each.key]), each)
-    rows = [(*key, text_of(edge)) for key, edge in merged.items() if edge != stored[key]]
+    query = "SELECT record FROM graph_edges WHERE from_id = ? AND type = ? AND to_id = ?"
+    found = (connection.execute(query, each).fetchone() for each in {each.key for each in given})
+    stored = {edge.key: edge for edge in map(edge_of, _decoded(row[0] for row in found if row))}
+    every = merged(given, stored, attrgetter("key"), merge_edges)
+    rows = [(*key, text_of(edge)) for key, edge in every.items() if edge != stored.get(key)]
     connection.executemany("INSERT OR REPLACE INTO graph_edges VALUES (?, ?, ?, ?)", rows)
     return [record for *_, record in rows]
-
-
-def _edge(connection: sqlite3.Connection, key: tuple[str, str, str]) -> Edge | None:
-    sql = "SELECT record FROM graph_edges WHERE from_id = ? AND type = ? AND to_id = ?"
-    row = connection.execute(sql, key).fetchone()
-    return edge_of(json.loads(row[0])) if row else None
 
 
 def _neighbours(connection: sqlite3.Connection, node_id: str, steps: Collection[Step], limit: int) -> Neighbours:
     by_step: dict[tuple[str, bool], list[str]] = {}
     left_out = 0
-    for backwards, side in ((False, _FORWARDS), (True, _BACKWARDS)):
+    for backwards, ends in ((False, ("from_id", "to_id")), (True, ("to_id", "from_id"))):
         if types := {step.edge.value for step in steps if step.backwards == backwards}:
-            records, further = _records(connection, side, node_id, types, limit)
+            records, further = _records(connection, ends, node_id, types, limit)
             by_step |= {(type, backwards): of_type for type, of_type in records.items()}
             left_out += further
     ordered = (record for step in sorted(by_step) for record in by_step[step])
@@ -141,29 +123,29 @@ def _neighbours(connection: sqlite3.Connection, node_id: str, steps: Collection[
 
 
 def _records(
-    connection: sqlite3.Connection, side: _Side, node_id: str, types: Collection[str], limit: int
+    connection: sqlite3.Connection, ends: tuple[str, str], node_id: str, types: Collection[str], limit: int
 ) -> tuple[dict[str, list[str]], int]:
-    """The records of a node's edges in one direction by type, `limit` of each, and how many more there are.
+    """The records of a node's edges by type, `limit` of each, and how many more there are. `ends` names the columns of
+    the node and of its neighbours.
 
     Most nodes have so few edges that one statement reads them all; those of a hub are read type by type.
     """
-    rows = connection.execute(side.all, (node_id, limit + 1)).fetchall()
+    here, there = ends
+    edges = f"FROM graph_edges WHERE {here} = ?"
+    rows = connection.execute(
+        f"SELECT type, record {edges} ORDER BY type, {there} LIMIT ?", (node_id, limit + 1)
+    ).fetchall()
     if len(rows) <= limit:
         return {type: [record for each, record in rows if each == type] for type in types}, 0
     records, left_out = {}, 0
     for type in types:
-        of_type = connection.execute(side.of_type, (node_id, type, limit + 1)).fetchall()
+        some = f"SELECT record {edges} AND type = ? ORDER BY {there} LIMIT ?"
+        of_type = connection.execute(some, (node_id, type, limit + 1)).fetchall()
         records[type] = [record for (record,) in of_type[:limit]]
         if len(of_type) > limit:
-            left_out += connection.execute(side.count, (node_id, type)).fetchone()[0] - limit
+            (count,) = connection.execute(f"SELECT count(*) {edges} AND type = ?", (node_id, type)).fetchone()
+            left_out += count - limit
     return records, left_out
-
-
-def _advance(connection: sqlite3.Connection, written: Sequence[str]) -> None:
-    """Count what was written into the revision."""
-    revision = sha256("\n".join([_revision(connection), *written]).encode()).hexdigest()
-    connection.execute("DELETE FROM graph_revision")
-    connection.execute("INSERT INTO graph_revision VALUES (?)", (revision,))
 
 
 def _revision(connection: sqlite3.Connection) -> str:

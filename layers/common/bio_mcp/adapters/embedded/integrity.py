@@ -1,78 +1,78 @@
-"""Checks that the corpus file is undamaged and consistent."""
+"""Checks of a data directory: whether it can be written, its corpus file and index file are sound, its queue moves."""
 
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from bio_mcp.adapters.embedded.checksums import ENTRY, abbreviated, is_intact, is_intact_entry
-from bio_mcp.adapters.embedded.chunk_checks import damaged_documents
+from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.index import dimension
-from bio_mcp.adapters.papers import Codec
-from bio_mcp.errors import Failure
+from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
+from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, size_of, usable
+from bio_mcp.adapters.embedded.paper_rows import PaperRows, abbreviated, is_intact, is_intact_row
+from bio_mcp.adapters.embedded.schema import ENTRY
+from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
+from bio_mcp.adapters.stored import Codec
+from bio_mcp.errors import Failure, IndexUnavailable, NotFound
+from bio_mcp.health import FAIL, OK, WARN, Finding
+from bio_mcp.ports.state import Jobs
 
-FLOAT_BYTES = 4
-
-ORPHANS = {
-    "heads without an article": "SELECT count(*) FROM heads WHERE pmid NOT IN (SELECT pmid FROM articles)",
-    "articles without a head": "SELECT count(*) FROM articles WHERE pmid NOT IN (SELECT pmid FROM heads)",
-    "index entries without passages": "SELECT count(*) FROM entries WHERE pmid NOT IN (SELECT pmid FROM chunks)",
-    "passages without an index entry": "SELECT count(*) FROM chunks WHERE pmid NOT IN (SELECT pmid FROM entries)",
-    "index entries without vectors": "SELECT count(*) FROM entries WHERE pmid NOT IN (SELECT pmid FROM vectors)",
-    "vectors without an index entry": "SELECT count(*) FROM vectors WHERE pmid NOT IN (SELECT pmid FROM entries)",
-    "index entries without checksums": "SELECT count(*) FROM entries WHERE pmid NOT IN (SELECT pmid FROM checksums)",
-    "checksums without an index entry": "SELECT count(*) FROM checksums WHERE pmid NOT IN (SELECT pmid FROM entries)",
-    "index entries marked as removed": "SELECT count(*) FROM entries WHERE pmid IN (SELECT pmid FROM removed)",
+WITHOUT = (  # what there may not be without what else: the words for it, its table, the other's, and the column of both
+    ("heads without an article", "heads", "articles", "pmid"),
+    ("articles without a head", "articles", "heads", "pmid"),
+    ("index entries without passages", "entries", "chunks", "pmid"),
+    ("passages without an index entry", "chunks", "entries", "pmid"),
+    ("index entries without vectors", "entries", "vectors", "pmid"),
+    ("vectors without an index entry", "vectors", "entries", "pmid"),
+    ("index entries without checksums", "entries", "checksums", "pmid"),
+    ("checksums without an index entry", "checksums", "entries", "pmid"),
+    ("old versions without an article", "old_articles", "articles", "pmid"),
+    ("identifiers without an article", "paper_identifiers", "articles", "pmid"),
+    ("chunks without a collection", "collection_chunks", "collections", "collection"),
+    ("collections without a build", "collections", "collection_builds", "build"),
+    ("texts without a chunk", "collection_texts", "collection_chunks", "id"),
+    ("vectors without a chunk", "collection_vectors", "collection_chunks", "id"),
+    ("vectors without a build", "collection_vectors", "collection_builds", "build"),
+)
+UNREADABLE = (  # what is JSON: the words for it, its table and columns
+    ("documents of projects", "project_documents", "document"),
+    ("libraries of projects", "project_cursors", "cursor"),
+    ("jobs", "jobs", "request", "cursor", "progress"),
+    ("checkpoints", "checkpoints", "windows"),
+    ("queued calls", "continuations", "event"),
+    ("audit records", "audit", "before", "after"),
+)
+WRONG = {
+    **{
+        words: f"{table} WHERE {column} NOT IN (SELECT {'pmid' if column == 'pmid' else 'id'} FROM {other})"  # noqa: S608
+        for words, table, other, column in WITHOUT
+    },
+    **{
+        f"{words} that cannot be read": f"{table} WHERE NOT ({' AND '.join(f'json_valid({each})' for each in columns)})"
+        for words, table, *columns in UNREADABLE
+    },
+    "index entries marked as removed": "entries WHERE pmid IN (SELECT pmid FROM removed)",
     "index entries of an unknown batch": (
-        "SELECT count(*) FROM entries WHERE change > (SELECT coalesce(max(value), 0) FROM settings "
-        "WHERE name = 'change')"
+        "entries WHERE change > (SELECT coalesce(max(value), 0) FROM settings WHERE name = 'change')"
     ),
-    "settings of the index that are missing": (
-        "SELECT (3 - count(*)) * EXISTS (SELECT 1 FROM entries) FROM settings WHERE name IN ('model', 'dim', 'change')"
-    ),
-    "old versions without an article": (
-        "SELECT count(*) FROM old_articles WHERE pmid NOT IN (SELECT pmid FROM articles)"
-    ),
-    "identifiers without an article": (
-        "SELECT count(*) FROM paper_identifiers WHERE pmid NOT IN (SELECT pmid FROM articles)"
-    ),
-    "chunks without a collection": (
-        "SELECT count(*) FROM collection_chunks WHERE collection NOT IN (SELECT id FROM collections)"
-    ),
-    "texts without a chunk": (
-        "SELECT count(*) FROM collection_texts WHERE id NOT IN (SELECT id FROM collection_chunks)"
-    ),
-    "vectors without a chunk": (
-        "SELECT count(*) FROM collection_vectors WHERE id NOT IN (SELECT id FROM collection_chunks) "
-        "OR build NOT IN (SELECT id FROM collection_builds)"
-    ),
-    "collections without a build": (
-        "SELECT count(*) FROM collections WHERE build NOT IN (SELECT id FROM collection_builds)"
-    ),
-    "documents of projects that cannot be read": (
-        "SELECT count(*) FROM project_documents WHERE NOT json_valid(document)"
-    ),
-    "libraries of projects that cannot be read": "SELECT count(*) FROM project_cursors WHERE NOT json_valid(cursor)",
     "identifiers without a document": (
-        "SELECT count(*) FROM project_identifiers WHERE (project_id, doc_id) NOT IN "
-        "(SELECT project_id, doc_id FROM project_documents)"
-    ),
-    "jobs that cannot be read": (
-        "SELECT count(*) FROM jobs WHERE NOT (json_valid(request) AND json_valid(cursor) AND json_valid(progress))"
-    ),
-    "checkpoints that cannot be read": "SELECT count(*) FROM checkpoints WHERE NOT json_valid(windows)",
-    "queued calls that cannot be read": "SELECT count(*) FROM continuations WHERE NOT json_valid(event)",
-    "audit records that cannot be read": (
-        "SELECT count(*) FROM audit WHERE NOT (json_valid(before) AND json_valid(after))"
+        "project_identifiers WHERE (project_id, doc_id) NOT IN (SELECT project_id, doc_id FROM project_documents)"
     ),
     "documents whose vectors do not fit their passages": (
-        "SELECT count(*) FROM entries JOIN vectors USING (pmid) WHERE length(vectors) <> windows * :row"
+        "entries JOIN vectors USING (pmid) WHERE length(vectors) <> windows * 4 * "
+        "(SELECT coalesce(max(value), 0) FROM settings WHERE name = 'dim')"
     ),
     "documents whose words and their counts differ in number": (
-        "SELECT count(*) FROM entries WHERE length(term_ids) <> 2 * length(frequencies)"
+        "entries WHERE length(term_ids) <> 2 * length(frequencies)"
     ),
 }
+"""What a sound file has none of: the words for it, and the table and condition by which it is counted."""
+SETTINGS_LOST = (
+    "SELECT (3 - count(*)) * EXISTS (SELECT 1 FROM entries) FROM settings WHERE name IN ('model', 'dim', 'change')"
+)
 COUNTS = (
     "SELECT count(*), coalesce(sum(version > indexed_version OR pmid NOT IN (SELECT pmid FROM entries)), 0) FROM heads"
 )
@@ -107,35 +107,28 @@ class Integrity:
 
 def check(database: Database, codec: Codec) -> Integrity:
     """Read every page and row of the corpus file. Raises `StoreFailed` if it cannot be opened at all."""
+    problems: list[str] = []
     with database.reading() as connection:
-        problems = [
-            *_run(_malformed_pages, connection),
-            *_run(lambda file: _missing_objects(file, database.objects()), connection),
-        ]
-        for look in (
-            _orphans,
+        looks: tuple[Callable[[sqlite3.Connection], Iterable[str]], ...] = (
+            _malformed_pages,
+            partial(_missing_objects, wanted=database.objects()),
+            _wrong_rows,
             _damaged_passages,
             _damaged_chunks,
             partial(_damaged_papers, codec=codec),
             _unreadable_rows,
-        ):
-            problems += _run(look, connection)
+        )
+        for look in looks:
+            try:
+                problems.extend(look(connection))
+            except sqlite3.Error as error:
+                problems.append(str(error))
         try:
             articles, waiting = connection.execute(COUNTS).fetchone()
-            indexed, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
+            indexed, chunks = PaperRows(connection).size()
         except sqlite3.Error:
             articles = waiting = indexed = chunks = 0
     return Integrity(articles, indexed, chunks, waiting, tuple(dict.fromkeys(problems)))
-
-
-def _run(look: Callable[[sqlite3.Connection], Iterable[str]], connection: sqlite3.Connection) -> list[str]:
-    """The problems that `look` finds; if SQLite fails during the check, its error is one of them."""
-    problems: list[str] = []
-    try:
-        problems.extend(look(connection))
-    except sqlite3.Error as error:
-        problems.append(str(error))
-    return problems
 
 
 def _malformed_pages(connection: sqlite3.Connection) -> Iterator[str]:
@@ -148,22 +141,21 @@ def _missing_objects(connection: sqlite3.Connection, wanted: Iterable[str]) -> I
     return (f"the {missing} is missing" for missing in sorted(set(wanted) - existing))
 
 
-def _orphans(connection: sqlite3.Connection) -> Iterator[str]:
-    row = {"row": dimension(connection) * FLOAT_BYTES}
-    for name, sql in ORPHANS.items():
-        count = connection.execute(sql, row if ":row" in sql else {}).fetchone()[0]
-        if count:
-            yield f"{count} {name}"
+def _wrong_rows(connection: sqlite3.Connection) -> Iterator[str]:
+    counts = {words: f"SELECT count(*) FROM {rows}" for words, rows in WRONG.items()}  # noqa: S608  our own
+    for words, sql in (counts | {"settings of the index that are missing": SETTINGS_LOST}).items():
+        if count := connection.execute(sql).fetchone()[0]:
+            yield f"{count} {words}"
 
 
 def _damaged_passages(connection: sqlite3.Connection) -> Iterator[str]:
     pmids = [
         row[0]
         for *row, entry_crc, vectors, vectors_crc, chunks, chunks_crc in connection.execute(INDEXED)
-        if not (is_intact_entry(row, entry_crc) and is_intact(vectors, vectors_crc) and is_intact(chunks, chunks_crc))
+        if not (is_intact_row(row, entry_crc) and is_intact(vectors, vectors_crc) and is_intact(chunks, chunks_crc))
     ]
     if pmids:
-        yield f"damaged passages of PMID {abbreviated(pmids)}: `bio-mcp reindex` rebuilds them from the stored papers"
+        yield f"damaged passages of PMID {abbreviated(pmids)}: `bio-mcp admin reindex` makes them from the papers"
 
 
 def _damaged_chunks(connection: sqlite3.Connection) -> Iterator[str]:
@@ -197,3 +189,97 @@ def _unreadable_rows(connection: sqlite3.Connection) -> Iterator[str]:
                     pass
             except sqlite3.Error as error:
                 yield f"{table}: {error}"
+
+
+LOW_DISK, FULL_DISK = 1 << 30, 100 << 20  # bytes of free disk
+RESTORE = (
+    "Stop every bio-mcp that uses the file and put back a copy of it, with no corpus.sqlite3-wal beside it; or move it "
+    "away, and import, sync and ingest again."
+)
+REPAIRS = {
+    "bio-mcp admin reindex": "Run `bio-mcp admin reindex`.",
+    "ingest them again": "Ingest these documents again, with force_rebuild.",
+}
+"""What a problem names that repairs it -> the remedy."""
+
+
+def data_directory(home: Path) -> Finding:
+    """Check that `home` is writable, with room for the next import."""
+    existing = next(directory for directory in (home, *home.absolute().parents) if directory.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        readable = existing == home and os.access(home, os.R_OK | os.X_OK)
+        found = f"{home} cannot be written" + (": its corpus can be searched and not changed" if readable else "")
+        remedy = "Make it writable for this user, or set BIO_MCP_HOME."
+        return Finding(WARN if readable else FAIL, found, remedy)
+    return space(home, shutil.disk_usage(existing).free)
+
+
+def space(home: Path, free: int) -> Finding:
+    """Check that `free` bytes are enough for the next import or sync."""
+    found = f"{home}, {free / (1 << 30):.1f} GiB free"
+    if free < FULL_DISK:
+        return Finding(FAIL, found, "Free some space: the next import or sync may not fit.")
+    return Finding(WARN if free < LOW_DISK else OK, found, "Free some space soon." if free < LOW_DISK else "")
+
+
+def database(integrity: Integrity) -> Finding:
+    """The result of the integrity check, with what to do about damage."""
+    problems = integrity.problems
+    if not problems:
+        return Finding(OK, "whole")
+    for repair, remedy in REPAIRS.items():
+        if all(repair in problem for problem in problems):
+            return Finding(FAIL, "; ".join(problems), remedy)
+    return Finding(FAIL, "; ".join(problems), RESTORE)
+
+
+def index_file(database: Database) -> Finding:
+    """Whether a start can read the saved index, and whether it can be saved where that cannot be read."""
+    path = database.directory / NAME
+    with database.reading(IndexUnavailable) as connection:
+        papers = PaperRows(connection)
+        _, windows = papers.size()
+        if windows <= MIN_WINDOWS:
+            return Finding(OK, "not needed: a corpus of this size is read as fast")
+        try:
+            file = usable(path, papers)
+        except Unusable as unusable:
+            reason = unusable.reason
+        else:
+            since = papers.changed(file.about["change"])
+            return Finding(OK, f"{NAME}, {path.stat().st_size / (1 << 20):,.0f} MB, {since:,} papers changed since")
+    found = f"{NAME} {reason}; a search does not use it, and reads the whole corpus file"
+    if obstacle := _obstacle(path, FREE * size_of(windows, papers.dim)):
+        return Finding(WARN, found, f"{obstacle}; then the next start of a server makes it.")
+    if reason is Reason.DAMAGED:
+        return Finding(WARN, found, "The next search makes it again. If it is damaged again, check the disk.")
+    return Finding(OK, f"{NAME} {reason}; the next search makes it")
+
+
+def _obstacle(path: Path, needed: int) -> str:
+    """What to do before the file at `path` can be written, which takes so many bytes of free disk; "" for nothing."""
+    if path.is_dir():
+        return f"Delete the directory {path.name}"
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return f"Make {path.parent} writable for this user"
+    free = shutil.disk_usage(path.parent).free
+    return f"Free {(needed - free) / (1 << 30):.1f} GiB of disk" if free < needed else ""
+
+
+def queue(continuations: SqliteContinuations, jobs: Jobs) -> Finding:
+    """Check for dead letters whose job no later sync has continued."""
+    dead = [
+        f"{event['arguments'].get('query_key', event['tool'])}: {reason}"
+        for event, reason in continuations.dead()
+        if _is_stalled(event["arguments"].get("job_id"), jobs)
+    ]
+    if not dead:
+        return Finding(OK, "nothing was given up")
+    return Finding(WARN, f"given up: {'; '.join(dead)}", "Run the sync again: it continues where it stopped.")
+
+
+def _is_stalled(job_id: str | None, jobs: Jobs) -> bool:
+    try:
+        return job_id is None or jobs.get(job_id).state == "stalled"
+    except NotFound:
+        return False

@@ -1,47 +1,51 @@
-"""The passage index: stored in the corpus file, searched in memory."""
+"""The indexes of the papers: that of the corpus file, and others in corpus files below `indexes`, searched in memory.
+
+The table `indexes` of the corpus file says which is which: one transaction there switches every process. A directory
+is never used twice, so that a slow writer cannot reach another index.
+"""
 
 import json
+import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from secrets import token_hex
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.entry_rows import write_entries
-from bio_mcp.adapters.embedded.failures import DAMAGED
-from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
-from bio_mcp.adapters.embedded.index_file import NAME as INDEX_FILE
-from bio_mcp.adapters.embedded.postings import Rows
-from bio_mcp.adapters.embedded.rows import read_vectors
-from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
-from bio_mcp.adapters.embedded.stored_chunks import (
-    hashes_by_chunk,
-    intact_rows,
+from bio_mcp.adapters.embedded.database import DAMAGED, Database
+from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
+from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Snapshot, search, weights_of_terms
+from bio_mcp.adapters.embedded.paper_rows import (
+    PaperRows,
+    read_vectors,
     stored_chunks,
-    undamaged_rows,
-    vectors_by_hash,
+    stored_rows,
+    write_entries,
 )
-from bio_mcp.adapters.embedded.window_columns import Sizes
-from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, other_model
-from bio_mcp.adapters.pmids import numbers
-from bio_mcp.errors import IndexUnavailable, ModelMismatch
+from bio_mcp.adapters.embedded.vector_search import Sizes
+from bio_mcp.adapters.indexes import back_from, check_begun, check_entries, mean_vector, other_index_model, unknown_role
+from bio_mcp.adapters.stored import numbers
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.ports.models import PaperIndex, Role
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from numpy.typing import NDArray
 
-    from bio_mcp.adapters.embedded.opening import Connection
+    from bio_mcp.adapters.embedded.database import Connection
     from bio_mcp.retrieval.passages import Vectors
 
+
 LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
-TRIES = 3  # transactions, to find one that is not older than the index in memory
+TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
 SIZES = Sizes()
-PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
 class SqlitePassages:
@@ -50,8 +54,9 @@ class SqlitePassages:
 
     def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "") -> None:
         self._database, self._name = database, name or "corpus"
+        self.write_at_once, self.refresh_after = database.papers_a_write, 1
         self._only: tuple[str, int] | None = None
-        self._index = LiveIndex(k1, b, database.directory / INDEX_FILE, sizes)
+        self._index = LiveIndex(k1, b, sizes, database.directory / INDEX_FILE)
 
     def only_of(self, model: tuple[str, int]) -> "SqlitePassages":
         """Return these passages for a caller who has that model: once they are of another one, they are refused."""
@@ -60,13 +65,11 @@ class SqlitePassages:
         return made
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
-        with self._database.reading(IndexUnavailable) as connection:
-            if _indexed_model(connection) == (fingerprint, dim):
-                return
+        if self.model() == (fingerprint, dim):
+            return
         with self._database.writing(IndexUnavailable) as connection:
             _check_model(connection, fingerprint, dim)
-            connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
-            _put_change(connection, last_change(connection) + 1)
+            _put_change(connection, model=fingerprint, dim=dim)
         self._only = self._only and (fingerprint, dim)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
@@ -75,14 +78,12 @@ class SqlitePassages:
 
     def renew(self, fingerprint: str, dim: int) -> None:
         with self._database.writing(IndexUnavailable) as connection:
-            if _indexed_model(connection) == (fingerprint, dim):
+            rows = PaperRows(connection)
+            if rows.model == (fingerprint, dim):
                 return
-            change = last_change(connection) + 1
-            connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (change,))
-            for table in ("entries", "chunks", "vectors", "checksums"):
-                connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
-            connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
-            _put_change(connection, change)
+            connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (rows.change + 1,))
+            _empty(connection)
+            _put_change(connection, model=fingerprint, dim=dim)
 
     def name(self) -> str:
         return self._name
@@ -90,10 +91,10 @@ class SqlitePassages:
     def model(self) -> tuple[str, int] | None:
         """The fingerprint and dimension of the model of the vectors; None if there is no index."""
         with self._database.reading(IndexUnavailable) as connection:
-            return _indexed_model(connection)
+            return PaperRows(connection).model
 
     def versions(self) -> Iterator[tuple[str, int]]:
-        """Give PMID and version of every paper, in the order of PMIDs."""
+        self._database.catch_up()
         after, rows = 0, [(0, 0)]
         while rows:
             with self._database.reading(IndexUnavailable) as connection:
@@ -104,75 +105,68 @@ class SqlitePassages:
     @staticmethod
     def clear(connection: sqlite3.Connection) -> None:
         """Delete the index of a file that another is searched instead of."""
-        for table in ("entries", "chunks", "vectors", "checksums", "removed"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
+        _empty(connection, "removed")
         connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
-        _put_change(connection, last_change(connection) + 1)
+        _put_change(connection)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
-        with self._reading() as connection:
-            rows = undamaged_rows(connection, pmids)
-        return {str(pmid): hashes_by_chunk(chunks) for pmid, chunks, _ in rows}
+        with self._reading() as (connection, _):
+            rows = stored_rows(connection, pmids, pass_damaged=True)
+        return {str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)} for pmid, chunks, _ in rows}
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
-        with self._reading() as connection:
-            rows = undamaged_rows(connection, pmids)
-        return {str(pmid): vectors_by_hash(chunks, vectors) for pmid, chunks, vectors in rows}
+        with self._reading() as (connection, index):
+            rows = stored_rows(connection, pmids, pass_damaged=True)
+        return {
+            str(pmid): dict(zip((chunk[-1] for chunk in json.loads(chunks)), _matrix(vectors, index.dim), strict=True))
+            for pmid, chunks, vectors in rows
+        }
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         with self._database.writing(IndexUnavailable) as connection:
-            self._check_model(connection)
-            dim = dimension(connection)
-            if not dim:
+            index = self._checked(connection)
+            if not index.dim:
                 raise IndexUnavailable("There is no index yet: create its schema first.", retryable=False)
-            check_vectors(entries, dim)
-            change = last_change(connection) + 1
-            if write_entries(connection, entries, change):
-                _put_change(connection, change)
-
-    def refresh_after(self) -> int:
-        return 1
+            check_entries(entries, index.dim)
+            if write_entries(connection, entries, index.change + 1):
+                _put_change(connection)
 
     def refresh(self, fingerprint: str, dim: int) -> None:
         self.check_model(fingerprint, dim)
 
     def delete(self, pmids: Sequence[str]) -> None:
         with self._database.writing(IndexUnavailable) as connection:
-            change = last_change(connection) + 1
-            deleted = [
-                (pmid,)
-                for pmid in numbers(pmids)
-                if connection.execute("DELETE FROM entries WHERE pmid = ?", (pmid,)).rowcount
-            ]
-            if deleted:
-                for table in ("chunks", "vectors", "checksums"):
-                    connection.executemany(f"DELETE FROM {table} WHERE pmid = ?", deleted)  # noqa: S608  named above
-                connection.executemany("INSERT INTO removed VALUES (?, ?)", [(pmid, change) for (pmid,) in deleted])
-                _put_change(connection, change)
+            listed = (json.dumps(numbers(pmids)),)
+            among = "pmid IN (SELECT value FROM json_each(?1))"
+            gone = f"INSERT INTO removed SELECT pmid, ?2 FROM entries WHERE {among}"  # noqa: S608  as it stands above
+            if connection.execute(gone, (*listed, PaperRows(connection).change + 1)).rowcount:
+                for table in TABLES:
+                    connection.execute(f"DELETE FROM {table} WHERE {among}", listed)  # noqa: S608  our own names
+                _put_change(connection)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
-        for _ in range(TRIES):
-            with self._reading() as connection:
-                snapshot = self._index.current(connection)
-                if snapshot.change <= last_change(connection):  # vectors are read as of this transaction
-                    return _search(connection, snapshot, query)
-        raise IndexUnavailable("The index is being written; search again.")
+        def answer(connection: "Connection") -> list[Candidate] | None:
+            index = self._checked(connection)
+            snapshot = self._index.current(connection.file, index)
+            if snapshot.change > index.change:  # vectors are read as of this transaction
+                return None
+            return _search(connection, index, snapshot, query)
+
+        return search(self._database, answer)
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        with self._reading() as connection:
-            dim = dimension(connection)
-            rows = intact_rows(connection, pmids)
-        return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
+        with self._reading() as (connection, index):
+            rows = stored_rows(connection, pmids)
+        return {str(pmid): mean_vector(_matrix(blob, index.dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
-        with self._reading() as connection:
-            rows = intact_rows(connection, pmids)
+        with self._reading() as (connection, _):
+            rows = stored_rows(connection, pmids)
         return {str(pmid): stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
     def count(self) -> tuple[int, int]:
         with self._database.reading(IndexUnavailable) as connection:
-            documents, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
-        return documents, chunks
+            return PaperRows(connection).size()
 
     def by_year(self) -> list[YearCount]:
         with self._database.reading(IndexUnavailable) as connection:
@@ -180,54 +174,46 @@ class SqlitePassages:
         return [YearCount(*row) for row in rows]
 
     @contextmanager
-    def _reading(self) -> "Iterator[Connection]":
+    def _reading(self) -> Iterator[tuple["Connection", PaperRows]]:
         with self._database.reading(IndexUnavailable) as connection:
-            self._check_model(connection)
-            yield connection
+            yield connection, self._checked(connection)
 
-    def _check_model(self, connection: sqlite3.Connection) -> None:
-        if self._only and _indexed_model(connection) != self._only:
+    def _checked(self, connection: sqlite3.Connection) -> PaperRows:
+        """The index, unless it was changed to another model than the caller has."""
+        index = PaperRows(connection)
+        if self._only not in (None, index.model):
             raise IndexUnavailable("The index was changed to another model at this moment; ask again.")
-
-
-def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:
-    row = connection.execute("SELECT value FROM settings WHERE name = 'model'").fetchone()
-    return (row[0], dimension(connection)) if row else None
+        return index
 
 
 def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> None:
-    stored = _indexed_model(connection)
-    if stored == (fingerprint, dim) or not _count(connection):
+    stored = PaperRows(connection).model
+    if stored == (fingerprint, dim) or not _is_filled(connection):
         return
     if stored is None:
         raise IndexUnavailable(DAMAGED, retryable=False)
-    raise ModelMismatch(
-        f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} ({dim}) is "
-        "configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
-        indexed=stored[0],
-        configured=fingerprint,
-    )
+    raise other_index_model(stored, fingerprint, dim)
 
 
-def _count(connection: sqlite3.Connection) -> int:
-    documents: int = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
-    return documents
+def _is_filled(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
 
 
-def _put_change(connection: sqlite3.Connection, change: int) -> None:
-    connection.execute(PUT, ("change", change))
+def _empty(connection: sqlite3.Connection, *others: str) -> None:
+    for table in (*TABLES, *others):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
+
+
+def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
+    """Count a change of the index, which other processes find by it, and of these settings."""
+    change = PaperRows(connection).change + 1
+    put = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
+    connection.executemany(put, (settings | {"change": change}).items())
     connection.execute("INSERT INTO changes VALUES (?, ?)", (change, token_hex(8)))
 
 
-def _terms(connection: sqlite3.Connection, terms: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:
-    """Term ids and weights of the terms that the corpus knows; the weights of a repeated term add up."""
-    weights: dict[str, float] = {}
-    for term, weight in terms:
-        weights[term] = weights.get(term, 0.0) + weight
-    rows = connection.execute(
-        "SELECT id, term FROM terms WHERE term IN (SELECT value FROM json_each(?))", (json.dumps(list(weights)),)
-    )
-    return sorted((number, weights[term]) for number, term in rows)
+def _matrix(blob: bytes, dim: int) -> "NDArray[np.float32]":
+    return np.frombuffer(blob, "<f4").reshape(-1, dim)
 
 
 def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditions:
@@ -240,45 +226,128 @@ def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditio
         )
         return tuple(number for (number,) in rows)
 
-    any_of = [facets("journal", filters.journals)] if filters.journals else []
-    any_of += [facets("publication_type", filters.publication_types)] if filters.publication_types else []
-    any_of += [facets("tag", frozenset({tag})) for tag in sorted(filters.tags)]
-    any_of += [facets("project", frozenset({filters.project}))] if filters.project is not None else []
+    sets = [("journal", filters.journals), ("publication_type", filters.publication_types)]
+    sets += [("tag", frozenset({tag})) for tag in sorted(filters.tags)]
+    sets += [("project", frozenset({filters.project}))] if filters.project is not None else []
+    any_of = [facets(kind, values) for kind, values in sets if values]
     within = None if query.within is None else np.array(numbers(query.within), np.int64)
     return Conditions(filters.year_from, filters.year_to, tuple(any_of), within)
 
 
-def _search(connection: sqlite3.Connection, snapshot: Snapshot, query: PassageQuery) -> list[Candidate]:
+def _search(
+    connection: sqlite3.Connection, index: PaperRows, snapshot: Snapshot, query: PassageQuery
+) -> list[Candidate]:
     if not snapshot.documents:
-        if _count(connection):  # the settings with the number of batches are lost
+        if _is_filled(connection):  # the settings with the number of batches are lost
             raise IndexUnavailable(DAMAGED, retryable=False)
-        if last_change(connection) and not dimension(connection):
+        if index.change and not index.dim:
             raise IndexUnavailable("The index was replaced by another and removed; ask again.")
         return []
-    terms = _terms(connection, query.terms)
-    among = snapshot.passing(_conditions(connection, query))
-    candidates = _by_vector(connection, snapshot, among, query)
-    rows, scores = snapshot.lexical(terms, among, query.depth)
-    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-        if row in candidates:
-            candidates[row].bm25 = score
-        else:
-            candidates[row] = snapshot.candidate(row, score, None, None)
-    return list(candidates.values())
+    known = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+    found = snapshot.best(
+        weights_of_terms(query.terms, lambda listed: connection.execute(known, (listed,))),
+        query.vector,
+        snapshot.passing(_conditions(connection, query)),
+        query.depth,
+        partial(read_vectors, connection, snapshot.windows.dim),  # as of this transaction
+        all_exact=query.within is not None,
+    )
+    return snapshot.candidates(found)
 
 
-def _by_vector(
-    connection: sqlite3.Connection, snapshot: Snapshot, among: Rows | None, query: PassageQuery
-) -> dict[int, Candidate]:
-    """The candidates of the query's vector, by their rows."""
-    candidates: dict[int, Candidate] = {}
-    if query.vector is not None:
-        if query.vector.shape != (snapshot.windows.dim,):
-            raise other_model()
-        vector, read = np.asarray(query.vector, np.float32), partial(read_vectors, connection, snapshot.windows.dim)
-        nearest = snapshot.dense(vector, among, query.depth, read, all_exact=query.within is not None)
-        for row, place, cosine in zip(
-            nearest.rows.tolist(), nearest.places.tolist(), nearest.cosines.tolist(), strict=True
-        ):
-            candidates[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, place))
-    return candidates
+MAIN = ""  # the name of the index in the corpus file itself
+Names = Mapping[Role, str]
+
+
+class SqliteIndexes:
+    """The port `Indexes` over `database`; `over` makes the passages of a corpus file, by the index's name."""
+
+    def __init__(self, database: Database, over: Callable[[Database, str], SqlitePassages]) -> None:
+        self._database, self._over = database, over
+        self._folder = database.directory / "indexes"
+        self._open: dict[tuple[Role, str], tuple[Database, SqlitePassages]] = {}
+        self._lock = Lock()
+
+    def searched(self) -> tuple[SqlitePassages, tuple[str, int] | None]:
+        with self._database.reading(IndexUnavailable) as connection:
+            names = _names(connection)
+            model = PaperRows(connection).model
+        passages = self._passages(names)[Role.SEARCHED]
+        return passages, model if names[Role.SEARCHED] == MAIN else passages.model()
+
+    def searched_database(self) -> Database:
+        """The corpus file with the index that is searched."""
+        names = self._names()
+        self._passages(names)
+        return self._open[Role.SEARCHED, names[Role.SEARCHED]][0]
+
+    def all(self) -> list[PaperIndex]:
+        found = self._passages(self._names())
+        models = {role: passages.model() for role, passages in found.items()}
+        return [PaperIndex(role, *model, found[role]) for role in Role if (model := models.get(role)) is not None]
+
+    def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
+        check_begun(self.all(), fingerprint, force=force)
+        with self._database.writing(IndexUnavailable) as connection:
+            names = _names(connection)
+            if Role.NEXT not in names and Role.PREVIOUS not in names:
+                connection.execute("INSERT INTO indexes VALUES (?, ?)", (Role.NEXT, token_hex(8)))
+        self._sweep()
+        passages = self._passages(self._names()).get(Role.NEXT)
+        if passages is None:
+            raise unknown_role(Role.NEXT)
+        passages.ensure_schema(fingerprint, dim)
+        return PaperIndex(Role.NEXT, fingerprint, dim, passages)
+
+    def switch(self, to: Role) -> None:
+        with self._database.writing(IndexUnavailable) as connection:
+            names = _names(connection)
+            back = back_from(to, names.keys())
+            connection.execute("DELETE FROM indexes")
+            rows = [(Role.SEARCHED, names[to]), (back, names[Role.SEARCHED])]
+            connection.executemany("INSERT INTO indexes VALUES (?, ?)", rows)
+
+    def remove(self) -> bool:
+        with self._database.writing(IndexUnavailable) as connection:
+            names = _names(connection)
+            others = [role for role in names if role is not Role.SEARCHED]
+            connection.executemany("DELETE FROM indexes WHERE role = ?", [(role,) for role in others])
+            if MAIN in (names[role] for role in others):
+                SqlitePassages.clear(connection)
+        self._passages(self._names())
+        self._sweep()
+        return bool(others)
+
+    def close(self) -> None:
+        """Close the files beside the corpus file."""
+        self._passages({})
+
+    def _names(self) -> Names:
+        with self._database.reading(IndexUnavailable) as connection:
+            return _names(connection)
+
+    def _passages(self, names: Names) -> dict[Role, SqlitePassages]:
+        """The passages by role; those of other roles and names are closed."""
+        with self._lock:
+            for key in [key for key in self._open if names.get(key[0]) != key[1]]:
+                database, _ = self._open.pop(key)
+                if database is not self._database:
+                    database.close()
+            for key in names.items():
+                if key not in self._open:
+                    database = self._database if key[1] == MAIN else Database(self._folder / key[1])
+                    self._open[key] = database, self._over(database, key[1])
+            return {role: self._open[role, name][1] for role, name in names.items()}
+
+    def _sweep(self) -> None:
+        """Delete the directories that no row names. One is named before it is made."""
+        there = list(self._folder.glob("*"))
+        named = set(self._names().values())
+        for each in there:
+            if each.name not in named:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+def _names(connection: "sqlite3.Connection") -> dict[Role, str]:
+    rows = connection.execute("SELECT role, name FROM indexes").fetchall()
+    return {Role.SEARCHED: MAIN} | {Role(role): name for role, name in rows}

@@ -1,40 +1,209 @@
-"""Projects, in the corpus file."""
+"""What people keep in the corpus file: projects with their documents, reviews, answers that were given."""
 
-from dataclasses import astuple
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple
+from datetime import datetime, timedelta
+from typing import Any
 
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.ports.projects import Project
-from bio_mcp.retrieval.project_names import unknown_project
+from bio_mcp.adapters.embedded.database import Store
+from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
+from bio_mcp.errors import NotFound
+from bio_mcp.literature.clock import sortable
+from bio_mcp.literature.records import CitedSpan
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage, StoredAnswer
+from bio_mcp.retrieval.project_chunks import unknown_project
 
-_SELECT = "SELECT project_id, collection, embed_model, hybrid_enabled, refs, top_k, max_characters FROM projects "
 
-
-class SqliteProjects:
+class SqliteProjects(Store):
     """The port `Projects` over the corpus file."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def get(self, project_id: str) -> Project:
-        with self._database.reading() as connection:
-            row = connection.execute(_SELECT + "WHERE project_id = ?", (project_id,)).fetchone()
-        if row is None:
-            raise unknown_project(project_id, (project.project_id for project in self.all()))
-        return _project(row)
+        if found := self._projects("project_id = ?", project_id):
+            return found[0]
+        raise unknown_project(project_id, (each.project_id for each in self.all()))
 
     def put(self, project: Project) -> None:
-        with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO projects VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(project))
+        self._database.write("INSERT OR REPLACE INTO projects VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(project))
 
     def all(self) -> list[Project]:
-        with self._database.reading() as connection:
-            return [_project(row) for row in connection.execute(_SELECT + "ORDER BY project_id")]
+        return self._projects("TRUE")
 
     def delete(self, project_id: str) -> bool:
+        return self._database.write("DELETE FROM projects WHERE project_id = ?", (project_id,)) > 0
+
+    def _projects(self, wanted: str, *values: str) -> list[Project]:
+        columns = "project_id, collection, embed_model, hybrid_enabled, refs, top_k, max_characters"
+        sql = f"SELECT {columns} FROM projects WHERE {wanted} ORDER BY project_id"  # noqa: S608  our own words
+        rows = self._database.rows(sql, values)
+        return [Project(each, of, model, bool(hybrid), *others) for each, of, model, hybrid, *others in rows]
+
+
+_SELECT = (
+    "SELECT document, (SELECT json_group_array(identifier) FROM project_identifiers AS i "
+    "WHERE i.project_id = d.project_id AND i.doc_id = d.doc_id) "
+    "FROM project_documents AS d WHERE project_id = :project "
+)
+_HAVING = (
+    "AND doc_id IN (SELECT doc_id FROM project_identifiers WHERE project_id = :project "
+    "AND identifier IN (SELECT value FROM json_each(:identifiers))) "
+)
+
+
+class SqliteProjectDocuments(Store):
+    """The port `ProjectDocuments` over the corpus file."""
+
+    def find(self, project_id: str, identifiers: Sequence[str]) -> list[ProjectDocument]:
+        return self._read(_HAVING, project=project_id, identifiers=json.dumps(list(identifiers)))
+
+    def put(self, project_id: str, document: ProjectDocument) -> None:
+        row = json.dumps(to_row(document), ensure_ascii=False)
+        identifiers = [(project_id, each, document.doc_id) for each in sorted(document.identifiers)]
         with self._database.writing() as connection:
-            return connection.execute("DELETE FROM projects WHERE project_id = ?", (project_id,)).rowcount > 0
+            _delete(connection, project_id, [document.doc_id])
+            connection.execute("INSERT INTO project_documents VALUES (?, ?, ?)", (project_id, document.doc_id, row))
+            connection.executemany("INSERT OR REPLACE INTO project_identifiers VALUES (?, ?, ?)", identifiers)
+
+    def delete(self, project_id: str, doc_ids: Sequence[str]) -> None:
+        with self._database.writing() as connection:
+            _delete(connection, project_id, doc_ids)
+
+    def all(self, project_id: str) -> list[ProjectDocument]:
+        return self._read("", project=project_id)
+
+    def cursor(self, project_id: str, library: str) -> dict[str, Any]:
+        sql = "SELECT cursor FROM project_cursors WHERE project_id = ? AND library = ?"
+        row = self._database.row(sql, (project_id, library))
+        cursor: dict[str, Any] = json.loads(row[0]) if row else {}
+        return cursor
+
+    def put_cursor(self, project_id: str, library: str, cursor: Mapping[str, Any]) -> None:
+        row = (project_id, library, json.dumps(dict(cursor), ensure_ascii=False))
+        self._database.write("INSERT OR REPLACE INTO project_cursors VALUES (?, ?, ?)", row)
+
+    def drop(self, project_id: str) -> None:
+        with self._database.writing() as connection:
+            for table in ("documents", "identifiers", "cursors"):
+                connection.execute(f"DELETE FROM project_{table} WHERE project_id = ?", (project_id,))  # noqa: S608
+
+    def _read(self, wanted: str, **values: str) -> list[ProjectDocument]:
+        rows = self._database.rows(f"{_SELECT}{wanted}ORDER BY doc_id", values)
+        return [from_row(json.loads(document), json.loads(identifiers)) for document, identifiers in rows]
 
 
-def _project(row: tuple[str, str, str, int, str | None, int, int]) -> Project:
-    project_id, collection, embed_model, hybrid_enabled, references, top_k, max_characters = row
-    return Project(project_id, collection, embed_model, bool(hybrid_enabled), references, top_k, max_characters)
+def _delete(connection: sqlite3.Connection, project_id: str, doc_ids: Sequence[str]) -> None:
+    for table in ("documents", "identifiers"):
+        connection.execute(
+            f"DELETE FROM project_{table} WHERE project_id = ? AND doc_id IN (SELECT value FROM json_each(?))",  # noqa: S608
+            (project_id, json.dumps(list(doc_ids))),
+        )
+
+
+class SqliteScreenings(Store):
+    """The port `Screenings` over the corpus file."""
+
+    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
+        self._put("review_records", [(review, each.record_id, asdict(each)) for each in records])
+
+    def records(self, review: str) -> list[ReviewRecord]:
+        return [ReviewRecord(**row) for row in self._rows("review_records", "record_id", review)]
+
+    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        self._put("review_labels", [(review, each.record_id, each.stage, label_row(each)) for each in labels])
+
+    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
+        sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ?"
+        with self._database.writing() as connection:
+            connection.executemany(sql, [(review, each, stage) for each in record_ids])
+
+    def labels(self, review: str) -> list[ScreeningLabel]:
+        return by_time([label_of(row) for row in self._rows("review_labels", "record_id", review)])
+
+    def put_search(self, review: str, search: ReviewSearch) -> None:
+        self._put("review_searches", [(review, search.search_id, search_row(search))])
+
+    def searches(self, review: str) -> list[ReviewSearch]:
+        found = [search_of(row) for row in self._rows("review_searches", "search_id", review)]
+        return sorted(found, key=lambda each: (each.at, each.search_id))
+
+    def drop(self, review: str) -> None:
+        with self._database.writing() as connection:
+            for table in ("review_records", "review_labels", "review_searches"):
+                connection.execute(f"DELETE FROM {table} WHERE review = ?", (review,))  # noqa: S608
+
+    def _put(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows, or replace those of their keys; the last value of each is stored as JSON."""
+        if rows:
+            sql = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"  # noqa: S608  our own
+            with self._database.writing() as connection:
+                connection.executemany(sql, [(*keys, json.dumps(body, ensure_ascii=False)) for *keys, body in rows])
+
+    def _rows(self, table: str, order: str, review: str) -> list[dict[str, Any]]:
+        sql = f"SELECT body FROM {table} WHERE review = ? ORDER BY {order}"  # noqa: S608
+        return [json.loads(body) for (body,) in self._database.rows(sql, (review,))]
+
+
+LIFETIME = timedelta(days=730)
+
+
+class SqliteAnswers(Store):
+    """The port `Answers` over the corpus file. Each new answer removes those that are two years older."""
+
+    def put(self, answer: StoredAnswer) -> None:
+        spans = json.dumps([asdict(span) for span in answer.spans])
+        row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked))
+        papers = {int(span.pmid): span.pmid in answer.flagged for span in answer.spans}
+        with self._database.writing() as connection:
+            new = connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+            if new:
+                connection.executemany(
+                    "INSERT INTO answer_papers VALUES (?, ?, ?)",
+                    [(pmid, answer.answer_id, flag) for pmid, flag in papers.items()],
+                )
+                older = (sortable(answer.asked - LIFETIME),)
+                answers = "(SELECT answer_id FROM answers WHERE asked < ?)"
+                connection.execute(f"DELETE FROM answer_papers WHERE answer_id IN {answers}", older)  # noqa: S608
+                connection.execute("DELETE FROM answers WHERE asked < ?", older)
+
+    def get(self, answer_id: str) -> StoredAnswer:
+        if found := self._answers("WHERE answer_id = ?", answer_id):
+            return found[0]
+        raise NotFound(f"There is no answer {answer_id!r}; answers are stored for two years")
+
+    def citing(self, pmid: str) -> list[StoredAnswer]:
+        return self._answers("JOIN answer_papers USING (answer_id) WHERE pmid = ? ORDER BY answer_id", int(pmid))
+
+    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
+        with self._database.writing() as connection:
+            connection.executemany(
+                "UPDATE answer_papers SET flagged = 1 WHERE pmid = ? AND answer_id = ?",
+                [(int(pmid), answer_id) for answer_id in answer_ids],
+            )
+
+    def flagged(self, limit: int) -> list[StoredAnswer]:
+        newest = "WHERE answer_id IN (SELECT answer_id FROM answer_papers WHERE flagged) ORDER BY asked DESC"
+        return self._answers(f"{newest}, answer_id DESC LIMIT ?", limit)
+
+    def _answers(self, wanted: str, value: str | int) -> list[StoredAnswer]:
+        """The answers of these rows, each with its flags."""
+        flags = (
+            "SELECT json_group_array(CAST(pmid AS TEXT)) FROM (SELECT pmid FROM answer_papers AS of "
+            "WHERE of.answer_id = answers.answer_id AND flagged ORDER BY pmid)"
+        )
+        columns = f"answer_id, question, text, spans, confidence, asked, ({flags})"
+        rows = self._database.rows(f"SELECT {columns} FROM answers {wanted}", (value,))  # noqa: S608  our own words
+        dated, decoded = datetime.fromisoformat, json.loads
+        return [
+            StoredAnswer(
+                own,
+                question,
+                text,
+                tuple(CitedSpan(**each) for each in decoded(spans)),
+                confidence,
+                dated(asked),
+                tuple(decoded(flagged)),
+            )
+            for own, question, text, spans, confidence, asked, flagged in rows
+        ]

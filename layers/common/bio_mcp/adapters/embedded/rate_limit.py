@@ -15,13 +15,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from bio_mcp.adapters.embedded.opening import Connection, connect
+from bio_mcp.adapters.embedded.database import WRITE
+from bio_mcp.adapters.embedded.side_files import BUSY_S, SideFile
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.deadline import Clock, Deadline
 from bio_mcp.errors import StoreFailed
@@ -30,19 +30,26 @@ from bio_mcp.ports.ncbi import RateLimiter
 T = TypeVar("T")
 log = logging.getLogger("bio_mcp.pace")
 
-FILE = "pace.sqlite3"
-BUSY_S = 1.0  # a process that holds the file for longer is suspended
 LONGEST_S = 3_600.0  # no turn is further ahead, so a later one was stored by another boot
-USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 NEVER = -1.0
 YIELD_S = 0.01  # until a turn that is left to another share is looked at again
 FORGOTTEN_S = 60.0  # after which a share that does not wait is as good as new
-SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS turns "
-    "(budget TEXT PRIMARY KEY, boot TEXT NOT NULL, free_at REAL NOT NULL, cool_until REAL NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS shares (budget TEXT NOT NULL, share TEXT NOT NULL, boot TEXT NOT NULL, "
-    "served REAL NOT NULL, waits_until REAL NOT NULL, PRIMARY KEY (budget, share)) WITHOUT ROWID",
-)
+
+
+class Turns(SideFile):
+    """The file that the processes of a data directory share."""
+
+    file, what = "pace.sqlite3", "the pace of NCBI"
+    journal = "PERSIST"  # which processes that make the file at once need not wait for
+    schema = """
+        CREATE TABLE turns (
+            budget TEXT PRIMARY KEY, boot TEXT NOT NULL, free_at REAL NOT NULL, cool_until REAL NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE shares (
+            budget TEXT NOT NULL, share TEXT NOT NULL, boot TEXT NOT NULL, served REAL NOT NULL,
+            waits_until REAL NOT NULL, PRIMARY KEY (budget, share)
+        ) WITHOUT ROWID;
+    """
 
 
 class SqliteRateLimiter:
@@ -62,8 +69,8 @@ class SqliteRateLimiter:
         sleep: Callable[[float], None] = time.sleep,
         busy_s: float = BUSY_S,
     ) -> None:
-        self._path = directory / FILE
-        self._busy_s = busy_s
+        self._turns = Turns(directory)
+        self._turns.busy_s = busy_s  # a process that holds the file for longer is suspended
         self._budget = budget
         self._gap = gap
         self._local = local
@@ -71,8 +78,6 @@ class SqliteRateLimiter:
         self._sleep = sleep
         self._boot = _boot()
         self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
-        self._file_lock = threading.Lock()
-        self._connection: Connection | None = None
         self._failing = False
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
@@ -98,8 +103,7 @@ class SqliteRateLimiter:
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""
-        with self._file_lock:
-            self._close()
+        self._turns.close()
 
     def _wait_for_others(self, deadline: Deadline, share: str) -> None:
         while (turn := self._transact(partial(self._take, share))) is not None:
@@ -149,45 +153,16 @@ class SqliteRateLimiter:
 
     def _transact(self, change: Callable[[sqlite3.Connection], T]) -> T | None:
         """Run `change` in a transaction that excludes other processes; None if the file cannot be used."""
-        with self._file_lock:
-            try:
-                connection = self._begin()
-                result = change(connection)
-                connection.execute("COMMIT")
-            except (sqlite3.Error, OSError, StoreFailed) as error:
-                self._give_up(error)
-                return None
-            self._failing = False
-            return result
-
-    def _begin(self) -> sqlite3.Connection:
-        if self._connection is not None and not self._connection.refers_to(self._path):
-            self._close()
-        if self._connection is None:
-            self._connection = connect(self._path, self._busy_s)
-            self._connection.execute("PRAGMA journal_mode = PERSIST")
-            self._connection.execute("PRAGMA synchronous = OFF")
-        self._connection.execute("BEGIN IMMEDIATE")
-        for statement in SCHEMA:
-            self._connection.execute(statement)
-        return self._connection
-
-    def _give_up(self, error: Exception) -> None:
-        """Continue without the file; the next turn tries it again."""
-        self._close()
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
-            with suppress(OSError):
-                self._path.with_name(FILE + "-journal").unlink(missing_ok=True)
-                self._path.unlink()
-        if not self._failing:
-            log.warning("%s cannot be used (%s): requests of this process are paced alone", FILE, error)
-        self._failing = True
-
-    def _close(self) -> None:
-        """Close the connection, which rolls back an open transaction."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        try:
+            with self._turns.transaction(WRITE) as turns:
+                result = change(turns)
+        except StoreFailed as failure:
+            if not self._failing:
+                log.warning("%s cannot be used (%s): requests of this process are paced alone", Turns.file, failure)
+            self._failing = True
+            return None
+        self._failing = False
+        return result
 
 
 def _boot() -> str:

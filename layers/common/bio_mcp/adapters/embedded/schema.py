@@ -1,15 +1,15 @@
 """The tables of the corpus file, as steps from an empty file to today's.
 
-A step, once released, never changes: `PRAGMA user_version` counts those that a file has been through.
+A step, once released, never changes: `PRAGMA user_version` is `EARLIER` and the number of those that a file has been
+through.
 
 `heads` stands apart from `articles` so that asking what is known of 200 PMIDs reads small rows only. `entries`,
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
 memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
 `changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
-it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index. `entry_checksum`,
-`crc32` and `listed_identifiers` are ours, defined while a file is brought up to date. Terms and facets are numbered
-once and never renumbered.
+it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index. Terms and facets are
+numbered once and never renumbered.
 
 Each row of `collections` is the index of a project, with chunks, texts, vectors and words of its own, by its number,
 which no other collection ever gets. `change` grows with each write to it, `terms` counts its words, and `build` names
@@ -30,8 +30,12 @@ below the directory `indexes`. Without a row this file's is searched.
 the graph.
 """
 
+from typing import Any
+from zlib import crc32
+
 APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
 
+EARLIER = 16  # schemas that no file has any more: the first step makes number 17
 MIGRATIONS = (
     """
     CREATE TABLE heads (
@@ -55,7 +59,9 @@ MIGRATIONS = (
     CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
     CREATE TABLE facets (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, value));
 
-    CREATE TABLE checkpoints (query_key TEXT PRIMARY KEY, last_edat TEXT, windows TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE checkpoints (
+        query_key TEXT NOT NULL, last_edat TEXT, windows TEXT NOT NULL, term TEXT, UNIQUE (query_key, term)
+    );
     CREATE TABLE jobs (
         job_id TEXT PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, query_key TEXT,
         created TEXT NOT NULL, updated TEXT NOT NULL,
@@ -67,60 +73,23 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE TABLE continuations (
         id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, state TEXT NOT NULL, due REAL NOT NULL,
-        attempts INTEGER NOT NULL, reason TEXT
+        attempts INTEGER NOT NULL, reason TEXT, process TEXT NOT NULL DEFAULT '', unanswered INTEGER NOT NULL DEFAULT 0
     );
     CREATE UNIQUE INDEX continuations_waiting ON continuations (event) WHERE state = 'waiting';
     CREATE INDEX continuations_due ON continuations (due) WHERE state <> 'dead';
     CREATE TABLE audit (
         id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
-        before TEXT NOT NULL, after TEXT NOT NULL
+        before TEXT NOT NULL, after TEXT NOT NULL, caller TEXT
     );
-    """,
-    """
     CREATE TABLE changes (change INTEGER PRIMARY KEY, token TEXT NOT NULL);
-    """,
-    """
     CREATE TABLE projects (
         project_id TEXT PRIMARY KEY, collection TEXT NOT NULL, embed_model TEXT NOT NULL,
-        hybrid_enabled INTEGER NOT NULL, refs TEXT
+        hybrid_enabled INTEGER NOT NULL, refs TEXT, top_k INTEGER NOT NULL DEFAULT 20,
+        max_characters INTEGER NOT NULL DEFAULT 1800
     ) WITHOUT ROWID;
-    """,
-    """
-    ALTER TABLE checkpoints RENAME TO checkpoints_by_key;
-    CREATE TABLE checkpoints (
-        query_key TEXT NOT NULL, last_edat TEXT, windows TEXT NOT NULL, term TEXT, UNIQUE (query_key, term)
-    );
-    INSERT INTO checkpoints SELECT query_key, last_edat, windows, (
-        SELECT json_extract(request, '$.term') FROM jobs
-        WHERE kind = 'sync' AND jobs.query_key = checkpoints_by_key.query_key
-        ORDER BY created DESC, job_id DESC LIMIT 1
-    ) FROM checkpoints_by_key;
-    DROP TABLE checkpoints_by_key;
-    """,
-    """
-    ALTER TABLE continuations ADD COLUMN process TEXT NOT NULL DEFAULT '';
-    ALTER TABLE continuations ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
-    """,
-    """
     CREATE TABLE checksums (
         pmid INTEGER PRIMARY KEY, entry_crc INTEGER NOT NULL, chunks_crc INTEGER NOT NULL, vectors_crc INTEGER NOT NULL
     );
-    INSERT INTO checksums SELECT pmid,
-        entry_checksum(
-            pmid, version, change, year, CAST(journal AS BLOB), design, journal_rank, human,
-            CAST(retraction AS BLOB), length, term_ids, frequencies, facet_ids, windows, CAST(chunk_ids AS BLOB)
-        ),
-        crc32(CAST(chunks AS BLOB)), crc32(vectors)
-        FROM entries JOIN chunks USING (pmid) JOIN vectors USING (pmid);
-    """,
-    """
-    ALTER TABLE audit ADD COLUMN caller TEXT;
-    """,
-    """
-    ALTER TABLE projects ADD COLUMN top_k INTEGER NOT NULL DEFAULT 20;
-    ALTER TABLE projects ADD COLUMN max_characters INTEGER NOT NULL DEFAULT 1800;
-    """,
-    """
     CREATE TABLE collections (
         id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, build INTEGER NOT NULL,
         change INTEGER NOT NULL, terms INTEGER NOT NULL
@@ -155,15 +124,10 @@ MIGRATIONS = (
     CREATE TABLE project_cursors (
         project_id TEXT NOT NULL, library TEXT NOT NULL, cursor TEXT NOT NULL, PRIMARY KEY (project_id, library)
     ) WITHOUT ROWID;
-    """,
-    """
     CREATE TABLE paper_identifiers (
         identifier TEXT NOT NULL, pmid INTEGER NOT NULL, PRIMARY KEY (identifier, pmid)
     ) WITHOUT ROWID;
     CREATE INDEX paper_identifiers_by_pmid ON paper_identifiers (pmid);
-    INSERT INTO paper_identifiers SELECT value, pmid FROM articles, json_each(listed_identifiers(article));
-    """,
-    """
     CREATE TABLE answers (
         answer_id TEXT PRIMARY KEY, question TEXT NOT NULL, text TEXT NOT NULL, spans TEXT NOT NULL,
         confidence REAL NOT NULL, asked TEXT NOT NULL
@@ -174,8 +138,6 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX answer_papers_by_answer ON answer_papers (answer_id);
     CREATE INDEX answer_papers_flagged ON answer_papers (answer_id) WHERE flagged;
-    """,
-    """
     CREATE TABLE graph_nodes (node_id TEXT PRIMARY KEY, type TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE graph_names (
         name TEXT NOT NULL, node_id TEXT NOT NULL, PRIMARY KEY (name, node_id)
@@ -186,21 +148,15 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX graph_edges_backwards ON graph_edges (to_id, type, from_id);
     CREATE TABLE graph_revision (revision TEXT NOT NULL);
-    """,
-    """
     CREATE TABLE old_articles (
         pmid INTEGER NOT NULL, version INTEGER NOT NULL, content_hash TEXT NOT NULL, article BLOB NOT NULL,
         UNIQUE (pmid, version)
     );
-    """,
-    """
     CREATE TABLE paper_days (
         day TEXT PRIMARY KEY, added INTEGER NOT NULL, revised INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX entries_by_year ON entries (year, design);
     CREATE INDEX jobs_by_time ON jobs (kind, created);
-    """,
-    """
     CREATE TABLE found_papers (
         query_key TEXT NOT NULL, pmid INTEGER NOT NULL, PRIMARY KEY (query_key, pmid)
     ) WITHOUT ROWID;
@@ -210,8 +166,6 @@ MIGRATIONS = (
         query_key TEXT NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL, pmid INTEGER NOT NULL,
         version INTEGER NOT NULL, PRIMARY KEY (query_key, position), UNIQUE (query_key, pmid, kind, version)
     ) WITHOUT ROWID;
-    """,
-    """
     CREATE TABLE review_records (
         review TEXT NOT NULL, record_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, record_id)
     );
@@ -222,8 +176,34 @@ MIGRATIONS = (
     CREATE TABLE review_searches (
         review TEXT NOT NULL, search_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, search_id)
     );
-    """,
-    """
     CREATE TABLE indexes (role TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN number INTEGER;
+    UPDATE jobs SET number = older.number FROM (
+        SELECT job_id AS id, row_number() OVER (ORDER BY created, job_id) AS number FROM jobs
+    ) AS older WHERE job_id = older.id;
+    DROP INDEX jobs_by_query;
+    DROP INDEX jobs_by_time;
+    CREATE UNIQUE INDEX jobs_by_number ON jobs (number);
+    CREATE INDEX jobs_by_query ON jobs (kind, query_key, number);
+    CREATE INDEX jobs_by_kind ON jobs (kind, number);
+    """,
 )
+
+# texts as bytes: damaged text may not decode
+ENTRY = (
+    "pmid, version, change, year, CAST(journal AS BLOB), design, journal_rank, human, CAST(retraction AS BLOB), "
+    "length, term_ids, frequencies, facet_ids, windows, CAST(chunk_ids AS BLOB)"
+)
+
+
+def entry_checksum(*row: Any) -> int:
+    """CRC-32 of a row with the columns in `ENTRY`. Files store the result, so it must never change."""
+    pmid, version, change, year, journal, design, rank, human, retraction, length, *blobs = row
+    terms, frequencies, facets, windows, chunk_ids = blobs
+    numbers = f"{pmid} {version} {change} {year} {design} {rank} {human} {length} {windows}"
+    crc = crc32(journal or b"", crc32(numbers.encode()))
+    for blob in (retraction, terms, frequencies, facets, chunk_ids):
+        crc = crc32(blob, crc)
+    return crc

@@ -1,7 +1,6 @@
 """Sentence-embedding models run by sentence-transformers: the reference implementation, for any model that it can load.
 
-Needs the extra `hf` (torch, some 5 GB). With the same weights its vectors equal those of `OnnxEmbeddings` to 1e-5, so
-both have the same fingerprint and may share an index.
+Needs the extra `hf` (torch, some 5 GB).
 """
 
 import importlib
@@ -12,11 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from bio_mcp.adapters.embedders.batching import batches
-from bio_mcp.adapters.embedders.identity import Identity
-from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged
-from bio_mcp.adapters.embedders.published import layout_of
-from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids
+from bio_mcp.adapters.embedders.model_files import TOKENIZER, Identity, damaged, layout_of, sha256_of
+from bio_mcp.adapters.embedders.onnx import batches, load_tokenizer, token_ids
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.lazy import Lazy
 
@@ -24,6 +20,8 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 TOKENS_PER_BATCH = 2_048
+WEIGHTS = "model.safetensors"
+TORCH_FILES = "sentence-transformers"  # where former versions put the files as published
 
 
 class HfEmbeddings:
@@ -106,12 +104,25 @@ def read_identity(source: Path, model_id: str) -> Identity:
     Vectors are always scaled to length 1, even if the model leaves that to the caller.
     """
     try:
-        return layout_of(source).identity(source, model_id)
+        layout = layout_of(source)
+        if layout.pooling is None or not (layout.dim and layout.max_tokens):
+            raise ValueError("its files do not say how it makes a vector")
+        made = Identity(
+            model_id=model_id,
+            weights_sha256=sha256_of(source / WEIGHTS),
+            tokenizer_sha256=sha256_of(source / TOKENIZER),
+            dim=layout.dim,
+            max_tokens=layout.max_tokens,
+            pooling=layout.pooling,
+            prefix=layout.prefix,
+            projection_sha256="+".join(sha256_of(each / WEIGHTS) for each in layout.dense),
+        )
+        return made.asked_with(layout.question_prefix)
     except FileNotFoundError as missing:
         message = (
             "The embedding model is not on this machine, or is not saved as safetensors in sentence-transformers' "
         )
-        message += "layout. Run `python -m bio_mcp.adapters.embedders.build --torch-files` for the default model."
+        message += "layout. Put its published files into a folder of its name in BIO_MCP_MODELS."
         raise EmbeddingFailed(message, retryable=False) from missing
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as unreadable:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as unreadable:
         raise damaged() from unreadable

@@ -1,21 +1,27 @@
-"""Sentence-embedding models run by ONNX Runtime on the CPU. Pooling, projection and normalisation are part of the
-graph."""
+"""Sentence-embedding models run by ONNX Runtime on the CPU, from a graph as models are published: tokens in, their
+vectors or one vector a text out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as ort
 from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders import TELEMETRY_WANTED
-from bio_mcp.adapters.embedders.batching import batches
-from bio_mcp.adapters.embedders.identity import PAIRS
-from bio_mcp.adapters.embedders.installed import GRAPH, QUESTION_GRAPH, TOKENIZER, check_file, damaged, read_manifest
-from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids, truncated
+from bio_mcp.adapters.embedders.model_files import (
+    GRAPH,
+    PAIRS,
+    QUESTION_GRAPH,
+    TOKENIZER,
+    check_file,
+    damaged,
+    read_manifest,
+)
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.lazy import Lazy
 
@@ -27,17 +33,52 @@ if not TELEMETRY_WANTED:  # also where somebody imported ONNX Runtime before us
 
 TOKENS_PER_BATCH = 256  # as cheap in CPU time as any; 8,192 costs up to 20 % more (benchmarks/embedding.py)
 SLOWER = ["SkipLayerNormFusion"]  # optimisers that make a graph slower (benchmarks/embedding.py)
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUTS = ("sentence_embedding", "last_hidden_state", "token_embeddings", "logits")  # the first that there is counts
+SHORTEST = 1e-12  # of a vector that is scaled to length 1
 
-Session = Callable[[], onnxruntime.InferenceSession]
 BAD_MODEL = (ort.InvalidGraph, ort.InvalidProtobuf, ort.NoModel, ort.NoSuchFile, ort.Fail, ort.NotImplemented)
 BAD_RUN = (ort.Fail, ort.InvalidArgument, ort.EngineError, ort.EPFail, ort.RuntimeException, MemoryError)
+
+
+class Graph:
+    """A published graph, ready to run on one thread of the CPU. Raises one of `BAD_MODEL`, and `ValueError` for one
+    that wants other inputs."""
+
+    def __init__(self, file: Path) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # failures are raised; the log would show paths
+        self._session = onnxruntime.InferenceSession(
+            str(file), options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
+        )
+        self._inputs = [each.name for each in self._session.get_inputs()]
+        if more := sorted(set(self._inputs) - set(INPUTS)):
+            raise ValueError(f"its graph wants {', '.join(more)}")
+        shapes = {each.name: each.shape for each in self._session.get_outputs()}
+        self._output = next((name for name in OUTPUTS if name in shapes), next(iter(shapes)))
+        self.pools = len(shapes[self._output]) == 2  # one row a text and not one a token
+        """Whether it gives one row a text and not one a token."""
+
+    def run(self, rows: Sequence[list[int]], segments: Sequence[list[int]] = ()) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What it gives for texts of these tokens, and which tokens are no padding. Raises one of `BAD_RUN`."""
+        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        mask, kinds = np.zeros_like(ids), np.zeros_like(ids)
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        for index, row in enumerate(segments):
+            kinds[index, : len(row)] = row
+        given = dict(zip(INPUTS, (ids, mask, kinds), strict=True))
+        [output] = self._session.run([self._output], {name: given[name] for name in self._inputs})
+        return output, mask
 
 
 class OnnxEmbeddings:
     """The model that is installed in `directory`. Threads may share it.
 
     Only the manifest is read before the first use. `threads` batches run at once, one thread each: splitting a batch
-    between threads costs more CPU. The vector of a text does not depend on its batch (to 1e-6).
+    between threads costs more CPU. The vector of a text does not depend on its batch.
     """
 
     def __init__(self, directory: Path, *, threads: int = 1, tokens_per_batch: int = TOKENS_PER_BATCH) -> None:
@@ -47,22 +88,13 @@ class OnnxEmbeddings:
         self._identity, self._seals = read_manifest(directory)
         if self._identity.pooling == PAIRS:
             raise EmbeddingFailed(f"{directory.name} is a reranker and no embedding model.", retryable=False)
+        self.fingerprint, self.dim = self._identity.fingerprint, self._identity.dim
+        self.max_tokens = self._identity.max_tokens
+        self._before_questions = self._identity.before_questions
         self._tokenizer = Lazy(self._load_tokenizer)
-        self._passages = Lazy(lambda: self._load_session(GRAPH))
+        self._passages = Lazy(lambda: self._load_graph(GRAPH))
         two = bool(self._identity.questions_sha256)
-        self._questions = Lazy(lambda: self._load_session(QUESTION_GRAPH)) if two else self._passages
-
-    @property
-    def fingerprint(self) -> str:
-        return self._identity.fingerprint
-
-    @property
-    def dim(self) -> int:
-        return self._identity.dim
-
-    @property
-    def max_tokens(self) -> int:
-        return self._identity.max_tokens
+        self._questions = Lazy(lambda: self._load_graph(QUESTION_GRAPH)) if two else self._passages
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """The tokens of each passage, what stands before it, [CLS] and [SEP] included, without truncation. About 0.6
@@ -77,14 +109,14 @@ class OnnxEmbeddings:
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         """As `embed`, with what stands before a question, by the encoder of questions where there is one."""
         limit = self._identity.question_tokens or self.max_tokens
-        ids = [truncated(row, limit) for row in self._ids(texts, self._identity.before_questions)]
+        ids = [truncated(row, limit) for row in self._ids(texts, self._before_questions)]
         return self._vectors(ids, self._questions)
 
-    def _vectors(self, ids: Sequence[list[int]], session: Session) -> "Vectors":
+    def _vectors(self, ids: Sequence[list[int]], graph: Callable[[], Graph]) -> "Vectors":
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
 
         def fill(batch: list[int]) -> None:
-            vectors[batch] = _run(session(), [ids[index] for index in batch])
+            vectors[batch] = self._run(graph(), [ids[index] for index in batch])
 
         work = list(batches([len(row) for row in ids], self._budget))
         if self._threads == 1 or len(work) < 2:
@@ -95,6 +127,20 @@ class OnnxEmbeddings:
                 list(threads.map(fill, work))  # reading the results raises the first failure
         return vectors
 
+    def _run(self, graph: Graph, rows: Sequence[list[int]]) -> NDArray[Any]:
+        try:
+            output, mask = graph.run(rows)
+        except BAD_RUN as failure:
+            raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
+        if graph.pools:
+            vectors = output
+        elif self._identity.pooling == "cls":
+            vectors = output[:, 0]
+        else:
+            vectors = (output * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        unit: NDArray[Any] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), SHORTEST)
+        return unit
+
     def _ids(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
         return token_ids(self._tokenizer(), [prefix + text for text in texts])
 
@@ -102,33 +148,47 @@ class OnnxEmbeddings:
         check_file(self._directory, self._seals, TOKENIZER)
         return load_tokenizer(self._directory / TOKENIZER)
 
-    def _load_session(self, graph: str) -> onnxruntime.InferenceSession:
-        check_file(self._directory, self._seals, graph)
+    def _load_graph(self, name: str) -> Graph:
+        check_file(self._directory, self._seals, name)
         try:
-            return session_of(self._directory / graph)
-        except BAD_MODEL as failure:
+            return Graph(self._directory / name)
+        except (*BAD_MODEL, ValueError) as failure:
             raise damaged() from failure
 
 
-def session_of(graph: Path) -> onnxruntime.InferenceSession:
-    """The graph, ready to run on one thread of the CPU. Raises one of `BAD_MODEL`."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # failures are raised; the log would show paths
-    return onnxruntime.InferenceSession(
-        str(graph), options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
-    )
+def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield indices of `lengths`, longest first, in batches of at most `budget` tokens once padded to their longest.
+
+    Neighbours in length share a batch, so little is computed for padding (1 % on PubMed abstracts; input order wastes
+    half). A text longer than the budget is a batch of its own.
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
-def _run(session: onnxruntime.InferenceSession, rows: Sequence[list[int]]) -> "Vectors":
-    ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for index, row in enumerate(rows):
-        ids[index, : len(row)] = row
-        mask[index, : len(row)] = 1
-    vectors: Vectors
+def load_tokenizer(path: Path) -> Tokenizer:
+    """A tokenizer that neither truncates nor pads, whatever its file asks for. Raises `ValueError` for no such file."""
     try:
-        (vectors,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
-    except BAD_RUN as failure:
-        raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
-    return vectors
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as unreadable:  # the library raises no narrower class
+        raise ValueError("its tokenizer.json has no tokenizer") from unreadable
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """The token ids of each text, special tokens included. An unpaired surrogate, as in broken JSON, reads as "?"."""
+    clean = [text.encode("utf-8", "replace").decode() for text in texts]
+    return [encoding.ids for encoding in tokenizer.encode_batch_fast(clean)]
+
+
+def truncated(ids: list[int], limit: int) -> list[int]:
+    """At most `limit` ids; the last one, which marks the end of the text, is retained."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]

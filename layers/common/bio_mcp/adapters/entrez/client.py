@@ -1,18 +1,28 @@
 """A client of NCBI's E-utilities for PubMed."""
 
 import io
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, TypeVar
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import IO, Any, TypeVar
 
-from bio_mcp.adapters.entrez import links, small_utilities
-from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.classify import failure_in
-from bio_mcp.adapters.entrez.connection_status import StatusTracker
-from bio_mcp.adapters.entrez.errors import AnswerTooLarge, BeyondReach, ClientRejected, HistoryLost, SearchBackendFailed
-from bio_mcp.adapters.entrez.pmids import batches, checked
-from bio_mcp.adapters.entrez.search import read_search, search_form
-from bio_mcp.adapters.entrez.summaries import BATCH, read_summaries
-from bio_mcp.adapters.entrez.transport import Form, HttpTransport
+from bio_mcp.adapters.entrez import utilities
+from bio_mcp.adapters.entrez.transport import (
+    Answer,
+    AnswerTooLarge,
+    BeyondReach,
+    ClientRejected,
+    Form,
+    HistoryLost,
+    HttpTransport,
+    SearchBackendFailed,
+    failure_in,
+    log_wait,
+    well_formed,
+)
+from bio_mcp.adapters.entrez.utilities import SUMMARY_BATCH, batches, checked, read_search, read_summaries, search_form
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import (
@@ -22,18 +32,28 @@ from bio_mcp.errors import (
     NcbiQueryRejected,
     NcbiRateLimited,
     NcbiUnreadable,
+    NotFound,
     UpstreamFailed,
 )
-from bio_mcp.literature import medline
+from bio_mcp.literature import identifiers, medline
+from bio_mcp.literature.clock import utc_now
+from bio_mcp.literature.documents import FullText
+from bio_mcp.literature.jats import parse_full_text
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports.ncbi import Citation, CitationMatch, RateLimiter
-from bio_mcp.ports.pubmed import (
+from bio_mcp.ports.ncbi import (
     LISTABLE,
     SIMILAR,
+    ArticleIds,
+    Citation,
+    CitationMatch,
     ConnectionStatus,
     DocSummary,
     EntrezDatabase,
+    IdKind,
     LinkSet,
+    MeshPage,
+    MeshRecord,
+    RateLimiter,
     SearchPage,
     Spelling,
     Summaries,
@@ -58,6 +78,7 @@ STYLES = {
     "xml": {"retmode": "xml"},
 }
 FETCH_BATCH = 200
+SUMMARY_FORM = {"db": "pubmed", "version": "2.0", "retmode": "json"}
 
 
 class Eutils:
@@ -81,7 +102,7 @@ class Eutils:
         self._pacer = pacer
         self._parse = parse
         self._backoff = backoff or Backoff()
-        self._status = StatusTracker(transport.initial_status)
+        self._status, self._lock = transport.initial_status, threading.Lock()
 
     def esearch(
         self,
@@ -140,20 +161,20 @@ class Eutils:
             raise InvalidInput(f"unknown style '{style}'; choose one of {', '.join(STYLES)}")
         ids = checked(pmids, at_most=FETCH_BATCH)
         form = {"db": "pubmed", "id": ",".join(ids), **STYLES[style]}
+        read = partial(_text, style=style)
         if style == "xml":
-            return self.ask("efetch", form, deadline, _whole_xml)
+            return self.ask("efetch", form, deadline, read)
         try:
-            return self.ask("efetch", form, deadline, _plain_text, TEXT_WORTH)
+            return self.ask("efetch", form, deadline, read, TEXT_WORTH)
         except NcbiUnreadable:
-            if self._records(ids, deadline):
-                return self.ask("efetch", form, deadline, _plain_text)
-        return ""
+            return self.ask("efetch", form, deadline, read) if self._records(ids, deadline) else ""
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
         """Fetch summaries in the order of `pmids`, and which PMIDs have none. Any number of PMIDs."""
         summaries = Summaries((), {})
-        for batch in batches(checked(pmids), BATCH):
-            summaries += self._summaries(batch, deadline)
+        for batch in batches(checked(pmids), SUMMARY_BATCH):
+            form = {**SUMMARY_FORM, "id": ",".join(batch)}
+            summaries += self.ask("esummary", form, deadline, partial(read_summaries, requested=batch))
         return summaries
 
     def esummary_batch(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> list[DocSummary]:
@@ -168,10 +189,12 @@ class Eutils:
         ids = page.ids[:many]
         if not ids:
             return Summaries((), {})
-        try:
-            return self._from_history(page, ids, deadline)
-        except (HistoryLost, NcbiUnreadable):
-            return self.esummary(ids, deadline=deadline)
+        if page.web_env and page.query_key:
+            kept = {"WebEnv": page.web_env, "query_key": page.query_key, "retmax": str(len(ids))}
+            read = partial(read_summaries, requested=ids)
+            with suppress(HistoryLost, NcbiUnreadable):
+                return self.ask("esummary", {**SUMMARY_FORM, **kept}, deadline, read, HISTORY_WORTH)
+        return self.esummary(ids, deadline=deadline)
 
     def elink(
         self,
@@ -183,16 +206,16 @@ class Eutils:
     ) -> tuple[LinkSet, ...]:
         """List what each PMID is linked with, in order and without a limit: a paper may have 13,000 citing it.
         Scores, by the command neighbor_score, fail at NCBI for much-cited papers; fall back to neighbor then."""
-        if command not in links.COMMANDS:
-            raise InvalidInput(f"unknown command '{command}'; choose one of {', '.join(links.COMMANDS)}")
+        if command not in utilities.COMMANDS:
+            raise InvalidInput(f"unknown command '{command}'; choose one of {', '.join(utilities.COMMANDS)}")
         ids = checked(pmids, at_most=FETCH_BATCH)
         form = {"dbfrom": "pubmed", "db": "pubmed", "cmd": command, "linkname": link_name, "id": ids}
         form["retmode"] = "json" if command == "neighbor" else "xml"
-        return self.ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
+        return self.ask("elink", form, deadline, lambda answer: utilities.read_links(answer, ids, link_name))
 
     def einfo(self, *, deadline: Deadline = NEVER) -> EntrezDatabase:
         """Describe PubMed: size, last update, fields and link names. The cheapest health check, too."""
-        return self.ask("einfo", {"db": "pubmed", "retmode": "json"}, deadline, small_utilities.read_info)
+        return self.ask("einfo", {"db": "pubmed", "retmode": "json"}, deadline, utilities.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
         """Send NCBI the cheapest request; raises unless it answers."""
@@ -202,12 +225,12 @@ class Eutils:
         """Ask PubMed for a spelling correction of a query."""
         if not term.strip():
             raise InvalidInput("the search term is empty; give at least one word")
-        return self.ask("espell", {"db": "pubmed", "term": term}, deadline, small_utilities.read_spelling)
+        return self.ask("espell", {"db": "pubmed", "term": term}, deadline, utilities.read_spelling)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
         """Find the PMID of each citation, in order, or the reason why there is none."""
-        form = {"db": "pubmed", "retmode": "xml", "bdata": small_utilities.citation_lines(citations)}
-        return self.ask("ecitmatch", form, deadline, lambda answer: small_utilities.read_matches(answer, citations))
+        form = {"db": "pubmed", "retmode": "xml", "bdata": utilities.citation_lines(citations)}
+        return self.ask("ecitmatch", form, deadline, lambda answer: utilities.read_matches(answer, citations))
 
     @property
     def pacer(self) -> RateLimiter:
@@ -216,7 +239,7 @@ class Eutils:
 
     def contact(self) -> ConnectionStatus:
         """The status of this process's connection to NCBI."""
-        return self._status.current
+        return self._status
 
     def close(self) -> None:
         """Close the pooled connections; the client cannot be used afterwards."""
@@ -229,11 +252,22 @@ class Eutils:
         `worth`."""
 
         def attempt() -> T:
-            with self._status.waiting():
+            self._note(None, waiting=1)
+            try:
                 self._pacer.wait(deadline)
+            finally:
+                self._note(None, waiting=-1)
             return self._read(endpoint, form, deadline, read)
 
-        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=self._transport.log_wait)
+        waiting = partial(log_wait, self._transport.base_url)
+        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=waiting)
+
+    def _note(self, answer: Answer | None, waiting: int = 0, **times: Any) -> None:
+        """Note times in the status, `waiting` more requests, and how many NCBI says it allows in this second."""
+        left = answer.headers.get("x-ratelimit-remaining", "") if answer else ""
+        with self._lock:
+            now = replace(self._status, waiting=self._status.waiting + waiting, **times)
+            self._status = replace(now, left=int(left)) if left.isdecimal() else now
 
     def _read(self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T]) -> T:
         """Send one request and `read` its answer, recording success or failure."""
@@ -245,42 +279,124 @@ class Eutils:
             result = read(answer)
         except NcbiRateLimited as limited:
             self._pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
-            self._status.failed(answer)
+            self._note(answer, failed=utc_now())
             raise
         except (UpstreamFailed, DeadlineExceeded):
-            self._status.failed(answer)
+            self._note(answer, failed=utc_now())
             raise
-        self._status.answered(answer)
+        self._note(answer, answered=utc_now())
         return result
 
     def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
         form = {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}
         return self.ask("efetch", form, deadline, lambda answer: list(self._parse(io.BytesIO(answer.body))))
 
-    def _summaries(self, ids: Sequence[str], deadline: Deadline) -> Summaries:
-        form = {"db": "pubmed", "version": "2.0", "retmode": "json", "id": ",".join(ids)}
-        return self.ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
 
-    def _from_history(self, page: SearchPage, ids: Sequence[str], deadline: Deadline) -> Summaries:
-        if not (page.web_env and page.query_key):
-            raise HistoryLost("NCBI did not keep the search; try again")
-        form = {
-            "db": "pubmed",
-            "version": "2.0",
-            "retmode": "json",
-            "WebEnv": page.web_env,
-            "query_key": page.query_key,
-            "retmax": str(len(ids)),
-        }
-        return self.ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)
-
-
-def _whole_xml(answer: Answer) -> str:
-    answer.xml()
-    return answer.body.decode("utf-8", "replace")
-
-
-def _plain_text(answer: Answer) -> str:
-    if answer.is_xml:
+def _text(answer: Answer, style: str) -> str:
+    if style == "xml":
+        answer.xml()
+    elif answer.is_xml:
         raise NcbiUnreadable("NCBI sent XML in place of text; try again")
     return answer.body.decode("utf-8", "replace")
+
+
+BATCH = 50  # ids per request: a DOI may take 100 characters of the URL
+
+
+class ConverterTransport(HttpTransport):
+    """A transport for the converter, which takes GET only; the API key is not sent, so that it is in no URL."""
+
+    def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:  # noqa: ARG002  one address
+        named = {key: value for key, value in self._identity.items() if key != "api_key"}
+        params: dict[str, str] = {key: str(value) for key, value in form.items()} | named
+        return self._answer(endpoint, deadline, "GET", self.base_url, params=params)
+
+
+def read_ids(answer: Answer, requested: Sequence[str], kind: IdKind) -> dict[str, ArticleIds]:
+    """The ids of each article in `requested`; ids that PMC does not have are absent.
+
+    Raises `NcbiUnreadable`, also if the answer omits one of them.
+    """
+    rows = well_formed(lambda: list(answer.json["records"]), "NCBI's converter sent no records; try again")
+    by_id = {
+        str(row.get("requested-id") or row.get(kind) or "").casefold(): row for row in rows if isinstance(row, dict)
+    }
+    return well_formed(
+        lambda: {id_: _ids(row) for id_ in requested if (row := by_id[id_.casefold()]).get("status") != "error"},
+        "NCBI's converter did not answer for every id; try again",
+    )
+
+
+def _ids(row: dict[str, object]) -> ArticleIds:
+    pmid, pmcid, doi = (str(row[name]) if row.get(name) else None for name in ("pmid", "pmcid", "doi"))
+    return ArticleIds(pmid, pmcid.partition(".")[0] if pmcid else None, doi)
+
+
+MAX_HEADINGS = 50
+
+
+class EntrezLookup:
+    """The port `NcbiLookup` over two clients with one rate limiter: one for the E-utilities, one for the ID
+    converter."""
+
+    def __init__(self, eutils: Eutils, converter: Eutils) -> None:
+        self._eutils = eutils
+        self._converter = converter
+
+    def mesh(self, term: str, most: int, *, deadline: Deadline = NEVER) -> MeshPage:
+        """Find at most `most` (up to 50) MeSH records that match `term`."""
+        if not term.strip() or not 0 < most <= MAX_HEADINGS:
+            raise InvalidInput(f"give at least one word, and ask for 1 to {MAX_HEADINGS} headings")
+        form = {"db": "mesh", "term": term, "retmax": str(most), "retmode": "json"}
+        page = self._eutils.ask("esearch", form, deadline, lambda answer: read_search(answer, 0, most))
+        if not page.ids:
+            return MeshPage(page.count, (), page.translation)
+        summary_form = {"db": "mesh", "id": ",".join(page.ids), "retmode": "json"}
+        records = self._eutils.ask("esummary", summary_form, deadline, lambda answer: read_headings(answer, page.ids))
+        return MeshPage(page.count, records, page.translation)
+
+    def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
+        """Find the PMID of each citation, in order, or the reason why there is none."""
+        return self._eutils.ecitmatch(citations, deadline=deadline)
+
+    def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline = NEVER) -> dict[str, ArticleIds]:
+        """The ids that PubMed Central has for each of `ids`; those of articles not in it are absent."""
+        known: dict[str, ArticleIds] = {}
+        for batch in batches(list(ids), BATCH):
+            form = {"ids": ",".join(batch), "idtype": kind, "format": "json", "versions": "no"}
+            known |= self._converter.ask("idconv", form, deadline, partial(read_ids, requested=batch, kind=kind))
+        return known
+
+    def full_text(self, pmcid: str, *, deadline: Deadline = NEVER) -> FullText:
+        """Fetch an article from PubMed Central. Raises `NotFound`."""
+        number = identifiers.pmcid(pmcid).removeprefix("PMC")
+        form = {"db": "pmc", "id": number, "retmode": "xml"}
+        article = self._eutils.ask("efetch", form, deadline, lambda answer: parse_full_text(answer.body))
+        if article is None:
+            raise NotFound(f"PubMed Central has no article PMC{number}", pmcid=f"PMC{number}")
+        if article.pmcid not in (None, f"PMC{number}"):
+            raise NcbiUnreadable("PubMed Central sent another article than was asked for; try again")
+        return article
+
+
+def read_headings(answer: Answer, uids: Sequence[str]) -> tuple[MeshRecord, ...]:
+    """The record of each uid, in order. Raises `NcbiUnreadable` if one is missing or has no name."""
+    return well_formed(
+        lambda: tuple(_heading(answer.json["result"][uid]) for uid in uids),
+        "NCBI's MeSH answer lacks a record that its search named; try again",
+    )
+
+
+def _heading(row: Any) -> MeshRecord:
+    links = row.get("ds_idxlinks") or ()
+    if not row["ds_meshterms"]:
+        raise ValueError("a heading without a name")
+    return MeshRecord(
+        ui=row["ds_meshui"],
+        terms=tuple(str(term) for term in row["ds_meshterms"]),
+        kind=row.get("ds_recordtype") or "descriptor",
+        scope_note=" ".join(str(row.get("ds_scopenote") or "").split()),
+        trees=tuple(link["treenum"] for link in links if link.get("treenum")),
+        year=str(row.get("ds_yearintroduced") or "").strip(),
+        qualifiers=tuple(row.get("ds_subheading") or ()),
+    )

@@ -15,9 +15,10 @@ import httpx
 from bio_mcp.adapters.entrez.transport import log_wait
 from bio_mcp.adapters.http import TRANSIENT_STATUSES, http_client, read_body
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.deadline import Deadline, call_deadline
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Misconfigured, NcbiFailed, NcbiUnreadable
 from bio_mcp.literature.pubmed_files import in_order, published_md5
+from bio_mcp.scope import call_deadline
 
 BASELINE = "baseline"
 FOLDERS = (BASELINE, "updatefiles")

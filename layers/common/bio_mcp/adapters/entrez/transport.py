@@ -1,26 +1,220 @@
-"""Sends requests to the E-utilities over HTTP."""
+"""Requests to NCBI's E-utilities over HTTP and their answers; no error carries the key or the answer's text."""
 
+import json
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+from lxml import etree
 
-from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.errors import AnswerTooLarge
-from bio_mcp.adapters.http import http_client
+from bio_mcp.adapters.http import TooLong, asked, http_client, read_body, timeout_of
 from bio_mcp.adapters.rate_limit import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Failure, InvalidInput, Misconfigured, NcbiFailed
-from bio_mcp.literature.eutils import EUTILS_URL
-from bio_mcp.ports.pubmed import ConnectionStatus
+from bio_mcp.errors import (
+    Failure,
+    InvalidInput,
+    NcbiFailed,
+    NcbiQueryRejected,
+    NcbiRateLimited,
+    NcbiUnreadable,
+)
+from bio_mcp.literature.clock import EASTERN
+from bio_mcp.literature.identifiers import EUTILS_URL
+from bio_mcp.ports.ncbi import ConnectionStatus
+
+_SECRETS = re.compile(
+    r"https?://\S+"  # addresses, which may hold a key
+    r"|\S+@\S+"  # e-mail
+    r"|\b(?:\d{1,3}\.){3}\d{1,3}\b"  # IPv4
+    r"|(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])"  # IPv6
+    r"|\b(?=\w*\d)[0-9A-Za-z_-]{25,}\b"  # API keys and WebEnvs
+    r"|(?<![\w])/[\w.+-]+(?:/+[\w.+-]*)+"  # paths inside NCBI
+)
+_MAX_CHARS = 200
+
+
+def redacted(text: str) -> str:
+    """`text` on one line, at most 200 characters, without URLs, keys, e-mail and IP addresses, and paths."""
+    line = _SECRETS.sub("[removed]", " ".join(text.split()))
+    return line if len(line) <= _MAX_CHARS else line[: _MAX_CHARS - 1].rstrip() + "…"
+
+
+class Identity(Mapping[str, str]):
+    """The fields sent with every request: tool and, if given, email and api_key.
+
+    `key` is called for every request, so that the key can be rotated while the process runs.
+    """
+
+    def __init__(self, tool: str, email: str = "", key: Callable[[], str] | None = None) -> None:
+        self._fixed = {name: value for name, value in (("tool", tool), ("email", email)) if value}
+        self._key = key
+
+    def __getitem__(self, name: str) -> str:
+        return self._key() if name == "api_key" and self._key else self._fixed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._fixed
+        if self._key:
+            yield "api_key"
+
+    def __len__(self) -> int:
+        return len(self._fixed) + (self._key is not None)
+
+
+class HistoryLost(NcbiFailed):
+    """The history server no longer knows the search."""
+
+
+class AnswerTooLarge(NcbiFailed):
+    """The answer is larger than the client accepts."""
+
+    retryable = False
+
+
+class ClientRejected(NcbiFailed):
+    """NCBI rejects every request of this client."""
+
+    retryable = False
+
+
+class KeyRejected(ClientRejected):
+    """The API key is not valid."""
+
+
+class SearchBackendFailed(NcbiQueryRejected):
+    """The search engine failed; after the third time the query is to blame."""
+
+
+class BeyondReach(NcbiQueryRejected):
+    """PubMed lists only the first 9,999 records of a search."""
+
+
+T = TypeVar("T")
+
+_ERROR = re.compile(rb"<ERROR>\s*([^<]*?)\s*</ERROR>")
+_ROOT = re.compile(rb"\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*)*<([A-Za-z][\w.:-]*)", re.DOTALL)
+_HTML = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer of one utility (`endpoint`: "esearch", "efetch", ...). Header names are in lower case; `body` is
+    decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    endpoint: str
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the body is a web page, as load balancers and maintenance pages send."""
+        return _HTML.match(self.body) is not None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the body starts like JSON."""
+        return self.body.lstrip()[:1] in (b"{", b"[")
+
+    @property
+    def is_xml(self) -> bool:
+        """Whether the body starts like XML that is not HTML."""
+        return self.body.lstrip()[:1] == b"<" and not self.is_html
+
+    @cached_property
+    def json(self) -> dict[str, Any]:
+        """The JSON object; raw newlines in strings, which NCBI's messages contain, are accepted. Raises
+        `NcbiUnreadable`."""
+        try:
+            value = json.loads(self.body, strict=False)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise NcbiUnreadable(f"NCBI sent a broken {self.endpoint} answer; try again")
+        return value
+
+    def xml(self) -> Any:
+        """The root element, parsed without network, DTD and entities. Raises `NcbiUnreadable`."""
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            root = etree.fromstring(self.body, parser)
+        except etree.XMLSyntaxError:
+            root = None
+        if root is None or any(True for _ in root.iter(etree.Entity)):
+            raise NcbiUnreadable(f"NCBI sent a broken {self.endpoint} answer; try again")
+        return root
+
+    @property
+    def root(self) -> str | None:
+        """The name of the XML root; None if there is none, for example if the answer ends after its DOCTYPE."""
+        match = _ROOT.match(self.body)
+        return match[1].decode() if match else None
+
+    @property
+    def is_whole_xml(self) -> bool:
+        """Whether the root element is closed at the end of the body; what is between is left to the parser."""
+        match = _ROOT.match(self.body)
+        if not match:
+            return False
+        tail = self.body[-200:].rstrip()
+        if self.body.find(b"<", match.end()) < 0:
+            return tail.endswith(b"/>")
+        return re.search(rb"</" + re.escape(match[1]) + rb"\s*>$", tail) is not None
+
+    @property
+    def xml_errors(self) -> list[str]:
+        """The texts of the ERROR elements. An abstract never matches: character data cannot contain a raw `<`."""
+        return [text.decode("utf-8", "replace") for text in _ERROR.findall(self.body) if text]
+
+    @property
+    def day(self) -> date | None:
+        """The date at NCBI (US Eastern) when it answered, by the Date header; None without one."""
+        sent = _moment(self.headers.get("date", ""))
+        return sent.astimezone(EASTERN).date() if sent else None
+
+    def retry_after_s(self, now: datetime | None = None) -> float | None:
+        """Seconds that `Retry-After` asks for. A date counts from the answer's own Date, else from `now`."""
+        value = self.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"\d{1,9}(?:\.\d+)?", value):
+            return float(value)
+        moment = _moment(value)
+        if moment is None:
+            return None
+        sent = _moment(self.headers.get("date", "")) or now or datetime.now(UTC)
+        return max(0.0, (moment - sent).total_seconds())
+
+
+def _moment(value: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def well_formed(read: Callable[[], T], otherwise: str) -> T:
+    """Return `read()`. Raises `NcbiUnreadable(otherwise)` if it fails on a missing member or a member of another type.
+
+    The error is not chained, as it would quote the answer.
+    """
+    try:
+        return read()
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        pass
+    raise NcbiUnreadable(otherwise)
+
 
 log = logging.getLogger("bio_mcp.ncbi")
 
 Form = Mapping[str, str | Sequence[str]]
 
-CONNECT_S = 10.0
-READ_S = 30.0
 KEEP_ALIVE_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
 MAX_BYTES = 64 * 2**20
 
@@ -47,7 +241,7 @@ class HttpTransport:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """`identity` is read and sent with every request: tool and, if given, email and api_key."""
-        self._base_url = base_url.rstrip("/") + "/"
+        self.base_url = base_url.rstrip("/") + "/"
         self._identity = identity
         self._max_bytes = max_bytes
         self._client = http_client(
@@ -56,10 +250,6 @@ class HttpTransport:
             headers={"User-Agent": identity.get("tool", "")},
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_ALIVE_S),
         )
-
-    def log_wait(self, attempt: int, of: int) -> None:
-        """Log that `attempt` follows after a pause, with the server's host and port."""
-        log_wait(self._base_url, attempt, of)
 
     @property
     def initial_status(self) -> ConnectionStatus:
@@ -76,20 +266,10 @@ class HttpTransport:
         there is no answer, `AnswerTooLarge`, `DeadlineExceeded`, `InvalidInput` and `Misconfigured`.
         """
         deadline.check("asking NCBI")
-        url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
-        failure: Failure
-        try:
-            return self._exchange(url, endpoint, form, deadline)
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
-            failure = Misconfigured("NCBI_BASE_URL is not an http address; correct it")
-        except UnicodeEncodeError:
-            failure = InvalidInput("the request contains an unpaired surrogate; remove it")
-        except httpx.HTTPError as error:
-            failure = NcbiFailed(f"NCBI could not be reached ({type(error).__name__}); try again in a minute")
-        # Raised here and not in the handler: httpx's exception holds the request, and so the key.
-        if failure.retryable:
-            deadline.check("NCBI answered")
-        raise failure
+        url = f"{self.base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
+        return asked(
+            lambda: self._exchange(url, endpoint, form, deadline), "NCBI", "NCBI_BASE_URL", deadline, NcbiFailed
+        )
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -97,25 +277,156 @@ class HttpTransport:
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         fields = {key: value if isinstance(value, str) else list(value) for key, value in form.items()}
-        with self._client.stream(
-            "POST", url, data={**fields, **self._identity}, timeout=timeout_of(deadline)
-        ) as response:
+        return self._answer(endpoint, deadline, "POST", url, data={**fields, **self._identity})
+
+    def _answer(self, endpoint: str, deadline: Deadline, method: str, url: str, **request: Any) -> Answer:
+        with self._client.stream(method, url, timeout=timeout_of(deadline), **request) as response:
             headers = {name.lower(): value for name, value in response.headers.items()}
-            return Answer(response.status_code, headers, self._body(response, deadline), endpoint)
-
-    def _body(self, response: httpx.Response, deadline: Deadline) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
-        for chunk in response.iter_bytes():
-            deadline.check("NCBI's answer was whole")
-            size += len(chunk)
-            if size > self._max_bytes:
-                raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once")
-            chunks.append(chunk)
-        return b"".join(chunks)
+            try:
+                body = read_body(response, deadline, "NCBI's answer was whole", self._max_bytes)
+            except TooLong:
+                raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once") from None
+            return Answer(response.status_code, headers, body, endpoint)
 
 
-def timeout_of(deadline: Deadline) -> httpx.Timeout:
-    """Time-outs for connecting and for pauses in an answer, within what is left of the deadline."""
-    left = deadline.remaining
-    return httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))
+# What each utility's answer is called, as JSON member and as XML root. EFetch's root depends on the database.
+SHAPES = {
+    "esearch": ("esearchresult", "eSearchResult"),
+    "esummary": ("result", "eSummaryResult"),
+    "elink": ("linksets", "eLinkResult"),
+    "einfo": ("einforesult", "eInfoResult"),
+    "epost": ("epostresult", "ePostResult"),
+    "espell": ("espellresult", "eSpellResult"),
+}
+_PLAIN_TEXT = ("efetch", "ecitmatch")
+_HARMLESS = "Some IDs have invalid value and were omitted"  # EPost stored the other ids
+_REST = "PubMed gives the first 9,999 records of a search only; narrow it, for example by date, and ask in parts"
+
+
+def failure_in(answer: Answer, now: datetime | None = None) -> Failure | None:
+    """The failure that the answer represents, ready to be raised; None for a success, "nothing found" included.
+
+    No failure quotes the answer, except the reason why a query cannot be run, which is redacted. `now` dates an answer
+    without a Date header.
+    """
+    try:
+        errors = _errors(answer)
+        failure = _by_phrase(errors, answer) or _by_status(answer) or _by_shape(answer, bool(errors))
+    except NcbiUnreadable as broken:
+        failure = _by_status(answer) or broken
+    if failure is not None:
+        retry_after_s = answer.retry_after_s(now)
+        failure.retry_after_s = retry_after_s if retry_after_s is not None else failure.retry_after_s
+        failure.details.setdefault("endpoint", answer.endpoint)
+        failure.details.setdefault("http_status", answer.status)
+    return failure
+
+
+def _errors(answer: Answer) -> list[str]:
+    """The error messages in the answer. Raises `NcbiUnreadable`."""
+    if answer.is_json:
+        return _json_errors(answer)
+    if answer.is_xml:
+        posted = b"<WebEnv>" in answer.body
+        return [error for error in answer.xml_errors if not (posted and error.startswith(_HARMLESS))]
+    if answer.status != 200 or answer.endpoint not in _PLAIN_TEXT or _ROUTING.match(answer.body):
+        return [answer.body[:4096].decode("utf-8", "replace")]
+    return []
+
+
+_ROUTING = re.compile(rb"\s*(Unable to route request!|error forwarding request|/lbsm/)")
+
+
+def _json_errors(answer: Answer) -> list[str]:
+    document = answer.json
+    inner = document.get(SHAPES.get(answer.endpoint, ("", ""))[0])
+    if answer.endpoint == "esummary" and isinstance(inner, dict) and inner.get("uids"):
+        return []  # one bad id is reported beside the good summaries
+    errors = [document.get(key) for key in ("error", "ERROR")]
+    errors += document.get("esummaryresult") or []
+    if isinstance(inner, dict):
+        errors += [inner.get("ERROR"), inner.get("error")]
+    if answer.endpoint == "elink" and isinstance(inner, list):
+        errors += [linkset.get("ERROR") for linkset in inner if isinstance(linkset, dict)]
+    return [error for error in errors if isinstance(error, str) and error.strip()]
+
+
+_TROUBLED = NcbiFailed, "NCBI is having trouble and did not run the request; try again in a minute"
+_LIMITED = NcbiRateLimited, "NCBI asked us to slow down; wait a little, or set NCBI_API_KEY for a higher limit"
+_BACKEND = "PubMed could not run the query{reason}. Check brackets, quotes and field tags"
+_BACKEND_PREFIX = re.compile(r"^Search Backend failed:\s*(Exception:)?")
+_PHRASES: tuple[tuple[str, tuple[type[Failure], str]], ...] = (
+    (r"API rate limit exceeded", _LIMITED),
+    (
+        r"API key (not valid|invalid)",
+        (KeyRejected, "NCBI does not accept the API key; correct NCBI_API_KEY or unset it"),
+    ),
+    (r"cannot be larger than 9998|out of acceptable range", (BeyondReach, _REST)),
+    (
+        r"Unable to obtain query|cannot retrieve history data",
+        (HistoryLost, "NCBI's history server no longer knows this search; search again"),
+    ),
+    (r"Search Backend failed", (SearchBackendFailed, _BACKEND)),
+    (r"NCBI C\+\+ Exception|External viewer error|TXCLIENT|address table is empty", _TROUBLED),
+    (r"error forwarding request|Unable to route request|/lbsm/eutils_lb", _TROUBLED),
+    (r"Empty term and query_key", (InvalidInput, "the search term is empty; give at least one word")),
+    (
+        r"Empty id list|id parameter is empty|Neither query_key nor id",
+        (InvalidInput, "no PMIDs were given; give at least one"),
+    ),
+    (
+        r"Invalid uid|IDs have invalid value",
+        (InvalidInput, "some ids are not PMIDs; a PMID is a number such as 30833575"),
+    ),
+    (r"Too many UIDs", (InvalidInput, "too many ids for one request; ask for at most 500")),
+    (r"Invalid db name|Can ?not retrieve DbInfo", (InvalidInput, "NCBI has no such database; 'pubmed' is one")),
+)
+
+
+def _by_phrase(errors: list[str], answer: Answer) -> Failure | None:
+    for phrase, (kind, sentence) in _PHRASES:
+        for error in errors:
+            if re.search(phrase, error, re.IGNORECASE):
+                reason = redacted(_BACKEND_PREFIX.sub("", error.strip()))
+                return kind(sentence.format(reason=f": {reason}" if reason else ""))
+    unknown = errors and answer.status == 200 and (answer.is_json or answer.is_xml)
+    return NcbiFailed(_TROUBLED[1]) if unknown else None
+
+
+_REFUSED = "NCBI refused the request (HTTP {status}); check NCBI_BASE_URL and NCBI_API_KEY"
+_STATUSES: dict[int, tuple[type[Failure], str]] = {
+    429: _LIMITED,
+    414: (ClientRejected, "the request is too long for NCBI's address line; it must be sent as a form"),
+    400: (SearchBackendFailed, "NCBI could not run the request. Check the query and the ids"),
+    **dict.fromkeys((401, 403, 404, 405, 410), (ClientRejected, _REFUSED)),
+    **dict.fromkeys(
+        range(300, 400),
+        (ClientRejected, "NCBI's address redirects elsewhere, which is not followed; correct NCBI_BASE_URL"),
+    ),
+}
+
+
+def _by_status(answer: Answer) -> Failure | None:
+    if answer.status == 200:
+        return None
+    other = NcbiFailed, "NCBI is having trouble (HTTP {status}); try again in a minute"
+    kind, sentence = _STATUSES.get(answer.status, other)
+    return kind(sentence.format(status=answer.status))
+
+
+def _by_shape(answer: Answer, has_errors: bool) -> Failure | None:
+    """A failure unless the body is complete and has the form of this utility's answers."""
+    if answer.is_html:
+        return NcbiFailed("NCBI sent a web page in place of an answer; it may be down for maintenance, try again later")
+    if not has_errors and _is_whole(answer):
+        return None
+    return NcbiUnreadable(f"NCBI's {answer.endpoint} answer is empty or cut short; try again")
+
+
+def _is_whole(answer: Answer) -> bool:
+    member, root = SHAPES.get(answer.endpoint, ("", ""))
+    if answer.is_json:
+        return not member or member in answer.json
+    if answer.is_xml:
+        return answer.is_whole_xml and (not root or answer.root == root)
+    return answer.endpoint in _PLAIN_TEXT and bool(answer.body.strip())

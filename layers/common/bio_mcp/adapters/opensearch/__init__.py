@@ -1,6 +1,6 @@
-"""Passages in OpenSearch: a managed domain of AWS's, a Serverless collection, or a node of one's own.
+"""The indexes of papers and projects in OpenSearch: AWS's managed domain, a Serverless collection, or an own node.
 
-`passages` is the port; it asks by `queries`, writes by `bulk` what `documents` makes, into the index that `index` finds
-and `schema` describes; `indexes` has a second one beside it. `transport` sends and tries again, by `connection`,
-which is opensearch-py's (`library`), signed by `sigv4`.
+`index` is what both are: it finds, makes, searches, reads and writes an index that `schema` describes. `passages` has
+the papers, `collections` the projects, whose chunks are documents by `chunks`. `bulk` writes, `client` sends and tries
+again, by opensearch-py (`library`).
 """

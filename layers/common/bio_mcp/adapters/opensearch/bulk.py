@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from bio_mcp.adapters.opensearch.errors import BUSY_STATUS, Busy, IndexRefused, kind_of
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
+from bio_mcp.adapters.opensearch.client import BUSY_STATUS, Busy, IndexRefused, OpenSearchTransport, kind_of
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.deadline import Deadline, call_deadline
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable
+from bio_mcp.scope import call_deadline
 
 REQUEST_BYTES = 4 << 20  # small domains refuse more than 10 MiB
 BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)

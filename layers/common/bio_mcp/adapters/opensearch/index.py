@@ -1,19 +1,34 @@
-"""The index behind the alias: finding it, making it, and pointing the alias to another."""
+"""An index in OpenSearch: finding it behind its alias, making it, searching, reading and writing it.
+
+Both legs of a search, words and vectors, go in one `_msearch`; they are fused here, because the server's own fusion
+ranks per shard. Words are one `term` clause each, with its weight as a boost, and statistics over all shards.
+"""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from bio_mcp.adapters.opensearch.errors import IndexRefused
-from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
-from bio_mcp.adapters.opensearch.vectors import VectorLayout
+from bio_mcp.adapters.indexes import other_index_model, other_model
+from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
+from bio_mcp.adapters.opensearch.client import BUSY_STATUS, Busy, IndexRefused, OpenSearchTransport, kind_of, lines
+from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
 EXISTS = "resource_already_exists_exception"
 GONE = "index_not_found_exception"
+READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
+WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+Body = dict[str, Any]
+Hit = Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +63,12 @@ class Alias:
         corpus: str,
         layout: Layout,
         clock: Callable[[], float] = time.time,
+        bulk: Bulk | None = None,
     ) -> None:
-        self.name = name
-        self.corpus = corpus
-        self.layout = layout
-        self._transport = transport
+        self.name, self.corpus, self.layout = name, corpus, layout
+        self.transport, self.bulk = transport, bulk or Bulk(transport)
         self._clock = clock
         self._known: tuple[float, Index] | None = None
-
-    def index_name(self, fingerprint: str, dim: int) -> str:
-        """Return the name of the index that `make` creates for this model."""
-        return self.layout.index_name(self.corpus, fingerprint, dim)
 
     def index(self) -> Index | None:
         """Return the index behind the alias, cached for `KNOWN_S` seconds; None if there is none."""
@@ -77,17 +87,39 @@ class Alias:
         """Drop the cached index: look it up before the next use."""
         self._known = None
 
+    def stored(self, index: Index) -> "StoredIndex":
+        """Return what reads and writes this index, by its own name."""
+        return StoredIndex(self, index)
+
+    def read(self, read: "Callable[[StoredIndex], T]", empty: T) -> T:
+        """Read the index, or its successor when it was replaced meanwhile; `empty` where there is none.
+
+        Raises `IndexUnavailable` when an index that this process has just seen is gone without one.
+        """
+        if (index := self.index()) is None:
+            return empty
+        try:
+            return read(self.stored(index))
+        except IndexRefused as error:
+            if error.kind != GONE:
+                raise
+        if (successor := self.refresh()) is None:
+            raise IndexUnavailable(
+                f"The index {self.name} was there a moment ago and is gone: what it has was deleted, or its index lost."
+            )
+        return read(self.stored(successor))
+
     def make(self, fingerprint: str, dim: int, instead_of: Index | None = None) -> Index:
         """Create the index of this model and give it the alias, in place of `instead_of`, an empty index, if given.
 
         Raises `ModelMismatch` when another process was faster with another model.
         """
-        name = self.index_name(fingerprint, dim)
+        name = self.layout.index_name(self.corpus, fingerprint, dim)
         self._create(name, fingerprint, dim, [self.name] if instead_of is None else [])
         if instead_of is not None:
             self._replace(instead_of.name, name)
         elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
-            self._transport.ask("PUT", f"/{name}/_alias/{self.name}")
+            self.transport.ask("PUT", f"/{name}/_alias/{self.name}")
         found = self._behind()
         if not found:
             raise Conflict("Somebody else is replacing the passage index at this moment; try again.")
@@ -103,7 +135,7 @@ class Alias:
 
         It is made together with these aliases, and without the one that is searched by.
         """
-        same = self.index_name(fingerprint, dim) == searched.name
+        same = self.layout.index_name(self.corpus, fingerprint, dim) == searched.name
         layout = replace(self.layout, generation=2) if same else self.layout
         name = layout.index_name(self.corpus, fingerprint, dim)
         self._create(name, fingerprint, dim, aliases)
@@ -115,21 +147,21 @@ class Alias:
         Of several indices behind the alias `index` gives the oldest, which goes last: what is searched changes in one
         step. Every path begins with the name of an index, so that a policy can allow nothing else.
         """
-        self._transport.ask("PUT", f"/{new.name}/_alias/{self.name}")
-        self._transport.ask("DELETE", f"/{new.name}/_alias/{also_from.name}")
+        self.transport.ask("PUT", f"/{new.name}/_alias/{self.name}")
+        self.transport.ask("DELETE", f"/{new.name}/_alias/{also_from.name}")
         for each in reversed(self._behind()):
             if each != new:
-                self._transport.ask("DELETE", f"/{each.name}")
+                self.transport.ask("DELETE", f"/{each.name}")
         self.forget()
 
     def block(self, index: Index, *, blocked: bool = True) -> None:
         """Block all writes to `index`, or allow them again."""
-        self._transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
+        self.transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
 
     def _act(self, *actions: dict[str, Any]) -> None:
         """Change aliases and remove indices, all of it or nothing."""
         if actions:
-            self._transport.ask("POST", "/_aliases", {"actions": actions})
+            self.transport.ask("POST", "/_aliases", {"actions": actions})
 
     def _replace(self, old: str, new: str) -> None:
         try:
@@ -143,7 +175,7 @@ class Alias:
         named: dict[str, Any] = {"aliases": {each: {} for each in (self.layout.own_alias(name), *aliases)}}
         for similarity in SIMILARITIES:
             try:
-                self._transport.ask("PUT", f"/{name}", self.layout.body(fingerprint, dim, similarity) | named)
+                self.transport.ask("PUT", f"/{name}", self.layout.body(fingerprint, dim, similarity) | named)
                 return
             except IndexRefused as error:
                 if error.kind == EXISTS:
@@ -154,7 +186,7 @@ class Alias:
     def _behind(self) -> list[Index]:
         """Return all indices behind the alias, the oldest first: more than one only while two processes create them."""
         try:
-            answer: dict[str, Any] = self._transport.ask("GET", f"/{self.name}")
+            answer: dict[str, Any] = self.transport.ask("GET", f"/{self.name}")
         except IndexRefused as error:
             if error.kind == GONE:
                 return []
@@ -167,7 +199,7 @@ class OneIndex(Alias):
     """What stands in the place of an alias for passages that stay those of one index."""
 
     def __init__(self, alias: Alias, index: Index) -> None:
-        super().__init__(alias._transport, alias.name, alias.corpus, alias.layout)
+        super().__init__(alias.transport, alias.name, alias.corpus, alias.layout, bulk=alias.bulk)
         self._alias, self._index = alias, index
 
     def index(self) -> Index:
@@ -177,9 +209,10 @@ class OneIndex(Alias):
     def refresh(self) -> Index | None:
         """Look up whether it is still there."""
         try:
-            self._transport.ask("GET", f"/{self.layout.own_alias(self._index.name)}/_alias")
+            self.transport.ask("GET", f"/{self.layout.own_alias(self._index.name)}/_alias")
         except IndexRefused as error:
             if error.kind == GONE:
+                self.forget()
                 return None
             raise
         return self._index
@@ -192,6 +225,80 @@ class OneIndex(Alias):
         """Create the index of this model behind the alias, and stay with that."""
         self._index = self._alias.make(fingerprint, dim, instead_of)
         return self._index
+
+
+class StoredIndex:
+    """What an index has: searching, reading and writing it by its own name, papers and chunks alike.
+
+    Raises `IndexRefused` of the kind `GONE` when the index is gone.
+    """
+
+    def __init__(self, alias: Alias, index: Index) -> None:
+        self.index, self.layout = index, alias.layout
+        self._transport, self._bulk = alias.transport, alias.bulk
+
+    def ask(self, body: Body) -> Body:
+        """Return the answer to one search."""
+        return self._transport.ask("GET", f"/{self.index.name}/_search", body, checked)
+
+    def count(self, **sums: str) -> tuple[int, dict[str, int]]:
+        """Count the documents, and add up fields of them."""
+        added = {name: {"sum": {"field": each}} for name, each in sums.items()}
+        answer = self.ask({"size": 0, "track_total_hits": True, **({"aggs": added} if added else {})})
+        found = {name: int(answer["aggregations"][name]["value"]) for name in sums}
+        return answer["hits"]["total"]["value"], found
+
+    def search(self, lexical: Body | None, semantic: Body | None) -> tuple[list[Hit], list[Hit]]:
+        """Ask both legs at once; one that is None finds nothing."""
+        bodies = [body for body in (lexical, semantic) if body is not None]
+        if not bodies:
+            return [], []
+        sent = [line for body in bodies for line in (WHOLE, body)]
+        read = partial(whole, count=len(bodies))
+        hits = iter(self._transport.ask("GET", f"/{self.index.name}/_msearch", sent, read))
+        return next(hits) if lexical else [], next(hits) if semantic else []
+
+    def listed(self, page: Callable[[Any], Body], after: Any, at_once: int) -> Iterator[Hit]:
+        """Yield hits page by page; `page` gives the query for those that follow a value which is sorted by."""
+        while True:
+            hits = self.ask(page(after))["hits"]["hits"]
+            yield from hits
+            if len(hits) < at_once:
+                return
+            after = hits[-1]["sort"][0]
+
+    def read(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Hit]:
+        """Return the documents that exist, by `_id`, each with these fields of its source; it sees every write."""
+        found: dict[str, Hit] = {}
+        for start in range(0, len(wanted), READ_AT_ONCE):
+            asked = [{"_id": key, "_source": list(fields)} for key, fields in wanted[start : start + READ_AT_ONCE]]
+            read = partial(complete, count=len(asked))
+            answer = self._transport.ask("GET", f"/{self.index.name}/_mget", {"docs": asked}, read)
+            found |= {hit["_id"]: hit for hit in answer}
+        return found
+
+    def write(self, keys: Collection[str], actions: Actions, *, refresh: bool = False) -> None:
+        """Write documents by `_id`, as `Bulk.write` says; with `refresh` searches see them at once."""
+        options = "?refresh=true&require_alias=true" if refresh else "?require_alias=true"
+        if keys:
+            options = options if self.layout.flavour.managed else ""
+            self._bulk.write(f"/{self._target}/_bulk{options}", keys, actions)
+
+    def delete(self, keys: Collection[str], *, refresh: bool = False) -> None:
+        """Delete documents by `_id`."""
+        gone = {key: lines([{"delete": {"_id": key}}]) for key in keys}
+        self.write(keys, lambda left: {key: gone[key] for key in left}, refresh=refresh)
+
+    def refresh(self) -> None:
+        """Let searches see what was written. Serverless does it by itself, within seconds."""
+        if self.layout.flavour.managed:
+            self._transport.refresh(self._target)
+
+    @property
+    def _target(self) -> str:
+        """The name to write by: a write by the index's own alias makes no index when there is none."""
+        name = self.index.name
+        return self.layout.own_alias(name) if self.layout.flavour.managed else name
 
 
 def described_index(name: str, described: dict[str, Any]) -> Index:
@@ -210,9 +317,87 @@ def described_index(name: str, described: dict[str, Any]) -> Index:
 
 def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
     """Return the error for an index that holds another model's vectors."""
-    return ModelMismatch(
-        f"The index holds vectors of the model {index.fingerprint} ({index.dim} numbers), and {fingerprint} ({dim}) is "
-        "configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
-        indexed=index.fingerprint,
-        configured=fingerprint,
-    )
+    return other_index_model((index.fingerprint, index.dim), fingerprint, dim)
+
+
+def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body | None:
+    """Query for documents with any of the terms, of those that pass the filters; None if no term has a weight."""
+    weights: dict[str, float] = {}
+    for term, weight in terms:
+        weights[term] = weights.get(term, 0.0) + weight
+    should = [{"term": {"terms": {"value": term, "boost": weight}}} for term, weight in weights.items() if weight > 0]
+    if not should:
+        return None
+    return {"bool": {"should": should, "minimum_should_match": 1, "filter": list(passing)}}
+
+
+def whole(answer: Any, count: int) -> list[list[Body]]:
+    """Return the hits of each of `count` searches. Raises `Busy` or `IndexRefused` if one is partial or missing."""
+    responses = answer.get("responses", ())
+    if len(responses) != count:
+        raise Busy(f"The passage index answered {len(responses)} of {count} searches; try again in a moment.")
+    return [checked(each)["hits"]["hits"] for each in responses]
+
+
+def checked(response: Body) -> Body:
+    """Return the answer to one search. Raises `Busy` or `IndexRefused` unless every shard answered in time."""
+    if "error" in response:
+        status = int(response.get("status", 500))
+        if status in BUSY_STATUS:
+            raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
+        raise IndexRefused(status, kind_of(response))
+    shards = response["_shards"]
+    missing = max(shards["failed"], shards["total"] - shards["successful"])
+    if missing or response.get("timed_out"):
+        raise Busy(
+            f"The passage index answered with {shards['total'] - missing} of {shards['total']} shards, or not in time; "
+            "try again in a moment."
+        )
+    return response
+
+
+def complete(answer: Any, count: int) -> list[Body]:
+    """Return those of `count` documents of an `_mget` that exist. Raises `Busy` if one could not be looked up."""
+    documents = answer.get("docs", ())
+    failed = [each for each in documents if "error" in each]
+    if failed:
+        raise Busy(f"The passage index could not read {len(failed)} of {count} documents ({kind_of(failed[0])}).")
+    if len(documents) != count:
+        raise Busy(f"The passage index answered for {len(documents)} of {count} documents; try again in a moment.")
+    return [each for each in documents if each["found"]]
+
+
+def cosine(score: float) -> float:
+    """Return the inner product ip of a k-NN score, which is 1 + ip, or 1 / (1 - ip) if ip is negative."""
+    return score - 1 if score >= 1 else 1 - 1 / score
+
+
+def page(size: int, query: Body, sort: Sequence[Any], *columns: str, source: Sequence[str] | None = None) -> Body:
+    """Query for the first `size` documents, with these columns; with their `_id` and these fields of their source where
+    `source` is given."""
+    fields = {"_source": False, "stored_fields": "_none_"} if source is None else {"_source": list(source)}
+    listed = {"docvalue_fields": list(columns)} if columns else {}
+    return {"size": size, "query": query, "sort": list(sort), "track_total_hits": False, **fields, **listed}
+
+
+def clauses(
+    year_from: int | None,
+    year_to: int | None,
+    any_of: Mapping[str, Collection[str]],
+    all_of: Mapping[str, Collection[str]],
+) -> list[Body]:
+    """Filters by year, by any of the values of a field, and by all of them; a field without a value is none."""
+    years = {name: year for name, year in (("gte", year_from), ("lte", year_to)) if year is not None}
+    found: list[Body] = [{"range": {"year": years}}] if years else []
+    found += [{"terms": {name: sorted(values)}} for name, values in any_of.items() if values]
+    return found + [{"term": {name: value}} for name, values in all_of.items() for value in sorted(values)]
+
+
+def fits(index: StoredIndex, vector: "NDArray[np.float32]") -> bool:
+    """Whether a question's vector can be compared with those of the index; an empty one has none.
+
+    Raises `ModelMismatch` where there are vectors of another length.
+    """
+    if vector.shape != (index.index.dim,) and index.count()[0]:
+        raise other_model()
+    return vector.shape == (index.index.dim,)

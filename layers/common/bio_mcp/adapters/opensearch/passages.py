@@ -16,46 +16,73 @@ over many papers leaves it to `refresh`, once for some hundred of them.
 On Serverless a write can do neither: searches see it within seconds (reading by PMID, as a sync does, sees it at once),
 and it cannot depend on what was read, so two runs over one paper at the same moment could leave the older version;
 leases prevent that. No test here reaches Serverless, its `faiss` engine, or a service that checks signatures.
+
+The field `unindexed` has what is only read back; OpenSearch stores it and indexes none of it: id, section, offsets of
+each chunk, its text, the hash of what was embedded, and all vectors as base64 of little-endian float32.
+
+Of vectors the best windows of at least twice as many papers as are asked for are looked up, so that ties at the end are
+broken here. A few given papers (`within`) are scored one by one. Indexes are told apart by aliases: that of the corpus
+is on the index that is searched, `-next` or `-previous` on the other, and `-written` on both, so that one request
+answers a writer. One request moves all of them, or none.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, other_model
-from bio_mcp.adapters.opensearch import queries
-from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
-from bio_mcp.adapters.opensearch.documents import (
-    by_hash,
-    chunks_of,
-    document_of,
-    hashes_of,
-    matrix_of,
-    needs_stored,
-    vectors_of,
+import numpy as np
+
+from bio_mcp.adapters.indexes import (
+    back_from,
+    check_begun,
+    check_entries,
+    cosines,
+    journal_names,
+    mean_vector,
+    newest,
+    no_vector,
 )
-from bio_mcp.adapters.opensearch.endpoint import transport_to
-from bio_mcp.adapters.opensearch.errors import IndexRefused
-from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, OneIndex, mismatch
-from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
-from bio_mcp.adapters.opensearch.vectors import VectorLayout
-from bio_mcp.adapters.pmids import key, numbers
+from bio_mcp.adapters.opensearch.bulk import Bulk
+from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines, transport_to
+from bio_mcp.adapters.opensearch.index import (
+    GONE,
+    Alias,
+    Body,
+    Hit,
+    Index,
+    OneIndex,
+    StoredIndex,
+    clauses,
+    cosine,
+    described_index,
+    fits,
+    mismatch,
+    page,
+    words,
+)
+from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout, VectorLayout, indexed, nearest
+from bio_mcp.adapters.stored import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
+from bio_mcp.health import OK, WARN, Finding
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.models import PaperIndex, Role
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StaticQuality, StoredChunk, YearCount
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from bio_mcp.retrieval.passages import Vectors
 
-T = TypeVar("T")
-Hit = Mapping[str, Any]
-
+Source = Mapping[str, Any]
+MOVED = "aliases_not_found_exception"
+BEST = ["_score", {"pmid": "desc"}]
+COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
+MOST_YEARS = 2_000  # pairs of a year and a design
 LISTED_AT_ONCE = 500  # PMIDs of one listing
 REFRESH_AFTER = 1_000  # documents: more than a sync or an import settles at once
-READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
 
 
 def connected(
@@ -76,15 +103,14 @@ def connected(
 class OpenSearchPassages:
     """The port `Passages` over the index behind `alias`, which begins the names of indices."""
 
+    write_at_once, refresh_after = 1, REFRESH_AFTER
+
     def __init__(self, transport: OpenSearchTransport, alias: str, layout: Layout, *, bulk: Bulk | None = None) -> None:
-        self.alias: Alias = Alias(transport, alias, alias, layout)
-        self._transport = transport
-        self._layout = layout
-        self._bulk = bulk or Bulk(transport)
+        self.alias: Alias = Alias(transport, alias, alias, layout, bulk=bulk)
 
     def bound(self, index: Index) -> "OpenSearchPassages":
         """Return the passages of this index, which stay its own when the alias moves."""
-        made = OpenSearchPassages(self._transport, self.alias.name, self._layout, bulk=self._bulk)
+        made = copy(self)
         made.alias = OneIndex(self.alias, index)
         return made
 
@@ -95,7 +121,7 @@ class OpenSearchPassages:
         if index is None:
             self.alias.make(fingerprint, dim)
         elif not index.holds(fingerprint, dim):
-            self._refresh(index)
+            self.alias.stored(index).refresh()
             if self.count()[0]:
                 raise mismatch(index, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
@@ -117,41 +143,32 @@ class OpenSearchPassages:
         return index.name if index else ""
 
     def versions(self) -> Iterator[tuple[str, int]]:
-        """Give PMID and version of every document, in the order of PMIDs; on Serverless of those that a search sees."""
         index = self.alias.refresh()
         if index is not None:
-            self._refresh(index)
-        after = 0
-        while index is not None:
-            answer = self._read(f"/{index.name}/_search", queries.listing_body(after, LISTED_AT_ONCE), queries.checked)
-            hits = answer["hits"]["hits"]
-            for hit in hits:
-                after = hit["fields"]["pmid"][0]
-                yield str(after), hit["fields"]["version"][0]
-            if len(hits) < LISTED_AT_ONCE:
-                return
+            stored = self.alias.stored(index)
+            stored.refresh()
+            for hit in stored.listed(listing_body, 0, LISTED_AT_ONCE):
+                yield str(hit["fields"]["pmid"][0]), hit["fields"]["version"][0]
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
-        found = self._stored(pmids, ["unindexed.chunks", "unindexed.hashes"])
-        return {pmid: hashes_of(hit["_source"]) for pmid, hit in found.items()}
+        found = self._sources(pmids, ["unindexed.chunks", "unindexed.hashes"])
+        return {pmid: hashes_of(source) for pmid, source in found.items()}
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
-        found = self._stored(pmids, ["passages", "unindexed.vectors", "unindexed.hashes"])
-        return {pmid: by_hash(hit["_source"]) for pmid, hit in found.items()}
+        found = self._sources(pmids, ["passages", "unindexed.vectors", "unindexed.hashes"])
+        return {pmid: by_hash(source) for pmid, source in found.items()}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
         index = self.alias.index()
         if index is None:
             raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
-        check_vectors(entries, index.dim)
+        check_entries(entries, index.dim)
         for entry in entries:
             key(entry.pmid)
         by_pmid = {entry.pmid: entry for entry in newest(entries)}
-        upserts = partial(self._upserts, index, by_pmid)
-        self._write(index, by_pmid, upserts, refresh=refresh)
-
-    def refresh_after(self) -> int:
-        return REFRESH_AFTER
+        stored = self.alias.stored(index)
+        with self._written(index):
+            stored.write(by_pmid, partial(_upserts, stored, by_pmid), refresh=refresh)
 
     def refresh(self, fingerprint: str, dim: int) -> None:
         index = self.alias.refresh()
@@ -159,119 +176,310 @@ class OpenSearchPassages:
             raise IndexUnavailable("The passage index is gone; make its schema and sync again.", retryable=False)
         if not index.holds(fingerprint, dim):
             raise mismatch(index, fingerprint, dim)
-        self._refresh(index)
+        self.alias.stored(index).refresh()
 
     def delete(self, pmids: Sequence[str]) -> None:
         index = self.alias.index()
         if index is not None:
-            gone = {str(number): lines([{"delete": {"_id": str(number)}}]) for number in numbers(pmids)}
-            self._write(index, gone, lambda left: {pmid: gone[pmid] for pmid in left})
+            with self._written(index):
+                self.alias.stored(index).delete([str(number) for number in numbers(pmids)], refresh=True)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
-        index = self.alias.index()
-        if index is None or (query.within is not None and not numbers(query.within)):
-            return []
-        if query.vector is not None and query.vector.shape != (index.dim,):
-            if self.count()[0]:
-                raise other_model()
-            return []
-        lexical = queries.lexical_body(query)
-        semantic = None if query.vector is None else queries.semantic_body(query, query.vector, index.vectors)
-        bodies = [body for body in (lexical, semantic) if body is not None]
-        sent = [line for body in bodies for line in (queries.WHOLE, body)]
-        read = partial(queries.whole, count=len(bodies))
-        hits = iter(self._read(f"/{index.name}/_msearch", sent, read) if bodies else [])
-        words = next(hits) if lexical else []
-        windows = next(hits) if semantic else []
-        return queries.candidates(words, windows, self._layout.k1 + 1)
+        def read(stored: StoredIndex) -> list[Candidate]:
+            index, semantic = stored.index, None
+            if query.vector is not None:
+                if not fits(stored, query.vector):
+                    return []
+                semantic = semantic_body(query, query.vector, index.vectors)
+            words, windows = stored.search(lexical_body(query), semantic)
+            return candidates(words, windows, stored.layout.k1 + 1)
+
+        return [] if query.within is not None and not numbers(query.within) else self.alias.read(read, [])
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        found = self._stored(pmids, ["passages", "unindexed.vectors"])
-        sources = {pmid: hit["_source"] for pmid, hit in found.items()}
-        return {pmid: mean_vector(matrix_of(source)) for pmid, source in sources.items() if source["passages"]}
+        found = self._sources(pmids, ["passages", "unindexed.vectors"])
+        return {pmid: mean_vector(matrix_of(source)) for pmid, source in found.items() if source["passages"]}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         needed = ["passages", "unindexed.vectors"] if vector is not None else ["passages"]
-        found = self._stored(pmids, ["unindexed.chunks", "unindexed.texts", *needed])
-        return {pmid: chunks_of(pmid, hit["_source"], vector) for pmid, hit in found.items()}
+        found = self._sources(pmids, ["unindexed.chunks", "unindexed.texts", *needed])
+        return {pmid: chunks_of(pmid, source, vector) for pmid, source in found.items()}
 
     def count(self) -> tuple[int, int]:
-        index = self.alias.index()
-        if index is None:
-            return 0, 0
-        asked = {"size": 0, "track_total_hits": True, "aggs": {"chunks": {"sum": {"field": "passages"}}}}
-        answer = self._read(f"/{index.name}/_search", asked, queries.checked)
-        return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
+        def read(stored: StoredIndex) -> tuple[int, int]:
+            documents, sums = stored.count(chunks="passages")
+            return documents, sums["chunks"]
+
+        return self.alias.read(read, (0, 0))
 
     def by_year(self) -> list[YearCount]:
-        index = self.alias.index()
-        if index is None:
-            return []
-        return queries.years(self._read(f"/{index.name}/_search", queries.years_body(), queries.checked))
+        def read(stored: StoredIndex) -> list[YearCount]:
+            sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("year", "design")]
+            years = {"composite": {"size": MOST_YEARS, "sources": sources}}
+            buckets = stored.ask({"size": 0, "aggs": {"years": years}})["aggregations"]["years"]["buckets"]
+            return [YearCount(each["key"]["year"], each["key"]["design"], each["doc_count"]) for each in buckets]
 
-    def _upserts(self, index: Index, by_pmid: Mapping[str, Entry], pmids: Collection[str]) -> dict[str, bytes]:
-        """Return the lines of the entries that are not older than what is stored; older ones are not written."""
-        entries = [by_pmid[pmid] for pmid in pmids]
-        wanted = [
-            (each.pmid, ["version", "passages", "unindexed"] if needs_stored(each) else ["version"]) for each in entries
-        ]
-        stored = self._get(index, wanted)
-        found: dict[str, bytes] = {}
-        for entry in entries:
-            hit = stored.get(entry.pmid)
-            if hit is None or hit["_source"]["version"] <= entry.version:
-                matrix = vectors_of(entry, hit and hit["_source"], index.dim)
-                found[entry.pmid] = lines([self._action(entry.pmid, hit), document_of(entry, matrix, index.vectors)])
-        return found
+        return self.alias.read(read, [])
 
-    def _action(self, pmid: str, hit: Hit | None) -> dict[str, Any]:
-        """Return the action that replaces what was read, and fails if that has changed (not on Serverless)."""
-        if not self._layout.flavour.conditional:
-            return {"index": {"_id": pmid}}
-        if hit is None:
-            return {"create": {"_id": pmid}}
-        return {"index": {"_id": pmid, "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}}
-
-    def _target(self, index: Index) -> str:
-        """The name to write by: a write by the index's own alias makes no index when there is none."""
-        return self._layout.own_alias(index.name) if self._layout.flavour.conditional else index.name
-
-    def _refresh(self, index: Index) -> None:
-        if self._layout.flavour.refreshes:
-            self._transport.refresh(self._target(index))
-
-    def _write(self, index: Index, pmids: Collection[str], actions: Actions, *, refresh: bool = True) -> None:
-        """Write to `index`. Raises `Conflict` if another index is searched by then."""
-        flavour = self._layout.flavour
-        options = ["refresh=true"] * (refresh and flavour.refreshes) + ["require_alias=true"] * flavour.conditional
+    @contextmanager
+    def _written(self, index: Index) -> Iterator[None]:
+        """Writes to `index`. Raises `Conflict` if another index is searched by then."""
         try:
-            self._bulk.write(f"/{self._target(index)}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)
+            yield
         except IndexUnavailable:
             self.alias.forget()
             raise
         if self.alias.refresh() != index:
             raise Conflict("The passage index was switched to another while passages were written; sync again.")
 
-    def _stored(self, pmids: Sequence[str], fields: Sequence[str]) -> dict[str, Hit]:
-        """Return the documents that exist, by PMID, with these fields of their source."""
-        index = self.alias.index()
-        if index is None:
-            return {}
-        return self._get(index, [(str(number), fields) for number in numbers(pmids)])
+    def _sources(self, pmids: Sequence[str], fields: Sequence[str]) -> dict[str, Source]:
+        """Return these fields of the documents that exist, by PMID."""
+        wanted = [(str(number), fields) for number in numbers(pmids)]
+        found = self.alias.read(lambda stored: stored.read(wanted), dict[str, Hit]())
+        return {pmid: hit["_source"] for pmid, hit in found.items()}
 
-    def _get(self, index: Index, wanted: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Hit]:
-        found: dict[str, Hit] = {}
-        for start in range(0, len(wanted), READ_AT_ONCE):
-            asked = [{"_id": pmid, "_source": list(fields)} for pmid, fields in wanted[start : start + READ_AT_ONCE]]
-            read = partial(queries.complete, count=len(asked))
-            found |= {hit["_id"]: hit for hit in self._read(f"/{index.name}/_mget", {"docs": asked}, read)}
-        return found
 
-    def _read(self, path: str, body: Any, read: Callable[[Any], T]) -> T:
-        """Read. If the index is gone, the next call looks it up again."""
+def _upserts(index: StoredIndex, by_pmid: Mapping[str, Entry], pmids: Collection[str]) -> dict[str, bytes]:
+    """Return the lines of the entries that are not older than what is stored; older ones are not written.
+
+    Each action replaces what was read, and fails if that has changed (not on Serverless).
+    """
+    entries = [by_pmid[pmid] for pmid in pmids]
+    lacking = {each.pmid for each in entries if any(chunk.chunk_id not in each.vectors for chunk in each.chunks)}
+    fields = (["version"], ["version", "passages", "unindexed"])
+    stored = index.read([(each.pmid, fields[each.pmid in lacking]) for each in entries])
+    found: dict[str, bytes] = {}
+    for entry in entries:
+        hit, action = stored.get(entry.pmid), {"index": {"_id": entry.pmid}}
+        if hit is not None and hit["_source"]["version"] > entry.version:
+            continue
+        if index.layout.flavour.managed:
+            read = hit and {"if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}
+            action = {"index": {"_id": entry.pmid, **read}} if read else {"create": {"_id": entry.pmid}}
+        matrix = vectors_of(entry, hit and hit["_source"], index.index.dim)
+        found[entry.pmid] = lines([action, document_of(entry, matrix, index.index.vectors)])
+    return found
+
+
+class OpenSearchIndexes:
+    """The port `Indexes` beside the index that `live` searches."""
+
+    def __init__(self, live: OpenSearchPassages) -> None:
+        self.live, self._alias, self._transport = live, live.alias, live.alias.transport
+        name = live.alias.name
+        self._written = f"{name}-written"
+        self._names = {Role.SEARCHED: name} | {role: f"{name}-{role}" for role in (Role.NEXT, Role.PREVIOUS)}
+
+    def searched(self) -> tuple[OpenSearchPassages, tuple[str, int] | None]:
+        index = self._alias.index()
+        return (self.live.bound(index), (index.fingerprint, index.dim)) if index else (self.live, None)
+
+    def all(self) -> list[PaperIndex]:
+        roles = self._roles()
+        found = ((role, roles[role]) for role in Role if role in roles)
+        return [
+            PaperIndex(role, each.fingerprint, each.dim, self.live.bound(each), self._settings(each))
+            for role, each in found
+        ]
+
+    def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
+        wanted = self._alias.layout.wanted
+        check_begun(there := self.all(), fingerprint, wanted, force=force)
+        if len(there) == 1:
+            self._act(("add", there[0].name, self._written))
+            searched = self._roles()[Role.SEARCHED]
+            name = self._alias.make_beside(searched, fingerprint, dim, (self._written, self._names[Role.NEXT]))
+            check_begun(there := self.all(), fingerprint, wanted, force=force)
+            if len(there) == 1:
+                raise Conflict(f"An index {name} that nothing uses stands in the way: DELETE /{name} at OpenSearch.")
+        return there[1]
+
+    def switch(self, to: Role) -> None:
+        roles = self._roles()
+        back = back_from(to, roles.keys())
+        old, new = roles[Role.SEARCHED].name, roles[to].name
+        self._act(
+            ("remove", old, self._names[Role.SEARCHED]),
+            ("add", new, self._names[Role.SEARCHED]),
+            ("remove", new, self._names[to]),
+            ("add", old, self._names[back]),
+        )
+        self._alias.forget()
+
+    def remove(self) -> bool:
+        others = [index for role, index in self._roles().items() if role is not Role.SEARCHED]
+        for index in others:
+            self._transport.ask("DELETE", f"/{index.name}")
+        return bool(others)
+
+    def inspect(self) -> Finding:
+        """Say how each index was made; an older mapping than this version's is to be replaced."""
+        roles, layout = self._roles(), self._alias.layout
+        found = "; ".join(f"{role}: {self._settings(roles[role])}" for role in Role if role in roles) or "none yet"
+        if all(each.version >= layout.contents.version for each in roles.values()):
+            return Finding(OK, found)
+        remedy = (
+            f"This version writes mapping {layout.contents.version}: bio-mcp admin reindex start, switch and remove."
+        )
+        return Finding(WARN, found, remedy)
+
+    def _settings(self, index: Index) -> str:
+        return self._alias.layout.described(index.shards, index.vectors, index.version)
+
+    def _roles(self) -> dict[Role, Index]:
+        """Look up the indexes that are written to. The alias for both is made with the first that is begun."""
+        answer: Mapping[str, Any] = {}
         try:
-            return self._transport.ask("GET", path, body, read)
+            answer = self._transport.ask("GET", f"/{self._written}")
         except IndexRefused as error:
-            if error.kind == GONE:
-                self.alias.forget()
+            if error.kind != GONE:
+                raise
+        roles = {
+            role: described_index(name, described)
+            for name, described in answer.items()
+            for role, alias in self._names.items()
+            if alias in described.get("aliases", {})
+        }
+        if Role.SEARCHED not in roles and (searched := self._alias.refresh()):
+            roles[Role.SEARCHED] = searched
+        return roles
+
+    def _act(self, *moves: tuple[str, str, str]) -> None:
+        """Add or remove aliases of indices, all of it or nothing."""
+        must_exist = {"remove": {"must_exist": True}, "add": {}}
+        actions = [{kind: {"index": index, "alias": alias, **must_exist[kind]}} for kind, index, alias in moves]
+        try:
+            self._transport.ask("POST", "/_aliases", {"actions": actions})
+        except IndexRefused as error:
+            if error.kind == MOVED:
+                switched = "Another process has just switched the indexes: look at bio-mcp admin reindex status."
+                raise Conflict(switched) from None
             raise
+
+
+def lexical_body(query: PassageQuery) -> Body | None:
+    """Query for the best papers by BM25; None if no term has a weight."""
+    any_word = words(query.terms, conditions(query))
+    return page(query.depth, any_word, BEST, *COLUMNS) if any_word else None
+
+
+def semantic_body(query: PassageQuery, vector: "Vectors", layout: VectorLayout = "float") -> Body:
+    """Query for the best papers by the cosine of their best window, which the inner hit names."""
+    near = nearest(layout, vector, query.depth, conditions(query), every=query.within is not None)
+    return page(query.depth, near, BEST, *COLUMNS)
+
+
+def listing_body(after: int) -> Body:
+    """Query for the papers that follow the PMID `after`, with their versions."""
+    return page(LISTED_AT_ONCE, {"range": {"pmid": {"gt": after}}}, [{"pmid": "asc"}], "pmid", "version")
+
+
+def conditions(query: PassageQuery) -> list[Body]:
+    """Filter clauses for the filters of `query`."""
+    filters, found = query.filters, list[Body]()
+    if query.within is not None:  # by `terms` alone OpenSearch would filter windows, and none would pass
+        pmids = numbers(query.within)
+        found = [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]
+    any_of = {"journals": filters.journals, "publication_types": filters.publication_types}
+    all_of = {"tags": filters.tags, "projects": () if filters.project is None else (filters.project,)}
+    return clauses(filters.year_from, filters.year_to, any_of, all_of) + found
+
+
+def candidates(lexical: Sequence[Hit], semantic: Sequence[Hit], factor: float) -> list[Candidate]:
+    """Merge the papers of both legs. BM25 scores are divided by `factor`, by which Lucene multiplies them."""
+    found: dict[int, Candidate] = {}
+    for hit in semantic:
+        window = hit["inner_hits"]["windows"]["hits"]["hits"][0]["_nested"]["offset"]
+        chunk_id = hit["fields"]["layout"][0].split(" ")[window]
+        found[hit["fields"]["pmid"][0]] = _candidate(hit["fields"], None, cosine(hit["sort"][0]), chunk_id)
+    for hit in lexical:
+        pmid, bm25 = hit["fields"]["pmid"][0], hit["sort"][0] / factor
+        if pmid in found:
+            found[pmid].bm25 = bm25
+        else:
+            found[pmid] = _candidate(hit["fields"], bm25, None, None)
+    return list(found.values())
+
+
+def _candidate(fields: Mapping[str, Any], bm25: float | None, sim: float | None, chunk_id: str | None) -> Candidate:
+    def column(name: str) -> Any:
+        return fields.get(name, (None,))[0]
+
+    quality = StaticQuality(column("design"), column("journal_rank"), column("human"))
+    retraction = RetractionStatus(column("retraction"))
+    return Candidate(str(column("pmid")), bm25, sim, chunk_id, column("year"), quality, retraction)
+
+
+def document_of(entry: Entry, matrix: "Vectors", layout: VectorLayout) -> dict[str, Any]:
+    """Return the document of `entry`; row i of `matrix` embeds chunk i."""
+    quality = entry.quality
+    known = {
+        "title": entry.title,
+        "year": entry.year,
+        "design": quality.design,
+        "journal_rank": quality.journal,
+        "human": quality.human,
+    }
+    return {
+        "pmid": key(entry.pmid),
+        "version": entry.version,
+        "terms": " ".join(entry.terms),
+        **{name: value for name, value in known.items() if value is not None},
+        "journals": sorted(journal_names(entry)),
+        "publication_types": sorted(set(entry.publication_types)),
+        "tags": sorted(set(entry.tags)),
+        "projects": sorted(set(entry.projects)),
+        "retraction": entry.retraction.value,
+        "passages": len(entry.chunks),
+        "layout": " ".join(each.chunk_id for each in entry.chunks),
+        "unindexed": {
+            "chunks": [[each.chunk_id, each.section, each.char_start, each.char_end] for each in entry.chunks],
+            "texts": [each.text for each in entry.chunks],
+            "hashes": [each.embedded_sha256 for each in entry.chunks],
+            "vectors": b64encode(matrix.astype("<f4").tobytes()).decode(),
+        },
+        **indexed(layout, matrix),
+    }
+
+
+def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
+    """Return a row per chunk: the entry's vector, or the stored one of the same text. Raises `Conflict` for neither."""
+    known: dict[str, Vectors] = {}
+    if stored is not None and "unindexed" in stored:
+        known = by_hash(stored)
+    rows = np.zeros((len(entry.chunks), dim), np.float32)
+    for row, chunk in zip(rows, entry.chunks, strict=True):
+        vector = entry.vectors.get(chunk.chunk_id, known.get(chunk.embedded_sha256))
+        if vector is None:
+            raise no_vector(chunk.chunk_id, f"PMID {entry.pmid}")
+        row[:] = vector
+    return rows
+
+
+def matrix_of(source: Source) -> "Vectors":
+    """Return the stored vectors, one row per passage."""
+    flat = np.frombuffer(b64decode(source["unindexed"]["vectors"]), "<f4")
+    return flat.reshape(source["passages"], -1) if source["passages"] else flat.reshape(0, 0)
+
+
+def by_hash(source: Source) -> "dict[str, Vectors]":
+    """Return the stored vectors by the SHA-256 of what was embedded."""
+    return dict(zip(source["unindexed"]["hashes"], matrix_of(source), strict=True))
+
+
+def hashes_of(source: Source) -> dict[str, str]:
+    """Return the SHA-256 of what was embedded, by chunk id."""
+    unindexed = source["unindexed"]
+    return {chunk[0]: digest for chunk, digest in zip(unindexed["chunks"], unindexed["hashes"], strict=True)}
+
+
+def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
+    """Return the passages in the order of the text, with their cosines to `vector`, if given."""
+    unindexed = source["unindexed"]
+    sims = cosines(matrix_of(source), vector) if vector is not None else [None] * source["passages"]
+    return [
+        StoredChunk(pmid, chunk_id, text, section, start, end, sim)
+        for (chunk_id, section, start, end), text, sim in zip(
+            unindexed["chunks"], unindexed["texts"], sims, strict=True
+        )
+    ]

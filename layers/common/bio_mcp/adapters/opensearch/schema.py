@@ -4,15 +4,116 @@ One document per paper, `_id` its PMID. What is filtered and ranked by stands in
 stream; the windows' vectors are nested documents, in the order of `layout`. What is only read back, the passages and
 their vectors bit by bit, is `unindexed`, which is not indexed. Stored fields are compressed well: texts and the base64
 of vectors take half of what they take else, and only reading by PMID looks at them. Writers alone refresh.
+
+How an index of papers has the vectors of its windows: for three sizes of a corpus.
+
+`float`: a graph of all windows, in float32. `byte`: the same graph in bytes, a quarter of the memory. `paper`: a graph
+with one vector of bytes a paper, the mean of its windows. The latter two only find papers, more than are asked for;
+these are scored by the float32 vectors of all their windows, which are read from disk for them alone. So scores are
+those of `float`, and only a paper that the graph does not find can be missed.
+
+The float32 vectors need a field that has no graph. In 2.19 that is one of the engine faiss, in an index that never
+builds its graphs (`approximate_threshold` -1): faiss itself is not called.
+
+Doc values are what scripts compare: a field that only a graph is made of has none. Lucene reads a graph's vectors from
+the graph, also where it compares all that pass a filter.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bio_mcp.adapters.opensearch.vectors import NO_GRAPHS, VECTOR_LAYOUTS, VectorLayout, mapping
+import numpy as np
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+
+Body = dict[str, Any]
+VectorLayout = Literal["float", "byte", "paper"]
+VECTOR_LAYOUTS: tuple[VectorLayout, ...] = get_args(VectorLayout)
+
+DECIMALS = 8  # of an indexed vector's components; those that are read back are whole
+LARGEST = 4.0  # component that a byte holds, by the root of the dimension; of MiniLM's one in 10,000 is larger
+MARGIN = 64
+SEVERAL = {"float": 2, "byte": 2, "paper": 4}  # papers that the graph is asked for, of each that is wanted
+MOST = 10_000  # papers that a graph can be asked for; where it asks for all that pass, it looks at each
+NO_GRAPHS = {"knn.advanced.approximate_threshold": -1}
+
+
+def graph(engine: str, dim: int, **more: Any) -> Body:
+    """Return the mapping of a vector that is found by a graph of near ones."""
+    return {
+        "type": "knn_vector",
+        "dimension": dim,
+        "method": {
+            "name": "hnsw",
+            "engine": engine,
+            "space_type": "innerproduct",
+            "parameters": {"m": 16, "ef_construction": 128},
+        },
+        **more,
+    }
+
+
+def mapping(layout: VectorLayout, engine: str, dim: int) -> Body:
+    """Return the fields that hold vectors."""
+    small, exact = graph(engine, dim, data_type="byte", doc_values=False), graph("faiss", dim)
+    windows = {
+        "float": {"vector": graph(engine, dim, doc_values=engine != "lucene")},
+        "byte": {"vector": small, "exact": exact},
+        "paper": {"exact": exact},
+    }
+    nested = {"windows": {"type": "nested", "properties": windows[layout]}}
+    return {"vector": small, **nested} if layout == "paper" else nested
+
+
+def indexed(layout: VectorLayout, matrix: "Vectors") -> Body:
+    """Return what a document has in these fields; a row of `matrix` a window."""
+    rows = np.round(matrix.astype(np.float64), DECIMALS).tolist()
+    if layout == "float":
+        return {"windows": [{"vector": row} for row in rows]}
+    if layout == "byte":
+        return {"windows": [{"vector": small, "exact": row} for small, row in zip(_bytes(matrix), rows, strict=True)]}
+    windows = {"windows": [{"exact": row} for row in rows]}
+    if not rows:
+        return windows
+    mean = matrix.mean(axis=0)
+    return {"vector": _bytes(mean / (np.linalg.norm(mean) or 1)), **windows}
+
+
+def nearest(layout: VectorLayout, vector: "Vectors", depth: int, passing: list[Body], *, every: bool) -> Body:
+    """Query for the papers whose best window is nearest, of those that pass; `every`: whether to look at all of these.
+
+    The inner hit names the window.
+    """
+    count = MOST if every else min(MOST, SEVERAL[layout] * depth + MARGIN)
+    asked = vector.tolist() if layout == "float" else _bytes(vector)
+    near = {"vector": asked, "k": count, **({"filter": {"bool": {"filter": passing}}} if passing else {})}
+    inner = {"inner_hits": {"size": 1, "_source": False, "stored_fields": "_none_"}}
+    if layout == "float":
+        return _of_windows({"knn": {"windows.vector": near}}, **inner)
+    scored = _of_windows({"script_score": compared("windows.exact", vector, {"match_all": {}})}, **inner)
+    found = {"knn": {"vector": near}} if layout == "paper" else _of_windows({"knn": {"windows.vector": near}})
+    return {"bool": {"must": [scored], "filter": passing if every else [found]}}
+
+
+def compared(name: str, vector: "Vectors", query: Body) -> Body:
+    """What scores each document of a query by the cosine of its field `name` to `vector`."""
+    params = {"field": name, "query_value": vector.tolist(), "space_type": "innerproduct"}
+    return {"query": query, "script": {"lang": "knn", "source": "knn_score", "params": params}}
+
+
+def _of_windows(query: Body, **more: Body) -> Body:
+    return {"nested": {"path": "windows", "score_mode": "max", "query": query, **more}}
+
+
+def _bytes(vectors: "Vectors") -> Any:
+    scale = 127 * np.sqrt(vectors.shape[-1]) / LARGEST
+    return np.clip(np.round(vectors.astype(np.float64) * scale), -128, 127).astype(int).tolist()
+
 
 KEYWORD = {"type": "keyword"}
 TERMS = {"type": "text", "analyzer": "whitespace", "similarity": "terms", "index_options": "freqs"}
@@ -21,24 +122,18 @@ SIMILARITIES = ("LegacyBM25", "BM25")  # from OpenSearch 3 on, "BM25" leaves out
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """What a kind of OpenSearch can do.
+    """A kind of OpenSearch. `engine` is its vector library.
 
-    `engine` is the vector library. `conditional`: a write may depend on the sequence number that was read, and on the
-    index being there. `refreshes`: searches may see a write at once. `tunable`: shards, copies and blocks are ours
-    to set. `scripts`: vectors may be compared one by one.
+    One that is not `managed` takes no write that depends on the sequence number that was read or on the index being
+    there, refreshes by itself, sets shards, copies and blocks itself, and is not known to compare vectors one by one.
     """
 
     engine: str
-    conditional: bool = True
-    refreshes: bool = True
-    tunable: bool = True
-    scripts: bool = True
+    managed: bool
 
 
-DOMAIN = Flavour("lucene")  # a managed domain or a node of one's own: the engine that the tests run on
-SERVERLESS = Flavour(
-    "faiss", conditional=False, refreshes=False, tunable=False, scripts=False
-)  # a collection of type SEARCH
+DOMAIN = Flavour("lucene", managed=True)  # a domain or a node of one's own: the engine that the tests run on
+SERVERLESS = Flavour("faiss", managed=False)  # a collection of type SEARCH
 FLAVOURS = {"none": DOMAIN, "es": DOMAIN, "aoss": SERVERLESS}
 
 
@@ -85,7 +180,7 @@ class Layout:
 
     def described(self, shards: int, vectors: VectorLayout, version: int) -> str:
         """Say in words what was chosen for an index with these: equal words, equal choices."""
-        several = [f"{shards} shard{'s' * (shards != 1)}"] if self.flavour.tunable else []
+        several = [f"{shards} shard{'s' * (shards != 1)}"] if self.flavour.managed else []
         return ", ".join([*several, vectors, f"mapping {version}"])
 
     @property
@@ -112,7 +207,7 @@ class Layout:
 
     def _settings(self, similarity: str) -> dict[str, Any]:
         ranking = {"knn": True, "similarity": {"terms": {"type": similarity, "k1": self.k1, "b": self.b}}}
-        if not self.flavour.tunable:
+        if not self.flavour.managed:
             return ranking
         copies = {"auto_expand_replicas": "0-1"} if self.replicas is None else {"number_of_replicas": self.replicas}
         return ranking | {"number_of_shards": self.shards, **copies, **self.contents.settings}

@@ -12,24 +12,23 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from bio_mcp.adapters.parsers.frames import PROGRESS, document_to_json, line, read_line
-from bio_mcp.adapters.parsers.options import Options
-from bio_mcp.adapters.parsers.reading import Read
-from bio_mcp.adapters.standard_streams import own_stdout
+from bio_mcp.adapters.child_processes import own_stdout
+from bio_mcp.adapters.parsers.frames import OUT_OF_MEMORY, PROGRESS, Options, line, read_line
 from bio_mcp.errors import UnreadableDocument
+from bio_mcp.literature.documents import ParsedDocument
 
 try:
     import resource
 except ImportError:  # Windows, where only the time is limited
     resource = None  # type: ignore[assignment]
 
-OUT_OF_MEMORY = 77
-"""The exit code of a child that took more memory than it may."""
 WATCH_S = 0.1
+Read = Callable[[bytes, str, Options], ParsedDocument]
 _CODE = 256 << 20  # bytes of addresses that Python and its libraries take without using them
 _REPORTED_KB = 1 if sys.platform == "darwin" else 1024
 
@@ -38,28 +37,27 @@ def main() -> None:
     """Answer requests until the input ends."""
     limits = json.loads(sys.argv[1])
     requests, answers = sys.stdin.buffer, own_stdout()
-    _limit_memory(limits["memory"])
+
+    def write(frame: bytes) -> None:
+        answers.write(frame)
+        answers.flush()
+
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(ValueError, OSError):  # macOS knows no such limit; `_watch` sees to it there
+            most = limits["memory"] + _CODE
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
     threading.Thread(target=_watch, args=(limits["memory"], os.getppid()), daemon=True).start()
-    read = _reader(limits["reader"])
+    module, _, function = limits["reader"].partition(":")
+    read: Read = getattr(import_module(module), function)
     while (head := read_line(requests)) is not None:
         content = requests.read(head["size"])
-        _write(answers, PROGRESS)  # it has the file: from here on its end is due to the file
-        answer = _answer(read, content, head, limits, lambda: _write(answers, PROGRESS))
+        write(PROGRESS)  # it has the file: from here on its end is due to the file
+        answer = _answer(read, content, head, limits, lambda: write(PROGRESS))
         answer["ends"] = answer.get("ends", False) or _peak() > limits["memory"] // 2
-        _write(answers, line(answer))
+        write(line(answer))
         if answer["ends"]:
             return
-
-
-def _write(answers: IO[bytes], frame: bytes) -> None:
-    answers.write(frame)
-    answers.flush()
-
-
-def _reader(name: str) -> Read:
-    module, _, function = name.partition(":")
-    read: Read = getattr(import_module(module), function)
-    return read
 
 
 def _answer(
@@ -67,7 +65,7 @@ def _answer(
 ) -> dict[str, Any]:
     options = Options(tuple(head["languages"]), limits["pages"], limits["tesseract"], advance)
     try:
-        return {"document": document_to_json(read(content, head["name"], options))}
+        return {"document": asdict(read(content, head["name"], options))}
     except UnreadableDocument as refused:
         return {"refused": str(refused)}
     except ImportError as missing:
@@ -84,14 +82,6 @@ def _where(error: Exception) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}" if trace is not None else ""
-
-
-def _limit_memory(most: int) -> None:
-    if resource is None:
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(ValueError, OSError):  # macOS knows no such limit; `_watch` sees to it there
-        resource.setrlimit(resource.RLIMIT_AS, (most + _CODE, most + _CODE))
 
 
 def _peak() -> int:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree
 
-from bio_mcp.adapters.parsers.outline import Outline, titled
+from bio_mcp.adapters.parsers.text_files import Outline, titled
 from bio_mcp.errors import UnreadableDocument
-from bio_mcp.literature.medline.scripts import subscript, superscript
-from bio_mcp.literature.parsed import ParsedDocument
+from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature.medline.text import subscript, superscript
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -50,8 +50,10 @@ def check_archive(content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_sizes(archive.infolist())
             for each in archive.infolist():
-                if each.filename.endswith((".xml", ".rels")):
-                    _check_declarations(archive.read(each))
+                is_xml = each.filename.endswith((".xml", ".rels"))
+                head = archive.read(each)[: 1 << 16].replace(b"\0", b"") if is_xml else b""  # UTF-16 has them between
+                if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+                    raise UnreadableDocument("The Word document declares entities, which Word never does; refused.")
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError):
         raise UnreadableDocument(DAMAGED) from None
 
@@ -66,18 +68,13 @@ def _check_sizes(files: list[zipfile.ZipInfo]) -> None:
         raise UnreadableDocument("The Word document unpacks to far more than a document holds; refused.")
 
 
-def _check_declarations(xml: bytes) -> None:
-    head = xml[: 1 << 16].replace(b"\0", b"")  # as UTF-16 has between ASCII letters
-    if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-        raise UnreadableDocument("The Word document declares entities, which Word never does; refused.")
-
-
 def _read(document: "Document") -> tuple[str | None, Outline]:
     """The title, where a paragraph has that style, and all else."""
     levels, outline, titles = _levels(document), Outline(), list[str]()
     for block in _blocks(document.element.body):
         if block.tag == f"{_WORD}tbl":
-            outline.table(_rows(block))
+            rows = [row for row in block.iter(f"{_WORD}tr") if next(row.iterancestors(f"{_WORD}tbl")) is block]
+            outline.table([[_text(cell) for cell in row.iterchildren(f"{_WORD}tc")] for row in rows])
         elif (level := _level(block, levels)) == _TITLE:
             titles.append(_text(block))
         elif level is not None:
@@ -105,28 +102,24 @@ def _levels(document: "Document") -> dict[str, int]:
     """The level of each paragraph style that is a heading, by its id; styles inherit it."""
     levels: dict[str, int] = {}
     for style in document.styles:
-        level = next((found for each in _lineage(style) if (found := _level_of_style(each)) is not None), None)
-        if level is not None and style.style_id:
-            levels[style.style_id] = level
+        ancestor: Any = style
+        for _ in range(12):  # styles may be based on each other in a circle
+            if ancestor is None:
+                break
+            level = _level_of_style(ancestor)
+            if level is not None and style.style_id:
+                levels[style.style_id] = level
+                break
+            ancestor = getattr(ancestor, "base_style", None)
     return levels
-
-
-def _lineage(style: Any) -> Iterator[Any]:
-    for _ in range(12):  # styles may be based on each other in a circle
-        if style is None:
-            return
-        yield style
-        style = getattr(style, "base_style", None)
 
 
 def _level_of_style(style: Any) -> int | None:
     name = (style.name or "").casefold()
+    number = name.removeprefix("heading ")
     if name == "title":
         return _TITLE
-    number = name.removeprefix("heading ")
-    if number != name and number.isdecimal():
-        return int(number)
-    return _outline_level(style.element)
+    return int(number) if number != name and number.isdecimal() else _outline_level(style.element)
 
 
 def _outline_level(element: etree._Element) -> int | None:
@@ -150,11 +143,6 @@ def _blocks(body: etree._Element) -> Iterator[etree._Element]:
         if element.tag in (f"{_WORD}p", f"{_WORD}tbl"):
             walk.skip_subtree()
             yield element
-
-
-def _rows(table: etree._Element) -> list[list[str]]:
-    rows = [row for row in table.iter(f"{_WORD}tr") if next(row.iterancestors(f"{_WORD}tbl")) is table]
-    return [[_text(cell) for cell in row.iterchildren(f"{_WORD}tc")] for row in rows]
 
 
 def _text(element: etree._Element) -> str:

@@ -1,25 +1,19 @@
-"""How a file goes to the child process, and how what was read comes back: lines of JSON, never code.
-
-The child parses files that nobody trusts, so that what it writes is not trusted either: it is bounded and checked.
-"""
+"""What goes between the parser and its child process: lines of JSON, never code."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO, Any
 
-from bio_mcp.literature.parsed import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.documents import ParsedDocument
 
 LONGEST_LINE = 160 << 20  # bytes of one answer
 PROGRESS = b"{}\n"
+OUT_OF_MEMORY = 77  # the exit code of a child that took more memory than it may
 
 
 class Broken(Exception):
     """What came is no frame."""
-
-
-def request(content: bytes, name: str, languages: Sequence[str]) -> bytes:
-    """The head of a request; `content` follows it."""
-    return line({"size": len(content), "name": name, "languages": list(languages)})
 
 
 def line(value: Mapping[str, Any]) -> bytes:
@@ -31,68 +25,36 @@ def read_line(stream: IO[bytes], longest: int = LONGEST_LINE) -> dict[str, Any] 
     """Read one line; None at the end of the stream. Raises `Broken` for anything that is no JSON object."""
     got = stream.readline(longest + 1)
     if not got.endswith(b"\n"):
-        return None if not got or len(got) <= longest else _broken()
+        if len(got) > longest:
+            raise Broken
+        return None
     try:
         value = json.loads(got)
     except (ValueError, RecursionError):
-        _broken()
-    return value if isinstance(value, dict) else _broken()
-
-
-def _broken() -> Any:
-    raise Broken
-
-
-def document_to_json(document: ParsedDocument) -> dict[str, Any]:
-    """The document as JSON values."""
-    return {
-        "sections": [
-            [each.text, each.heading, each.path, each.page_starts, each.kind.value] for each in document.sections
-        ],
-        **{name: getattr(document, name) for name in _PLAIN},
-        "warnings": list(document.warnings),
-    }
+        raise Broken from None
+    if not isinstance(value, dict):
+        raise Broken
+    return value
 
 
 def document_from_json(value: Mapping[str, Any]) -> ParsedDocument:
-    """The document again. Raises `Broken` for values that are none."""
+    """The document again, of its `dataclasses.asdict`. Raises `Broken` for values that are none."""
+    from pydantic import TypeAdapter, ValidationError  # for the parent alone: a child is smaller without
+
     try:
-        return ParsedDocument(
-            sections=tuple(_section(*each) for each in value["sections"]),
-            warnings=tuple(_text(each) for each in value["warnings"]),
-            **{name: _typed(value[name], *kinds) for name, kinds in _PLAIN.items()},
-        )
-    except (KeyError, TypeError, ValueError):
+        return TypeAdapter(ParsedDocument).validate_python(value)
+    except ValidationError:
         raise Broken from None
 
 
-_PLAIN: dict[str, tuple[type, ...]] = {
-    "pages": (int, type(None)),
-    "ocr": (bool,),
-    "confidence": (int, float, type(None)),
-    "language": (str, type(None)),
-    "title": (str, type(None)),
-    "doi": (str, type(None)),
-    "pmid": (str, type(None)),
-}
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`languages` are those of scanned pages, the likeliest first; `tesseract` is the program that recognises them.
 
+    `advance` is called at each sign of progress, such as a page that was recognised.
+    """
 
-def _section(text: Any, heading: Any, path: Any, starts: Any, kind: Any) -> ParsedSection:
-    return ParsedSection(
-        _text(text),
-        _typed(heading, str, type(None)),
-        tuple(map(_text, path)),
-        tuple((_typed(at, int), _typed(page, int)) for at, page in starts),
-        SectionKind(kind),
-    )
-
-
-def _text(value: Any) -> str:
-    text: str = _typed(value, str)
-    return text
-
-
-def _typed(value: Any, *kinds: type) -> Any:
-    if not isinstance(value, kinds):
-        raise TypeError
-    return value
+    languages: Sequence[str]
+    most_pages: int
+    tesseract: str
+    advance: Callable[[], None]

@@ -1,19 +1,146 @@
-"""The port `Parser`: each file is read by a child process, whose end is never this one's."""
+"""The port `Parser`: each file is read by a child process with limits, whose end is never this one's."""
 
+import contextlib
+import json
 import logging
+import os
+import re
 import signal
+import subprocess
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from threading import Timer
+from time import monotonic
+from typing import IO, Any, cast
 
-from bio_mcp.adapters.parsers.child import OUT_OF_MEMORY
-from bio_mcp.adapters.parsers.frames import Broken, document_from_json
-from bio_mcp.adapters.parsers.process import Child, Limits
-from bio_mcp.adapters.parsers.versions import versions
-from bio_mcp.deadline import call_deadline
+from bio_mcp.adapters.child_processes import start_module
+from bio_mcp.adapters.parsers.frames import OUT_OF_MEMORY, Broken, document_from_json, line, read_line
 from bio_mcp.errors import DeadlineExceeded, Failure, Misconfigured, UnreadableDocument
 from bio_mcp.lazy import lazily
-from bio_mcp.literature.parsed import LARGEST_FILE, ParsedDocument
+from bio_mcp.literature.documents import LARGEST_FILE, ParsedDocument
+from bio_mcp.scope import call_deadline
+
+MODULE = "bio_mcp.adapters.parsers.child"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may take: `memory` in bytes, `seconds` in all, `quiet_s` seconds without a sign of progress."""
+
+    memory: int
+    seconds: float
+    quiet_s: float
+    pages: int
+
+
+class Child:
+    """A process that reads one file after the other. Not for several threads.
+
+    `has_file`: it has received the file that it was last asked about; one that ends before was not ended by it.
+    It is given `environment` and nothing else of the parent's, so that a file that takes it over finds no key there.
+    """
+
+    def __init__(self, limits: Limits, *, reader: str, tesseract: str, environment: Mapping[str, str]) -> None:
+        self._limits = limits
+        self.timed_out = self.has_file = False
+        given = {"memory": limits.memory, "pages": limits.pages, "reader": reader, "tesseract": tesseract}
+        self._process = start_module(
+            MODULE,
+            json.dumps(given),
+            environment={**environment, "OMP_THREAD_LIMIT": "1"},
+            stderr=subprocess.DEVNULL,
+        )
+        self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self.timed_out and self._process.poll() is None
+
+    def ask(self, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
+        """Have a file read; None when the process ended, or was ended, without an answer. Raises `frames.Broken`."""
+        self.has_file = False
+        with self._watched() as heard:
+            with contextlib.suppress(BrokenPipeError):
+                self._input.write(line({"size": len(content), "name": name, "languages": list(languages)}))
+                self._input.write(content)
+                self._input.flush()
+            while (answer := read_line(self._output)) == {}:
+                self.has_file = True
+                heard()
+            return answer
+
+    def end(self) -> int:
+        """Kill the process with all that it started, and return its exit code."""
+        self._kill()
+        for stream in (self._input, self._output):
+            with contextlib.suppress(OSError):
+                stream.close()
+        return self._process.wait()
+
+    @contextmanager
+    def _watched(self) -> Iterator[Callable[[], None]]:
+        """Kill the process at the end of its time; what is yielded is called at each sign of progress."""
+        end = monotonic() + min(self._limits.seconds, call_deadline().remaining)
+        timer = self._timer(end)
+
+        def heard() -> None:
+            nonlocal timer
+            timer.cancel()
+            timer = self._timer(end)
+
+        try:
+            yield heard
+        finally:
+            timer.cancel()
+
+    def _timer(self, end: float) -> Timer:
+        timer = Timer(max(0.0, min(self._limits.quiet_s, end - monotonic())), self._give_up)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _give_up(self) -> None:
+        self.timed_out = True
+        self._kill()
+
+    def _kill(self) -> None:
+        """Kill the whole group. Its number cannot be another's: the process was not waited for yet."""
+        if self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+
+READERS = 1  # raise it whenever the same file may be read differently
+_PACKAGES = ("lxml", "markdown-it-py", "pypdfium2", "python-docx")
+
+
+def versions(tesseract: str, environment: Mapping[str, str]) -> str:
+    """One line that names every version, such as `1 lxml-6.1 ... tesseract-5.3.0`."""
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name}-{version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name}-none")
+    return " ".join([str(READERS), *found, f"tesseract-{_program(tesseract, environment)}"])
+
+
+def _program(tesseract: str, environment: Mapping[str, str]) -> str:
+    try:
+        ran = subprocess.run([tesseract, "--version"], env=dict(environment), capture_output=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
+    found = re.search(rb"tesseract v?(\d[\w.-]*)", ran.stdout + ran.stderr)
+    return found[1].decode("ascii", "replace") if found else "unknown"
+
 
 READER = "bio_mcp.adapters.parsers.reading:read"
 MOST_IDLE = 2
@@ -44,7 +171,7 @@ class IsolatedParser:
         answer = self._ask(child, content, name, languages)
         if answer is None and not child.has_file and not child.timed_out:  # it ended while it was idle
             child.end()
-            child = self._start()
+            child = self._started()
             answer = self._ask(child, content, name, languages)
         if answer is None:
             raise self._died(child)
@@ -80,9 +207,9 @@ class IsolatedParser:
                 if (child := self._idle.pop()).is_alive:
                     return child
                 child.end()
-        return self._start()
+        return self._started()
 
-    def _start(self) -> Child:
+    def _started(self) -> Child:
         return Child(self._limits, reader=self._reader, tesseract=self._tesseract, environment=self._environment)
 
     def _give_back(self, child: Child, answer: Mapping[str, Any]) -> None:

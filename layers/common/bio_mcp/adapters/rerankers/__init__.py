@@ -1,1 +1,1 @@
-"""Cross-encoders behind `bio_mcp.ports.reranking`."""
+"""Cross-encoders behind `bio_mcp.ports.models`."""

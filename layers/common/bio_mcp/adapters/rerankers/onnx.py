@@ -7,16 +7,27 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from bio_mcp.adapters.embedders.batching import batches
-from bio_mcp.adapters.embedders.identity import PAIRS, Identity
-from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, check_file, damaged, read_manifest
-from bio_mcp.adapters.embedders.onnx import BAD_MODEL, BAD_RUN, session_of
-from bio_mcp.adapters.embedders.tokens import load_tokenizer
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import EmbeddingFailed
+from bio_mcp.adapters.embedders.model_files import (
+    GRAPH,
+    PAIRS,
+    TOKENIZER,
+    Identity,
+    check_file,
+    damaged,
+    layout_of,
+    read_manifest,
+    samples,
+    sha256_of,
+)
+from bio_mcp.adapters.embedders.onnx import BAD_MODEL, BAD_RUN, Graph, batches, load_tokenizer
+from bio_mcp.adapters.embedders.own_models import PRECISION, USUAL_TOKENS, Wanted, install, tokenizer_of
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import EmbeddingFailed, InvalidInput
 from bio_mcp.lazy import Lazy
 
 TOKENS_PER_BATCH = 512  # after which time is looked at
+ALONE = 1e-2  # of a score, from the same passage in a batch of others
+PATIENCE_S = 600.0  # while it is checked
 FAILED = "The reranker failed on these passages."
 
 
@@ -33,7 +44,7 @@ class OnnxReranker:
         if self._identity.pooling != PAIRS:
             raise EmbeddingFailed(f"{directory.name} is an embedding model and no reranker.", retryable=False)
         self._tokenizer: Lazy[Tokenizer] = Lazy(self._load_tokenizer)
-        self._session: Lazy[Any] = Lazy(self._load_session)
+        self._graph: Lazy[Graph] = Lazy(self._load_graph)
 
     @property
     def fingerprint(self) -> str:
@@ -41,12 +52,12 @@ class OnnxReranker:
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
         deadline = deadline.share(self._patience_s)
-        session = self._session()
+        graph = self._graph()
         rows = pairs_of(self._tokenizer(), self._identity, question, passages)
         scores = np.empty(len(rows), dtype=np.float32)
         for batch in batches([len(ids) for ids, _ in rows], TOKENS_PER_BATCH):
             deadline.check("reranking the passages")
-            scores[batch] = _run(session, [rows[index] for index in batch])
+            scores[batch] = _run(graph, [rows[index] for index in batch])
         if not np.isfinite(scores).all():
             raise EmbeddingFailed(FAILED)
         return [float(each) for each in scores]
@@ -55,11 +66,11 @@ class OnnxReranker:
         check_file(self._directory, self._seals, TOKENIZER)
         return load_tokenizer(self._directory / TOKENIZER)
 
-    def _load_session(self) -> Any:
+    def _load_graph(self) -> Graph:
         check_file(self._directory, self._seals, GRAPH)
         try:
-            return session_of(self._directory / GRAPH)
-        except BAD_MODEL as failure:
+            return Graph(self._directory / GRAPH)
+        except (*BAD_MODEL, ValueError) as failure:
             raise damaged() from failure
 
 
@@ -79,14 +90,42 @@ def _cut(ids: list[int], segments: list[int], limit: int) -> Pair:
     return [*ids[: limit - 1], ids[-1]], [*segments[: limit - 1], segments[-1]]
 
 
-def _run(session: Any, rows: Sequence[Pair]) -> "np.ndarray[Any, Any]":
-    ids = np.zeros((len(rows), max(len(row) for row, _ in rows)), dtype=np.int64)
-    mask, segments = np.zeros_like(ids), np.zeros_like(ids)
-    for index, (row, of_text) in enumerate(rows):
-        ids[index, : len(row)], segments[index, : len(row)], mask[index, : len(row)] = row, of_text, 1
+def _run(graph: Graph, rows: Sequence[Pair]) -> "np.ndarray[Any, Any]":
     try:
-        [scores] = session.run(None, {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments})
+        scores, _ = graph.run([ids for ids, _ in rows], [segments for _, segments in rows])
     except BAD_RUN as failure:
         raise EmbeddingFailed(FAILED) from failure
     found: np.ndarray[Any, Any] = scores[:, 0]
     return found
+
+
+def add_reranker(source: Path, models: Path, wanted: Wanted) -> Identity:
+    """Install the cross-encoder that was published as `source`. Raises `InvalidInput`; nothing is installed then."""
+
+    def identity_of(graph: Path) -> Identity:
+        loaded = Graph(graph)
+        if not loaded.pools or loaded.run([[0]])[0].shape[-1] != 1:
+            raise ValueError("a reranker gives one score for a question and a passage")
+        return Identity(
+            model_id=wanted.name or source.resolve().name,
+            weights_sha256=sha256_of(graph),
+            tokenizer_sha256=sha256_of(tokenizer_of(graph)),
+            dim=1,
+            max_tokens=wanted.max_tokens or min(layout_of(source).max_tokens or USUAL_TOKENS, USUAL_TOKENS),
+            pooling=PAIRS,
+            normalised=False,
+            precision=PRECISION,
+        )
+
+    return read_manifest(install(source, models, wanted, identity_of, _check))[0]
+
+
+def _check(directory: Path) -> None:
+    """Raise `InvalidInput` where a score depends on what is scored beside it."""
+    texts = sorted(samples()[0], key=len)
+    question, passages = texts[-3], texts
+    model = OnnxReranker(directory, patience_s=PATIENCE_S)
+    together = model.scores(question, passages, NEVER)
+    alone = [model.scores(question, [each], NEVER)[0] for each in passages]
+    if not np.abs(np.array(together) - np.array(alone)).max() <= ALONE:
+        raise InvalidInput("A score depends on the passages beside it; nothing was installed.")

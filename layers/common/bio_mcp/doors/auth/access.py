@@ -1,27 +1,36 @@
-"""Which access tokens are accepted, from the settings. An incomplete configuration is an error, never open access."""
+"""Which access tokens are accepted, by the settings, and how operators without an authorization server make some."""
 
+import ipaddress
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from bio_mcp.call import excerpt
 from bio_mcp.callers import SCOPES, Caller
-from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
-from bio_mcp.doors.auth.tokens import Tokens
-from bio_mcp.doors.loopback import is_loopback
-from bio_mcp.errors import Misconfigured
+from bio_mcp.doors.auth.tokens import Keys, Tokens, hmac_keys, rsa_keys
+from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import published_keys
-from bio_mcp.wiring.secrets import STORED, stored_secret
+from bio_mcp.wiring.mode import STORED, stored_secret
 
 DEFAULT_AUDIENCE = "bio-mcp"
-SCOPE_TOKEN = re.compile(
-    r"[!#-\[\]-~]+"
-)  # characters of a scope (RFC 6749, 3.3), and of a quoted string without escapes
+LOOPBACK_HOSTS = ("127.0.0.1:*", "localhost:*", "[::1]:*")
+LOOPBACK_ORIGIN = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?"
+SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")  # characters of a scope (RFC 6749, 3.3), of a quoted string without escapes
 
 log = logging.getLogger(__name__)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host`, a name or an address, is certainly this machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,13 @@ def access(settings: Settings) -> Access | None:
         return None
     if settings.resource_url:
         _must_be_https("MCP_RESOURCE_URL", settings.resource_url)
-    for name, scopes in _scopes(settings).items():
+    configured = {
+        "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
+        "MCP_AUTH_READ_SCOPE": (settings.auth_read_scope,),
+        "MCP_AUTH_WRITE_SCOPE": (settings.auth_write_scope,),
+        "MCP_AUTH_DEFAULT_SCOPES": settings.auth_default_scopes,
+    }
+    for name, scopes in configured.items():
         if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
             raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
@@ -93,16 +108,6 @@ def own_issuer(settings: Settings) -> str:
     origin = f"{parts.scheme}://{parts.netloc}"
     alone = settings.auth_issuer in ("", origin) and not settings.auth_jwks_url
     return origin if settings.auth_secret and settings.resource_url and alone else ""
-
-
-def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """The configured scopes, by their variables."""
-    return {
-        "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
-        "MCP_AUTH_READ_SCOPE": (settings.auth_read_scope,),
-        "MCP_AUTH_WRITE_SCOPE": (settings.auth_write_scope,),
-        "MCP_AUTH_DEFAULT_SCOPES": settings.auth_default_scopes,
-    }
 
 
 def access_if_complete(settings: Settings) -> Access | None:
@@ -165,3 +170,35 @@ def _must_be_https(name: str, url: str) -> None:
     whole = parts.hostname and not parts.fragment and not parts.username and SCOPE_TOKEN.fullmatch(url)
     if not whole or not (parts.scheme == "https" or plain_but_here):
         raise Misconfigured(f"{name} must be an https URL, or http on this machine's loopback interface")
+
+
+def issue(
+    settings: Settings, subject: str, lifetime: timedelta, now: datetime, scopes: Sequence[str] = (), tenant: str = ""
+) -> tuple[str, datetime]:
+    """Issue an HS256 token that the server of these settings accepts. Returns the token and its expiry.
+
+    It has every scope that the server requires, and `scopes`, which default to reading and writing. `tenant` owns the
+    projects that its holder sees. It is signed with the newest secret. Raises `StoreFailed` if a secret that AWS stores
+    cannot be read.
+    """
+    if access(settings) is None or not settings.auth_secret:
+        raise Misconfigured(
+            "tokens are made with the secret of MCP_AUTH_SECRET_KEY, which is not set; those of MCP_AUTH_JWKS_URL are "
+            "given out by the issuer alone"
+        )
+    if not subject.strip():
+        raise InvalidInput("a token needs a subject: --subject")
+    if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
+        raise InvalidInput(f"--scope {excerpt(malformed[0], 50)!r} is no scope; it takes words such as bio:read")
+    import jwt
+
+    expiry = now.replace(microsecond=0) + lifetime
+    claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(expiry.timestamp())}
+    if settings.auth_issuer:
+        claims["iss"] = settings.auth_issuer
+    if tenant:
+        claims["tenant"] = tenant
+    granted = scopes or (settings.auth_read_scope, settings.auth_write_scope)
+    claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *granted)))
+    newest = shared_keys(settings.auth_secret)()[0]
+    return jwt.encode(claims, newest.value, algorithm="HS256"), expiry

@@ -2,25 +2,77 @@
 
 import json
 import logging
-from collections.abc import Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
+from threading import Lock
+from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import anyio
 import anyio.to_thread
+from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.callers import ANONYMOUS, SCOPES, Caller
+from bio_mcp.call import failed_outcome
+from bio_mcp.callers import ANONYMOUS, SCOPES, Caller, forbidden, is_anonymous, may
 from bio_mcp.doors.auth.access import Access
-from bio_mcp.doors.auth.permissions import KEY
-from bio_mcp.doors.auth.rate import RateLimiter, network_of
-from bio_mcp.doors.auth.tokens import TokenRejected
+from bio_mcp.doors.auth.tokens import KEY, TokenRejected
 from bio_mcp.errors import Failure
+from bio_mcp.tool import Resource, Tool, by_any_name
+
+MINUTE_S = 60.0
+SUBJECTS = 10_000  # tracked; the least recently seen are dropped
+
+
+class RateLimiter:
+    """Allows `per_minute` calls to each subject, in a burst or evenly, refilled evenly (GCRA); 0 means no limit.
+
+    `clock` is in seconds and defaults to the time of day, as the monotonic clock of a frozen Lambda environment stands
+    still.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.time, subjects: int = SUBJECTS) -> None:
+        self._interval = MINUTE_S / per_minute if per_minute else 0.0
+        self._clock = clock
+        self._subjects = subjects
+        self._full_at: OrderedDict[str, float] = OrderedDict()  # when a subject's allowance is full again
+        self._lock = Lock()
+
+    def wait_s(self, subject: str) -> float:
+        """Count one call and return 0 if it is allowed; otherwise the seconds until one is."""
+        if not self._interval:
+            return 0.0
+        with self._lock:
+            now = self._clock()
+            full_at = min(max(self._full_at.pop(subject, now), now), now + MINUTE_S)
+            wait = full_at + self._interval - now - MINUTE_S
+            self._full_at[subject] = full_at if wait > 1e-6 else full_at + self._interval
+            if len(self._full_at) > self._subjects:
+                self._full_at.popitem(last=False)
+            return wait if wait > 1e-6 else 0.0
+
+
+def network_of(address: str) -> str:
+    """A name for the address that does not show it; all addresses of an IPv6 network of 64 bits, which one customer of
+    a provider has, share it."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return ""
+    if isinstance(parsed, IPv6Address):
+        parsed = parsed.ipv4_mapped or ip_network((int(parsed), 64), strict=False).network_address
+    return sha256(parsed.packed).hexdigest()[:16]
+
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"  # RFC 9728, 3
 NO_TOKENS = (
@@ -64,10 +116,10 @@ class TokenRequired:
         return self._unless_too_many(caller, f"{ANONYMOUS.subject} at {caller.client}")
 
     async def _named(self, headers: list[str]) -> Caller | Response:
-        outcome = await self._authenticate(headers)
-        if isinstance(outcome, Response):
-            return outcome
-        return self._unless_too_many(self._access.permitted(outcome), outcome.subject)
+        found = await self._authenticate(headers)
+        if isinstance(found, Response):
+            return found
+        return self._unless_too_many(self._access.permitted(found), found.subject)
 
     def _unless_too_many(self, caller: Caller, counted: str) -> Caller | Response:
         if wait_s := self._rate.wait_s(counted):
@@ -89,16 +141,15 @@ class TokenRequired:
             return self._challenge(401, "invalid_token", str(rejection))
         except Failure as failure:
             log.error("tokens cannot be checked: %s", failure)
-            return unavailable("access tokens cannot be checked at the moment; try again later", retry_after_s=5)
+            return unavailable("access tokens cannot be checked")
         if missing := [scope for scope in self._access.scopes if scope not in caller.scopes]:
             return self._challenge(403, "insufficient_scope", f"the token lacks the scope {missing[0]}")
         return caller
 
     def _challenge(self, status: int, error: str = "", description: str = "") -> Response:
         """The answer to a rejected request. Without any token it names no error (RFC 6750, 3.1)."""
-        body = {"error": error or "unauthorized", "error_description": description or "a Bearer token is needed"}
-        header = challenge(self._access, error, description, self._access.scopes)
-        return JSONResponse(body, status, {"www-authenticate": header})
+        headers = {"www-authenticate": challenge(self._access, error, description, self._access.scopes)}
+        return refused(status, error or "unauthorized", description or "a Bearer token is needed", headers)
 
 
 def challenge(access: Access, error: str, description: str, scopes: Sequence[str]) -> str:
@@ -110,25 +161,33 @@ def challenge(access: Access, error: str, description: str, scopes: Sequence[str
     return f"Bearer {joined}".strip()
 
 
+def refused(status: int, error: str, description: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": error, "error_description": description}, status, headers)
+
+
 def too_many(wait_s: float) -> Response:
-    """A 429 answer."""
-    seconds = ceil(wait_s)
-    description = f"too many calls; try again in {seconds} s"
-    body = {"error": "rate_limited", "error_description": description}
-    return JSONResponse(body, 429, {"retry-after": str(seconds)})
+    seconds = str(ceil(wait_s))
+    return refused(429, "rate_limited", f"too many calls; try again in {seconds} s", {"retry-after": seconds})
 
 
-def unavailable(description: str, retry_after_s: int | None = None) -> Response:
-    """A 503 answer."""
-    headers = {} if retry_after_s is None else {"retry-after": str(retry_after_s)}
-    return JSONResponse({"error": "temporarily_unavailable", "error_description": description}, 503, headers)
+def unavailable(description: str) -> Response:
+    return refused(
+        503, "temporarily_unavailable", f"{description} at the moment; try again later", {"retry-after": "5"}
+    )
 
 
-class NotConfigured:
-    """Answers 503 to every request, in place of an endpoint that must not be opened as it is configured."""
+def not_configured() -> ASGIApp:
+    """Answers every request, in place of an endpoint that must not be opened as it is configured."""
+    return refused(503, "not_configured", CLOSED)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await JSONResponse({"error": "not_configured", "error_description": CLOSED}, 503)(scope, receive, send)
+
+def published(body: str, paths: Iterable[str]) -> list[Route]:
+    """Routes to a JSON document that everybody may read."""
+
+    async def answer(_request: Request) -> Response:
+        return Response(body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
+
+    return [Route(path, answer, methods=["GET"]) for path in dict.fromkeys(paths)]
 
 
 def metadata_url(resource: str) -> str:
@@ -152,9 +211,47 @@ def metadata_routes(access: Access) -> list[Route]:
             **({"scopes_supported": list(scopes)} if scopes else {}),
         }
     )
+    return published(body, [WELL_KNOWN, f"{WELL_KNOWN}/mcp", urlsplit(metadata_url(access.resource)).path])
 
-    async def metadata(_request: Request) -> Response:
-        return Response(body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
 
-    paths = dict.fromkeys([WELL_KNOWN, f"{WELL_KNOWN}/mcp", urlsplit(metadata_url(access.resource)).path])
-    return [Route(path, metadata, methods=["GET"]) for path in paths]
+class ScopeCheck:
+    """Checks JSON-RPC messages before a session reads them, as an answer in a stream has no status any more."""
+
+    def __init__(self, declared: Iterable[Tool | Resource], access: Access) -> None:
+        declared = list(declared)
+        self._tools = by_any_name(each for each in declared if isinstance(each, Tool))
+        self._resources = [each for each in declared if isinstance(each, Resource)]
+        self._access = access
+
+    def refusal(self, message: Any, caller: Caller | None) -> Response | None:
+        """The answer to a caller who lacks the scope of what the message calls or reads; None otherwise.
+
+        One without a token is asked for one (401), any other told which scope is missing (403). The body is a JSON-RPC
+        error with the failure.
+        """
+        if caller is None or not isinstance(message, dict):
+            return None
+        what, given = self._addressed(message)
+        if what is None or may(caller, what.scope):
+            return None
+        problem = forbidden(what.name, what.scope)
+        outcome = failed_outcome(what, given, problem, correlation_id=uuid4().hex, caller=caller)
+        status, error = (401, "") if is_anonymous(caller) else (403, "insufficient_scope")
+        headers = {"www-authenticate": challenge(self._access, error, str(problem) if error else "", [what.scope])}
+        failure = {"code": INVALID_REQUEST, "message": str(problem), "data": outcome.body}
+        return JSONResponse({"jsonrpc": "2.0", "id": message.get("id"), "error": failure}, status, headers)
+
+    def _addressed(self, message: Mapping[str, Any]) -> tuple[Tool | Resource | None, Mapping[str, Any]]:
+        """What the message calls or reads, and with which arguments."""
+        params = message.get("params")
+        given: Mapping[str, Any] = params if isinstance(params, dict) else {}
+        name, uri, arguments = given.get("name"), given.get("uri"), given.get("arguments")
+        if message.get("method") == "tools/call" and isinstance(name, str):
+            return self._tools.get(name), arguments if isinstance(arguments, dict) else {}
+        if message.get("method") == "tasks/cancel":
+            return self._tools.get("jobs.cancel"), {}
+        if message.get("method") == "resources/read" and isinstance(uri, str):
+            for each in self._resources:
+                if (parameters := each.match(uri)) is not None:
+                    return each, parameters
+        return None, {}

@@ -7,11 +7,12 @@ the page's origin as Origin.
 import logging
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bio_mcp.doors.auth.bearer import refused
 from bio_mcp.errors import Misconfigured
 
 HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\*|:\d{1,5})?")
@@ -59,29 +60,23 @@ class Origins:
         return origin in self.exact or (self.also is not None and re.fullmatch(self.also, origin) is not None)
 
 
+@dataclass(frozen=True)
 class HostOriginCheck:
     """Passes requests on to `app` if Host is one of `hosts` and Origin is absent or one of `origins`.
 
     Answers 421 to another Host and 403 to another Origin, whatever the token.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, origins: Origins) -> None:
-        self._app = app
-        self._hosts = hosts
-        self._origins = origins
+    app: ASGIApp
+    hosts: Hosts
+    origins: Origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._rejection(Headers(scope=scope)) or self._app)(scope, receive, send)
-
-    def _rejection(self, headers: Headers) -> ASGIApp | None:
-        if any(value not in self._hosts for value in headers.getlist("host") or [""]):
+        headers, answer = Headers(scope=scope), self.app
+        if any(value not in self.hosts for value in headers.getlist("host") or [""]):
             log.warning("rejected a Host header; MCP_ALLOWED_HOSTS says which are served")
-            return _error(421, "misdirected_request", "this server does not answer to that host name")
-        if any(value not in self._origins for value in headers.getlist("origin")):
+            answer = refused(421, "misdirected_request", "this server does not answer to that host name")
+        elif any(value not in self.origins for value in headers.getlist("origin")):
             log.warning("rejected an Origin header; MCP_ALLOWED_ORIGINS says which may call")
-            return _error(403, "forbidden_origin", "pages of that origin may not call this server")
-        return None
-
-
-def _error(status: int, error: str, description: str) -> ASGIApp:
-    return JSONResponse({"error": error, "error_description": description}, status)
+            answer = refused(403, "forbidden_origin", "pages of that origin may not call this server")
+        await answer(scope, receive, send)

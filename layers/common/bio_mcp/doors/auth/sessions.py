@@ -1,7 +1,12 @@
-"""People who are signed in, by a cookie, and the middleware that lets them and the holders of access tokens in."""
+"""People: who they are, their sessions by a cookie, and the middleware that lets them in."""
 
+import hashlib
+import hmac
 import logging
+import re
+import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlsplit
 
@@ -15,11 +20,31 @@ from starlette.types import Scope as AsgiScope
 from bio_mcp.callers import SCOPES, Caller, Scope
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import TokenRequired, unavailable
-from bio_mcp.doors.auth.permissions import KEY
-from bio_mcp.doors.auth.secrets import hashed, new_secret, owner_of
-from bio_mcp.errors import Failure
+from bio_mcp.doors.auth.tokens import KEY
+from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.literature.clock import utc_now
-from bio_mcp.ports.authorizations import Authorization, Authorizations
+from bio_mcp.ports.state import Authorization, Authorizations
+
+
+def new_secret() -> str:
+    """A secret of 256 random bits, in characters of URLs."""
+    return secrets.token_urlsafe(32)
+
+
+def hashed(secret: str) -> str:
+    """What is stored of a secret. It is random, so that no slow hash is needed."""
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def owner_of(caller: Caller) -> str:
+    """The owner of a person's sessions, invitations and grants, by tenant and subject."""
+    return f"person:{len(caller.tenant)}:{caller.tenant}:{caller.subject}"
+
+
+def derived(secret: str, purpose: str) -> bytes:
+    """A key for one purpose, from the secret that signs access tokens: what one signs is nothing to another."""
+    return hmac.new(secret.encode(), f"bio-mcp: {purpose}".encode(), hashlib.sha256).digest()
+
 
 SIGN_IN = "/sign-in"
 SESSION = "session"
@@ -46,9 +71,8 @@ class Sessions:
     def begin(self, caller: Caller, response: Response) -> None:
         """Sign the caller in, by a cookie of `response`."""
         secret = new_secret()
-        content = {"subject": caller.subject, "scopes": sorted(caller.scopes), "tenant": caller.tenant}
         ends = self._now() + LIFETIME
-        self._authorizations().put(Authorization(SESSION, hashed(secret), owner_of(caller), ends, content))
+        self._authorizations().put(naming(caller, SESSION, hashed(secret), owner_of(caller), ends))
         seconds = int(LIFETIME.total_seconds())
         response.set_cookie(self.cookie, secret, seconds, secure=self._https, httponly=True, samesite="lax")
 
@@ -64,6 +88,12 @@ class Sessions:
     def forget(self, response: Response) -> None:
         """Have the browser forget the cookie."""
         response.delete_cookie(self.cookie, secure=self._https, httponly=True, samesite="lax")
+
+
+def naming(caller: Caller, kind: str, key: str, owner: str, ends: datetime) -> Authorization:
+    """What `caller_in` reads the caller of."""
+    content = {"subject": caller.subject, "scopes": sorted(caller.scopes), "tenant": caller.tenant}
+    return Authorization(kind, key, owner, ends, content)
 
 
 def caller_in(authorization: Authorization) -> Caller:
@@ -95,6 +125,7 @@ class SignedIn:
             await self._by_cookie(scope, receive, send)
 
 
+@dataclass(frozen=True)
 class CookieRequired:
     """Passes requests of people who are signed in on to `app`, with their `Caller`; a token is not enough.
 
@@ -102,39 +133,37 @@ class CookieRequired:
     application `otherwise`.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, otherwise: ASGIApp | None = None) -> None:
-        self._app = app
-        self._sessions = sessions
-        self._otherwise = otherwise
+    app: ASGIApp
+    sessions: Sessions
+    otherwise: ASGIApp | None = None
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        secret = request.cookies.get(self._sessions.cookie, "")
+        secret = request.cookies.get(self.sessions.cookie, "")
         try:
-            caller = await anyio.to_thread.run_sync(self._sessions.caller, secret) if secret else None
+            caller = await anyio.to_thread.run_sync(self.sessions.caller, secret) if secret else None
         except Failure as failure:
             log.error("sessions cannot be checked: %s", failure)
-            refusal: ASGIApp = unavailable("sign-ins cannot be checked at the moment; try again later", retry_after_s=5)
-            await refusal(scope, receive, send)
+            await unavailable("sign-ins cannot be checked")(scope, receive, send)
             return
         if caller is None:
-            await (self._otherwise or to_sign_in(request))(scope, receive, send)
+            await (self.otherwise or to_sign_in(request))(scope, receive, send)
         elif request.method not in READING and not is_same_origin(request.headers):
             await PlainTextResponse("this form came from another site's page", 403)(scope, receive, send)
         else:
-            await self._app({**scope, KEY: caller}, receive, send)
+            await self.app({**scope, KEY: caller}, receive, send)
 
 
+@dataclass(frozen=True)
 class Scoped:
     """Passes requests of callers with the scope `needs` on to `app`; answers 403 to others."""
 
-    def __init__(self, app: ASGIApp, needs: Scope) -> None:
-        self._app = app
-        self._needs = needs
+    app: ASGIApp
+    needs: Scope
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        refusal = PlainTextResponse(f"this page needs the scope {self._needs}; ask whoever runs this server", 403)
-        await (self._app if self._needs in scope[KEY].scopes else refusal)(scope, receive, send)
+        refusal = PlainTextResponse(f"this page needs the scope {self.needs}; ask whoever runs this server", 403)
+        await (self.app if self.needs in scope[KEY].scopes else refusal)(scope, receive, send)
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -157,3 +186,63 @@ def safe_next(path: str) -> str:
     """`path` if it is one of this site's, else "/": a sign-in leads to no other site."""
     own = path.startswith("/") and not path.startswith("//") and path.isprintable() and "\\" not in path
     return path if own else "/"
+
+
+INVITATION, PERSON, GRANT = "invitation", "person", "grant"
+PEOPLE = "people"
+REMEMBERED = timedelta(days=400)  # longer than any grant
+NAME = re.compile(r"[\w.@+-]{1,64}")
+
+
+@dataclass(frozen=True)
+class People:
+    """People by tenant and subject. Every method may raise `StoreFailed`."""
+
+    authorizations: Callable[[], Authorizations]
+    now: Callable[[], datetime] = utc_now
+
+    def invite(self, person: Caller, lifetime: timedelta) -> str:
+        """A code that signs the person in, once, within `lifetime`. Raises `InvalidInput` for an unfit name."""
+        if not NAME.fullmatch(person.subject) or not (NAME.fullmatch(person.tenant) or not person.tenant):
+            raise InvalidInput("a subject and a tenant are 1 to 64 letters, digits and . _ @ + -")
+        if not person.scopes:
+            raise InvalidInput("an invitation needs a scope: --scopes")
+        code = new_secret()
+        store, owner = self.authorizations(), owner_of(person)
+        store.put(naming(person, PERSON, owner, PEOPLE, self.now() + REMEMBERED))
+        store.put(naming(person, INVITATION, hashed(code), owner, self.now() + lifetime))
+        return code
+
+    def invited(self, code: str) -> Caller | None:
+        """Whom the code signs in; None for one that is used, too old or none."""
+        found = self.authorizations().get(INVITATION, hashed(code))
+        return caller_in(found) if found else None
+
+    def accept(self, code: str) -> Caller | None:
+        """Whom the code signs in, and use it up."""
+        found = self.authorizations().take(INVITATION, hashed(code))
+        return caller_in(found) if found else None
+
+    def everyone(self) -> list[Caller]:
+        """Who was invited, with what the last invitation allowed, by tenant and subject."""
+        found = [caller_in(each) for each in self.authorizations().of(PERSON, PEOPLE)]
+        return sorted(found, key=lambda each: (each.tenant, each.subject))
+
+    def open_for(self, person: Caller) -> dict[str, list[Authorization]]:
+        """The invitations, sessions and grants of a person, by kind."""
+        owner = owner_of(person)
+        return {kind: self.authorizations().of(kind, owner) for kind in (INVITATION, SESSION, GRANT)}
+
+    def end(self, person: Caller, beginning: str) -> int:
+        """End those of them whose key begins so; returns how many there were."""
+        every = [each for found in self.open_for(person).values() for each in found]
+        ended = [each for each in every if each.key.startswith(beginning)]
+        for each in ended:
+            self.authorizations().take(each.kind, each.key)
+            self.authorizations().revoke(each.key)  # the codes and refresh tokens of a grant
+        return len(ended)
+
+    def revoke(self, person: Caller) -> int:
+        """End all of them; returns how many there were. Access tokens end with their time, a quarter of an hour."""
+        self.authorizations().take(PERSON, owner_of(person))
+        return self.authorizations().revoke(owner_of(person))

@@ -18,9 +18,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bio_mcp.doors.auth.issuing import issue
-from bio_mcp.doors.aws.measuring import recorded
-from bio_mcp.doors.aws.tool_function import Handler, log_as_json
+from bio_mcp.doors.auth.access import issue
+from bio_mcp.doors.aws.tool_function import Handler, log_as_json, recorded
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.settings import Settings
@@ -43,7 +42,8 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
     def handler(event: Any, context: Any) -> dict[str, Any]:  # noqa: ARG001  as Lambda calls it
         url = settings.heartbeat_url or settings.resource_url
         started = time.perf_counter()
-        anyio.run(_in_time, _search(url, _token(settings, now())) if settings.auth_secret else _refused(url))
+        token = issue(settings, SUBJECT, LIVES, now(), ["read"])[0] if settings.auth_secret else ""
+        anyio.run(_in_time, _search(url, token) if token else _refused(url))
         latency_ms = round((time.perf_counter() - started) * 1000)
         if settings.metrics:
             times = {"Heartbeats": (MetricUnit.Count, 1.0), "HeartbeatLatency": (MetricUnit.Milliseconds, latency_ms)}
@@ -53,10 +53,6 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
-
-
-def _token(settings: Settings, now: datetime) -> str:
-    return issue(settings, SUBJECT, LIVES, now, ["read"])[0]
 
 
 async def _in_time(beat: Awaitable[None]) -> None:

@@ -11,14 +11,14 @@ from pydantic import Field
 
 from bio_mcp import wiring
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.events import MARGIN_S
+from bio_mcp.doors.aws.queues import MARGIN_S
 from bio_mcp.doors.aws.tool_function import Handler, LambdaContext, log_as_json
 from bio_mcp.errors import Failure
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Request
 
 if TYPE_CHECKING:
-    from bio_mcp.syncing.loading.steps import Loading
+    from bio_mcp.syncing.bulk_load import Loading
 
 
 class Step(Request):
@@ -60,26 +60,22 @@ def _taken(step: Step, loading: "Loading") -> dict[str, Any]:
             return loading.report(step.run)
         case "note":
             return loading.note(step.run, step.item["name"], step.stage, _reason(step.end))
-    return {"run": step.run, "item": step.item, "wait_s": 0} | _answer_for_file(step, loading)
-
-
-def _answer_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
-    try:
-        return _taken_for_file(step, loading)
-    except Failure as failure:
-        if failure.retryable:
-            raise
-        return {"state": "failed", "reason": str(failure)}
+    return {"run": step.run, "item": step.item, "wait_s": 0} | _taken_for_file(step, loading)
 
 
 def _taken_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
     """The answer of a step of one file. It is the input of the next slice of the file, where there is one."""
-    match step.step:
-        case "fetch":
-            return loading.fetch_file(step.item["address"])
-        case "list":
-            return loading.list_file(step.item["name"], step.item["tag"], has_md5=step.item["has_md5"])
-    return loading.load_file(step.run, **step.item)
+    try:
+        match step.step:
+            case "fetch":
+                return loading.fetch_file(step.item["address"])
+            case "list":
+                return loading.list_file(step.item["name"], step.item["tag"], has_md5=step.item["has_md5"])
+        return loading.load_file(step.run, **step.item)
+    except Failure as failure:
+        if failure.retryable:
+            raise
+        return {"state": "failed", "reason": str(failure)}
 
 
 def _reason(end: dict[str, Any]) -> str:

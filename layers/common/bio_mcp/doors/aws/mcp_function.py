@@ -19,7 +19,7 @@ from bio_mcp.doors.mcp.server import Invoke, in_process
 from bio_mcp.doors.readiness import parts_of
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
-from bio_mcp.ports.functions import Functions
+from bio_mcp.ports.messages import Functions
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
 
@@ -35,15 +35,20 @@ def http_handler(
     It accepts access tokens only: if none are configured, or incompletely, `/mcp` answers 503.
     """
     settings = Settings.from_env()
-    logger = log_as_json(settings.log_level)
     invoke = invoking(settings, Lazy(functions)) if settings.functions else in_process(backends())
     parts = None if settings.functions else parts_of(backends())
-    app = application(settings, invoke, access_if_complete(settings), public=True, parts=parts)
-    served = Mangum(app, lifespan="off")
+    return behind_gateway(
+        application(settings, invoke, access_if_complete(settings), public=True, parts=parts), settings
+    )
+
+
+def behind_gateway(app: Any, settings: Settings) -> Handler:
+    """The ASGI application as a handler whose log has the gateway's request id, as the access log does."""
+    logger, served = log_as_json(settings.log_level), Mangum(app, lifespan="off")
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         gateway = event.get("requestContext", {})
-        logger.append_keys(gateway_request_id=gateway.get("requestId"))  # as in the access log
+        logger.append_keys(gateway_request_id=gateway.get("requestId"))
         return served(event, context)
 
     wrapped: Handler = logger.inject_lambda_context(handler)

@@ -5,28 +5,26 @@ that serve them, what a page alone reads is read here. The other one lets people
 and reaches nothing but who may do what.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-
-from mangum import Mangum
-from starlette.routing import BaseRoute
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth import site
-from bio_mcp.doors.auth.access import Access, access_if_complete
-from bio_mcp.doors.auth.bearer import NotConfigured
+from bio_mcp.doors.auth import server as sign_in
+from bio_mcp.doors.auth.access import access_if_complete
+from bio_mcp.doors.auth.bearer import not_configured
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
+from bio_mcp.doors.aws.mcp_function import behind_gateway
 from bio_mcp.doors.aws.remote import over_functions
-from bio_mcp.doors.aws.tool_function import Handler, log_as_json
+from bio_mcp.doors.aws.tool_function import Handler
 from bio_mcp.doors.console.routes import Guard, routes
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.doors.mcp.server import Invoke, in_process
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
-from bio_mcp.ports.functions import Functions
+from bio_mcp.ports.messages import Functions
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, Resource, Tool
 
@@ -39,9 +37,9 @@ def console_handler(
     access = access_if_complete(settings)
     sessions = Sessions(lambda: backends().authorizations, https=True)
     invoke = _invoking(settings, backends, Lazy(functions))
-    guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NotConfigured()
+    guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: not_configured()
     pages = routes(invoke, guard, resource=settings.resource_url)
-    return _handler(settings, invoke, access, pages)
+    return behind_gateway(application(settings, invoke, access, public=True, pages=pages), settings)
 
 
 def authorize_handler(
@@ -53,22 +51,9 @@ def authorize_handler(
     access = access_if_complete(settings)
     authorizations, documents = Lazy(lambda: backends().authorizations), Lazy(wiring.client_documents)
     sessions = Sessions(authorizations, https=True)
-    pages = site.routes(access, sessions, authorizations, lambda address: documents()(address))
-    return _handler(settings, _invoking(settings, backends, Lazy(functions)), access, pages)
-
-
-def _handler(settings: Settings, invoke: Invoke, access: Access | None, pages: Sequence[BaseRoute]) -> Handler:
-    """A handler whose log has the gateway's request id, as the access log does."""
-    logger = log_as_json(settings.log_level)
-    served = Mangum(application(settings, invoke, access, public=True, pages=pages), lifespan="off")
-
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        gateway = event.get("requestContext", {})
-        logger.append_keys(gateway_request_id=gateway.get("requestId"))
-        return served(event, context)
-
-    wrapped: Handler = logger.inject_lambda_context(handler)
-    return wrapped
+    pages = sign_in.routes(access, sessions, authorizations, lambda address: documents()(address))
+    invoke = _invoking(settings, backends, Lazy(functions))
+    return behind_gateway(application(settings, invoke, access, public=True, pages=pages), settings)
 
 
 def _invoking(settings: Settings, backends: Callable[[], Backends], functions: Callable[[], Functions]) -> Invoke:

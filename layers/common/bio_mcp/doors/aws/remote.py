@@ -9,7 +9,7 @@ from bio_mcp.call import Outcome, failed_outcome
 from bio_mcp.callers import as_json, who
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
-from bio_mcp.ports.functions import Functions
+from bio_mcp.ports.messages import Functions
 from bio_mcp.tool import Context, Resource, Tool
 
 log = logging.getLogger("bio_mcp.invoking")
@@ -25,7 +25,11 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
         started = time.perf_counter()
         try:
-            event = {**_event(what, arguments), "outcome": True, "correlation_id": context.correlation_id}
+            event: dict[str, Any] = {"outcome": True, "correlation_id": context.correlation_id}
+            if isinstance(what, Resource):
+                event["resource"] = what.uri.format(**arguments)
+            else:
+                event |= {"tool": what.name, "arguments": dict(arguments)}
             event |= {} if context.caller is None else {"caller": as_json(context.caller)}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
@@ -42,12 +46,6 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
         return outcome
 
     return invoke
-
-
-def _event(what: Tool | Resource, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(what, Resource):
-        return {"resource": what.uri.format(**arguments)}
-    return {"tool": what.name, "arguments": dict(arguments)}
 
 
 def _outcome(answer: Any) -> Outcome:

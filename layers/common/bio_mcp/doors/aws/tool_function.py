@@ -3,27 +3,62 @@
 An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`. Optional: `correlation_id` ties it to the call
 that caused it, `caller` says whom it is for, and `timeout_s` is how long that one waits. The answer is the
 tool's body or an error envelope; with `outcome` it is `{"body", "audit", "budgets"}`. An SQS queue delivers several
-such events at once: see `bio_mcp.doors.aws.sqs`.
+such events at once: see `bio_mcp.doors.aws.queues`.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
 
 from bio_mcp import wiring
-from bio_mcp.call import Outcome, envelope, excerpt, read
+from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
-from bio_mcp.doors.aws.measuring import Call, measured
-from bio_mcp.doors.aws.sqs import QueuedCalls, records_of
+from bio_mcp.doors.aws.queues import MARGIN_S, Event, QueuedCalls, parse, records_of
 from bio_mcp.doors.logs import NAMES_CALLER
-from bio_mcp.errors import Failure, NotFound
+from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
+
+SERVICE = "bio_mcp"
+Call = Callable[..., Outcome]
+
+
+def recorded(namespace: str, **values: tuple[MetricUnit, float]) -> None:
+    """Record one value of each metric in `namespace`."""
+    metrics = Metrics(namespace=namespace, service=SERVICE)
+    for name, (unit, value) in values.items():
+        metrics.add_metric(name, unit, value)
+    metrics.flush_metrics()
+
+
+def measured(namespace: Callable[[], str], run: Call = call) -> Call:
+    """`run`, with metrics by tool: how long each call took, whether it failed and not by the caller's fault, and
+    whether it was refused for want of budget.
+
+    Nothing is measured where there is no namespace.
+    """
+
+    def running(tool: Tool, *arguments: Any, **options: Any) -> Outcome:
+        started = time.perf_counter()
+        outcome = run(tool, *arguments, **options)
+        if where := namespace():
+            metrics = Metrics(namespace=where, service=SERVICE)
+            metrics.add_dimension("tool", tool.name)
+            metrics.add_metric("Latency", MetricUnit.Milliseconds, (time.perf_counter() - started) * 1000)
+            if isinstance(outcome.failure, BudgetSpent):
+                metrics.add_metric("Refused", MetricUnit.Count, 1)
+            elif outcome.failed and not isinstance(outcome.failure, InvalidInput | NotFound):
+                metrics.add_metric("Failures", MetricUnit.Count, 1)
+            metrics.flush_metrics()
+        return outcome
+
+    return running
 
 
 class LambdaContext(Protocol):
@@ -31,7 +66,6 @@ class LambdaContext(Protocol):
 
     def get_remaining_time_in_millis(self) -> int:
         """Return the time until Lambda ends the function."""
-        ...
 
 
 Handler = Callable[[Any, Any], dict[str, Any]]
@@ -61,15 +95,12 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
             outcome = _answer(parsed, tools, resources, backends(), context, call)
         except Failure as failure:
             return envelope(failure, dialect)
-        return _whole(outcome) if parsed.outcome else outcome.body
+        if parsed.outcome:
+            return {"body": outcome.body, "audit": outcome.audit, "budgets": dict(outcome.budgets)}
+        return outcome.body
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
-
-
-def _whole(outcome: Outcome) -> dict[str, Any]:
-    """The body with what goes with it."""
-    return {"body": outcome.body, "audit": outcome.audit, "budgets": dict(outcome.budgets)}
 
 
 def _answer(

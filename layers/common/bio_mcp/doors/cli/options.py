@@ -1,8 +1,9 @@
-"""Command-line options derived from a tool's input model, so that a command accepts what its tool accepts."""
+"""Options derived from a tool's input model, so that a command accepts what its tool accepts, and names of fields in
+errors derived from the command's options."""
 
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -12,14 +13,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from bio_mcp.doors.cli.session import Session
-from bio_mcp.doors.cli.wording import option
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.tool import Tool
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-SCALARS: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, str: click.STRING}
+SCALARS = {int: click.INT, float: click.FLOAT}
+NONE: Mapping[str, Any] = types.MappingProxyType({})
 
 
 class _Pmid(click.ParamType[str]):
@@ -34,27 +34,36 @@ class _Pmid(click.ParamType[str]):
             self.fail(f"{value!r} is not a PMID, which is a number such as 34093513.", param, ctx)
 
 
-NONE: Mapping[str, Any] = types.MappingProxyType({})
-
-
 def answering(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option --json, and its session as the first argument."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
     @click.pass_obj
     @wraps(command)
-    def answer(session: Session, /, *, as_json: bool, **given: Any) -> None:
-        session.as_json = as_json
+    def answer(session: Any, /, *, as_json: bool, **given: Any) -> None:
+        session.as_json = session.as_json or as_json
         command(session, **given)
 
     return answer
 
 
-pmid: Decorator = click.argument("pmid", type=_Pmid())
+class _FieldArgument(click.Argument):
+    """An argument that is named as its field, while click would take small letters alone."""
+
+    def __init__(self, param_decls: Sequence[str], **attributes: Any) -> None:
+        super().__init__(param_decls, **attributes)
+        self.name = param_decls[0]
+
+
+def pmid(field: str) -> Decorator:
+    """An argument PMID for a field of the tool."""
+    return click.argument(field, metavar="PMID", type=_Pmid(), cls=_FieldArgument)
+
+
 pmids: Decorator = click.argument("pmids", nargs=-1, required=True, type=_Pmid())
 
 
-def words(name: str, *, unless: str = "") -> Decorator:
+def words(field: str, name: str = "", *, unless: str = "") -> Decorator:
     """An argument of several words, which need no quotes; it may be missing with the eager flag `unless`."""
 
     def joined(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
@@ -62,7 +71,8 @@ def words(name: str, *, unless: str = "") -> Decorator:
             raise click.MissingParameter(ctx=context, param=parameter)
         return " ".join(given)
 
-    return click.argument(name, nargs=-1, required=not unless, callback=joined)
+    metavar = f"{name or field.upper()}..."
+    return click.argument(field, nargs=-1, required=not unless, callback=joined, metavar=metavar, cls=_FieldArgument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +90,45 @@ def options_of(
     *,
     without: tuple[str, ...] = (),
     whole: tuple[str, ...] = (),
+    names: Mapping[str, str] = NONE,
     helps: Mapping[str, str] = NONE,
     choices: Mapping[str, Mapping[str, str]] = NONE,
 ) -> Decorator:
-    """Add an option for each field of the tool's input that is not an argument, named as wording.py says.
+    """Add an option for each field of the tool's input, but for those that the command has and those in `without`.
 
-    The fields of a nested model become options like the others. Fields in `without` get none; those in `whole` default
-    to the tool's maximum. `helps` replaces the tool's own descriptions; `choices` maps the option's words to values.
-    Bounds are shown and left to the tool, whose failure explains them.
+    The fields of a nested model become options like the others. Fields in `whole` default to the tool's maximum.
+    `names` are options that are not called as their field, `helps` replaces the tool's own descriptions; `choices` maps
+    the option's words to values. Bounds are shown and left to the tool, whose failure explains them.
     """
-    offered = [leaf for leaf in leaves(tool.input) if leaf.name not in without and option(leaf.name).startswith("--")]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        named = [each.name for each in getattr(command, "__click_params__", ())]
+        offered = [leaf for leaf in leaves(tool.input) if leaf.name not in (*named, *without)]
         for leaf in reversed(offered):
             default = _maximum(leaf.field) if leaf.name in whole else None
+            flag = names.get(leaf.name) or "--" + "".join(
+                f"-{each.lower()}" if each.isupper() else each for each in leaf.name
+            ).replace("_", "-")
             meaning = helps.get(leaf.name) or leaf.field.description or ""
-            command = _option(leaf, meaning, default, choices.get(leaf.name))(command)
+            command = _option(flag, leaf, meaning, default, choices.get(leaf.name) or {})(command)
         return command
 
     return decorate
+
+
+def asks(
+    group: click.Group, name: str, tool: Tool, text: str, *arguments: Decorator, show: Any = None, **options: Any
+) -> None:
+    """Add a command to `group` that asks a tool with what was given, and shows its answer. `options` are those of
+    `options_of`."""
+
+    def run(session: Any, /, **given: Any) -> None:
+        session.answer(session.ask(tool, arguments_of(tool, given)), show)
+
+    command = answering(run)
+    for each in arguments:
+        command = each(command)
+    group.command(name, help=text)(options_of(tool, **options)(command))
 
 
 def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,6 +144,31 @@ def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
             container = container[0] if leaf.listed else container
         container[leaf.name] = list(value) if isinstance(value, tuple) else value
     return arguments
+
+
+def in_words_of_the_command(error: Mapping[str, Any], context: click.Context | None) -> str:
+    """The message of an error envelope. The fields that its details name are named as the options and arguments of the
+    command that runs, and the tool as a command."""
+    message, details = str(error["message"]), error["details"]
+    paths = [".".join(map(str, each["loc"])) for each in details.get("problems", ()) if "loc" in each]
+    for path in filter(None, (*paths, details.get("field"))):
+        message = message.replace(f"{path}: ", f"{_typed(path, context)}: ", 1)
+    for name in details.get("tools", ()):
+        from bio_mcp.catalog import TOOLS
+        from bio_mcp.tool import by_any_name
+
+        tool = by_any_name(TOOLS.values())[name]
+        message = message.replace(tool.portable_name, f"`bio-mcp {tool.command or f'admin call {tool.portable_name}'}`")
+    return message
+
+
+def _typed(path: str, context: click.Context | None) -> str:
+    """What is typed for the field of a path: "filters.journals.0" is --journals, "pmids.0" is PMIDS."""
+    field = [part for part in path.split(".") if not part.isdecimal()][-1]
+    for each in context.command.params if context else ():
+        if each.name == field:
+            return each.opts[0] if isinstance(each, click.Option) else each.make_metavar(context).strip("[].")  # type: ignore[arg-type]  # not None, as it has commands
+    return path
 
 
 def values_of(tool: Tool, field: str) -> tuple[str, ...]:
@@ -145,35 +200,25 @@ def _plain(annotation: Any) -> Any:
 
 
 def _maximum(field: FieldInfo) -> int | None:
-    """The maximum that the field accepts."""
     return next((each.le for each in field.metadata if hasattr(each, "le")), None)
 
 
-def _option(leaf: Leaf, meaning: str, default: Any, words: Mapping[str, str] | None) -> Decorator:
-    flag, kind = option(leaf.name), _plain(leaf.field.annotation)
-    text = _help(leaf.field, meaning, default, words or {})
+def _option(flag: str, leaf: Leaf, meaning: str, default: Any, choice: Mapping[str, str]) -> Decorator:
+    kind = _plain(leaf.field.annotation)
+    if isinstance(most := _maximum(leaf.field), int):
+        meaning = f"{meaning}, at most {most}"
+    shown = leaf.field.default if default is None else default
+    shown = next((word for word, value in choice.items() if value == shown), shown)
+    text = meaning if shown in (None, PydanticUndefined, "", []) else f"{meaning} [default: {shown}]"
     if kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", leaf.name, default=None, help=text)
     if typing.get_origin(kind) is typing.Literal:
-        values = words or {each: each for each in typing.get_args(kind)}
+        values = choice or {each: each for each in typing.get_args(kind)}
         return click.option(
             flag, leaf.name, type=click.Choice(list(values)), callback=lambda *given: values.get(given[-1]), help=text
         )
-    if typing.get_origin(kind) in (list, tuple, set, frozenset):
-        return click.option(flag, leaf.name, type=_scalar(typing.get_args(kind)[0]), multiple=True, help=text)
-    return click.option(flag, leaf.name, type=_scalar(kind), default=default, help=text)
-
-
-def _help(field: FieldInfo, meaning: str, default: Any, words: Mapping[str, str]) -> str:
-    """The help text: meaning, maximum and default."""
-    if isinstance(most := _maximum(field), int):
-        meaning = f"{meaning}, at most {most}"
-    shown = field.default if default is None else default
-    shown = next((word for word, value in words.items() if value == shown), shown)
-    return meaning if shown in (None, PydanticUndefined, "", []) else f"{meaning} [default: {shown}]"
-
-
-def _scalar(kind: Any) -> click.ParamType[Any]:
-    if typing.get_origin(kind) is typing.Annotated:
-        kind = typing.get_args(kind)[0]
-    return SCALARS.get(kind, click.STRING)
+    many = typing.get_origin(kind) in (list, tuple, set, frozenset)
+    one = typing.get_args(kind)[0] if many else kind
+    if typing.get_origin(one) is typing.Annotated:
+        one = typing.get_args(one)[0]
+    return click.option(flag, leaf.name, type=SCALARS.get(one), multiple=many, default=default, help=text)

@@ -1,25 +1,40 @@
 """`bio-mcp pubmed`: PubMed itself, live. The articles found need not be in the corpus."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmid, pmids, values_of, words
-from bio_mcp.doors.cli.papers import flag
+from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of, pmid, pmids, values_of, words
+from bio_mcp.doors.cli.render import View, entry
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools.lookup import check_spelling, convert_ids, get_book, get_full_text, lookup_mesh, match_citations
 from bio_mcp.tools.pubmed import LINKS, TIMEOUT_S, fetch_details, relate, search_pubmed
 
 KINDS = {name.removeprefix("pubmed_").partition("_")[0]: name for name in LINKS}
 LEVELS = {"abstract": "abstract_plus", "citation": "citation_data", "xml": "full_xml", "medline": "medline_text"}
 CITING = ("citationStyles", "moreStyles")
 STYLES = {style.partition("_")[0]: (field, style) for field in CITING for style in values_of(relate, field)}
-MEANINGS = {
-    "maxResults": "hits to show",
+NAMES = {
+    "maxResults": "--max",
+    "maxRelatedResults": "--max",
+    "maxCharacters": "--max",
+    "fetchBriefSummaries": "--summaries",
+    "sortBy": "--sort",
+    "minDate": "--from",
+    "maxDate": "--to",
+    "dateType": "--date",
+    "filterByPublicationTypes": "--type",
+    "detailLevel": "--as",
+    "relationshipType": "--kind",
+    "includeTables": "--tables",
+    "sections": "--section",
+    "firstPage": "--page",
+}
+HELPS = {
+    "maxResults": "how many to show",
     "sortBy": "order of the hits",
     "minDate": "first day: YYYY, YYYY/MM or YYYY/MM/DD",
     "maxDate": "last day: YYYY, YYYY/MM or YYYY/MM/DD",
@@ -30,43 +45,94 @@ MEANINGS = {
     "includeMeshTerms": "MeSH headings, in --json",
     "includeGrantInfo": "who paid for it",
     "includeAffiliations": "where the authors work",
-    "maxCharacters": "characters of the answer, whole records only",
+    "maxCharacters": "characters of the answer",
     "relationshipType": "how it is related",
     "maxRelatedResults": "articles",
+    "sections": "words of a section's title; repeat for more",
+    "includeTables": "with the tables, as text",
+    "journal": "title or abbreviation",
+    "year": "year of publication",
+    "volume": "volume of the journal",
+    "firstPage": "first page",
+    "author": "surname and initials",
+    "title": "title of the article",
 }
+FOUND = View(
+    hidden=frozenset({"pmids", "effectiveESearchTerm", "totalFound"}),
+    head="{totalFound:,} found for {effectiveESearchTerm}",
+)
+HEADINGS = View(hidden=frozenset({"totalFound", "name", "kind", "treeNumbers"}), head="{totalFound:,} found")
+RELATED = View(
+    hidden=frozenset({"sourcePmid", "retrievedCount", "totalCount"}), head="{retrievedCount} of {totalCount}"
+)
+IDS = View(tables={"records": ("requested", "found", "pmid", "pmcid", "doi")})
+MATCHES = View(tables={"matches": ("verdict", "pmid", "candidatePmids", "citation", "differs", "reason")})
+TEXT = View(hidden=frozenset({"places", "available"}))
+RECORD = View(hidden=frozenset({"meshTerms", "keywords", "publicationTypes"}))
 
 
-@click.group("pubmed", help=f"Ask PubMed itself, within {TIMEOUT_S} seconds. Nothing is added to the corpus.")
-def pubmed_command() -> None:
-    """The commands below."""
+pubmed_command = click.Group(
+    "pubmed", help=f"Search and read PubMed live, within {TIMEOUT_S} seconds. Nothing is added to the corpus."
+)
 
 
-@pubmed_command.command("search")
-@words("term")
-@options_of(search_pubmed, whole=("fetchBriefSummaries",), helps=MEANINGS)
-@answering
-def search_command(session: Session, /, term: str, **given: Any) -> None:
-    """Search PubMed for TERM, in PubMed's own syntax."""
-    arguments = {"queryTerm": term, **arguments_of(search_pubmed, given)}
-    session.answer(session.ask(search_pubmed, arguments), render_search)
+def _show_records(body: Mapping[str, Any]) -> None:
+    """Print NCBI's own text as it is, or each record; then the PMIDs that were not found."""
+    if "content" in body:
+        terminal.say_unwrapped(body["content"])
+    for each in () if "content" in body else body["articles"]:
+        authors = [
+            (author.get("collectiveName") or " ".join(filter(None, [author["lastName"], author["initials"]])))
+            for author in each["authors"]
+        ]
+        terminal.show(entry({**each, "authors": authors}, RECORD))
+    if body.get("notFoundPmids"):
+        terminal.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
+    for reason in body["reasons"]:
+        terminal.warn(reason)
 
 
-@pubmed_command.command("fetch")
-@pmids
-@options_of(fetch_details, whole=("maxCharacters",), helps=MEANINGS, choices={"detailLevel": LEVELS})
-@answering
-def fetch_command(session: Session, /, **given: Any) -> None:
-    """Show the PubMed records of PMIDS."""
-    session.answer(session.ask(fetch_details, arguments_of(fetch_details, given)), render_fetch)
-
-
-@pubmed_command.command("related")
-@pmid
-@options_of(relate, without=(*CITING, "maxCharacters"), helps=MEANINGS, choices={"relationshipType": KINDS})
-@answering
-def related_command(session: Session, /, pmid: str, **given: Any) -> None:
-    """List articles similar to PMID, citing it or cited by it."""
-    session.answer(session.ask(relate, {"sourcePmid": pmid, **arguments_of(relate, given)}), render_related)
+live = partial(asks, pubmed_command, whole=("fetchBriefSummaries", "maxCharacters"), names=NAMES, helps=HELPS)
+live("search", search_pubmed, "Find articles for TERM, in PubMed's own syntax.", words("queryTerm", "TERM"), show=FOUND)
+live(
+    "fetch",
+    fetch_details,
+    "Show the PubMed records of PMIDS.",
+    pmids,
+    show=_show_records,
+    choices={"detailLevel": LEVELS},
+)
+live(
+    "related",
+    relate,
+    "List articles similar to PMID, citing it or cited by it.",
+    pmid("sourcePmid"),
+    show=RELATED,
+    without=(*CITING, "maxCharacters"),
+    choices={"relationshipType": KINDS},
+)
+live(
+    "mesh",
+    lookup_mesh,
+    "Find MeSH headings for TERM, each with the term to search PubMed with.",
+    words("term"),
+    show=HEADINGS,
+)
+live(
+    "spell",
+    check_spelling,
+    "Print how PubMed would spell QUERY.",
+    words("query"),
+    show=lambda body: terminal.show(body["correctedQuery"] or body["query"]),
+)
+live(
+    "text",
+    get_full_text,
+    "Print the open-access full text of ID: a PMCID, PMID or DOI.",
+    click.argument("id"),
+    show=TEXT,
+)
+live("book", get_book, "Print the Bookshelf record of ID: a PMID or NBK accession.", click.argument("id"))
 
 
 @pubmed_command.command("cite")
@@ -80,7 +146,7 @@ def related_command(session: Session, /, pmid: str, **given: Any) -> None:
 )
 @answering
 def cite_command(session: Session, pmids: tuple[str, ...], style: str) -> None:
-    """Print the citations of PMIDS."""
+    """Print the citations of PMIDS, to be pasted."""
     field, named = STYLES[style]
     wanted = {"relationshipType": "citation_formats", **{each: [] for each in CITING}, field: [named]}
     session.answer_each(
@@ -91,77 +157,21 @@ def cite_command(session: Session, pmids: tuple[str, ...], style: str) -> None:
     )
 
 
-def render_search(body: Mapping[str, Any]) -> None:
-    """Print the number of hits and the term that was sent, then the hits."""
-    terminal.say(f"{terminal.counted(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
-    if body["suggestedTerm"]:
-        terminal.say(f"PubMed would spell it: {body['suggestedTerm']}")
-    if body["briefSummaries"]:
-        terminal.show(*(_summary(each) for each in body["briefSummaries"]))
-    elif body["pmids"]:
-        terminal.say(", ".join(body["pmids"]))
-    _warn(body)
+@pubmed_command.command("ids")
+@click.argument("ids", nargs=-1, required=True)
+@answering
+def ids_command(session: Session, /, **given: Any) -> None:
+    """Translate PMIDs, PMCIDs and DOIs into each other. The exit code is 1 where NCBI could not be asked about one."""
+    body = session.ask(convert_ids, arguments_of(convert_ids, given))
+    session.code = 1 if any(each["found"] == "unknown" for each in body["records"]) else 0
+    session.answer(body, IDS)
 
 
-def render_fetch(body: Mapping[str, Any]) -> None:
-    """Print NCBI's own text as it is, or each record; then the PMIDs that were not found."""
-    if "content" in body:
-        terminal.say_unwrapped(body["content"])
-    else:
-        for each in body["articles"]:
-            terminal.show(*_record(each), "")
-    if body["notFoundPmids"]:
-        terminal.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
-    _warn(body)
-
-
-def render_related(body: Mapping[str, Any]) -> None:
-    """Print the articles, by score if there is one."""
-    terminal.say(f"{body['retrievedCount']} of {terminal.counted(body['totalCount'], 'article')}")
-    terminal.show(*(_summary(each) for each in body["relatedArticles"]))
-    _warn(body)
-
-
-def _record(each: Mapping[str, Any]) -> list[Text]:
-    names = [_name(author) for author in each["authors"]]
-    journal = each["journalInfo"]
-    printed = ". ".join(filter(None, [journal["title"], journal["publicationDate"].get("medlineDate")]))
-    ids = ", ".join(filter(None, [f"PMID {each['pmid']}", each["pmcid"], each["doi"] and f"DOI {each['doi']}"]))
-    return [
-        Text.assemble(*flag(each["retraction"]), (each["title"] or "(no title)", "bold")),
-        Text(", ".join(names)),
-        Text(printed, style="italic"),
-        Text(ids, style="dim"),
-        Text(each.get("abstractText") or ""),
-        *(Text(_grant(grant), style="dim") for grant in each.get("grantList", ())),
-        *(Text(place, style="dim") for place in each.get("affiliations", ())),
-    ]
-
-
-def _grant(grant: Mapping[str, Any]) -> str:
-    return "Grant: " + ", ".join(filter(None, (grant["grantId"], grant["agency"], grant["country"])))
-
-
-def _name(author: Mapping[str, Any]) -> str:
-    return author.get("collectiveName") or " ".join(filter(None, [author["lastName"], author["initials"]]))
-
-
-def _summary(each: Mapping[str, Any]) -> RenderableType:
-    """After a blank line: PMID and title, then authors, source with its date, and score."""
-    title = Text.assemble(
-        (f"{each['pmid']}  ", "dim"), *flag(each["retraction"]), (each["title"] or "(no title)", "bold")
-    )
-    score = f"score {each['score']:.2f}" if each.get("score") is not None else ""
-    facts = [each["authors"] or "", _dated(each["source"] or "", each.get("pubDate") or ""), score]
-    line = " ".join(f"{fact.rstrip('.')}." for fact in facts if fact)
-    return Group("", title, Padding(Text(line, style="italic"), (0, 0, 0, len(each["pmid"]) + 2), expand=False))
-
-
-def _dated(source: str, date: str) -> str:
-    """The source followed by the date, unless it has the year already, as "J Pain. 2021 Jun 7" does."""
-    return source if not date or date[:4] in source else f"{source}. {date}".removeprefix(". ")
-
-
-def _warn(body: Mapping[str, Any]) -> None:
-    for reason in (*body["reasons"], *body.get("warnings", ())):
-        terminal.warn(reason)
+@pubmed_command.command("match")
+@options_of(match_citations, names=NAMES, helps=HELPS)
+@answering
+def match_command(session: Session, /, **given: Any) -> None:
+    """Find the PMID of a reference, and check it against the record. The exit code is 1 where NCBI failed at that."""
+    body = session.ask(match_citations, arguments_of(match_citations, given) or {"citations": [{}]})
+    session.code = 1 if any(each["verdict"] == "unverified" for each in body["matches"]) else 0
+    session.answer(body, MATCHES)

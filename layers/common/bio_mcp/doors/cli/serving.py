@@ -11,12 +11,11 @@ import click
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
-from bio_mcp.doors.logs import log_for_people
-from bio_mcp.doors.mcp.choosing import words_of
-from bio_mcp.doors.model_building import build_in_background
+from bio_mcp.doors.logs import exporting, log_for_people
+from bio_mcp.doors.mcp.listing import words_of
 from bio_mcp.doors.queue_worker import QueueWorker
-from bio_mcp.doors.telemetry import exporting
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
@@ -42,21 +41,19 @@ TOOLS_OPTION = click.option(
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes.  [default: MCP_HTTP_WORKERS or one per core]")
 @TOOLS_OPTION
 @click.option("--along", type=int, hidden=True, help="The number of a socket that another process of serve opened.")
-@click.pass_obj
+@answering
 def serve_command(
     session: Session, host: str | None, port: int | None, workers: int | None, tools: str | None, along: int | None
 ) -> None:
-    """Serve MCP over Streamable HTTP at /mcp, and pages for a browser at /, until stopped.
+    """Serve MCP over HTTP at /mcp, and a console for the browser at /, until stopped.
 
     To this machine only, unless access tokens are configured or reading takes none: docs/settings.md,
     MCP_AUTH_SECRET_KEY and BIO_MCP_PUBLIC_READ.
     """
     from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
-    from bio_mcp.doors.processes import default_count
+    from bio_mcp.doors.local import default_count, must_require_tokens, serve_locally, serve_on_socket
 
     settings = listing(session.settings, tools)
-    session.builds_model = False
     log_for_people(settings.log_level)
     host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
@@ -66,7 +63,6 @@ def serve_command(
             serve_on_socket(app, along)
         return
     announce = _announcing(session, settings.resource_url, access=allowed)
-    build_in_background(settings)
     port = settings.http_port if port is None else port
     count = workers or settings.http_workers or default_count()
     with _worker(session), exporting(settings.otlp_endpoint):
@@ -89,10 +85,10 @@ def listing(settings: Settings, tools: str | None) -> Settings:
 def _application(session: Session, settings: Settings, host: str, allowed: "Access | None") -> "ASGIApp":
     """The endpoint, and the console for who is signed in; for everybody where only this machine is served."""
     from bio_mcp import wiring
-    from bio_mcp.doors.auth import site
+    from bio_mcp.doors.auth import server as sign_in
+    from bio_mcp.doors.auth.access import is_loopback
     from bio_mcp.doors.auth.sessions import Sessions, SignedIn
     from bio_mcp.doors.console.routes import routes
-    from bio_mcp.doors.loopback import is_loopback
     from bio_mcp.doors.mcp.http import application
     from bio_mcp.doors.mcp.server import in_process
     from bio_mcp.doors.readiness import parts_of
@@ -100,7 +96,7 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
     invoke = in_process(session.backends)
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
     pages = [
-        *site.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
+        *sign_in.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
     named, parts = _named_as(host, settings), parts_of(session.backends)
@@ -125,12 +121,13 @@ def _announcing(session: Session, resource: str, *, access: "Access | None") -> 
 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
-        terminal.say(
+        lines = [
             f"bio-mcp serves {terminal.counted(papers, 'paper')} at {base}/mcp, and a console for people at {base}/",
             *([f"{command} \\", AUTHORIZATION_LINE] if by_token else [command]),
-            *(["  Invite people, who sign in: bio-mcp invite --subject NAME"] if access is not None else []),
+            *(["  Invite people, who sign in: bio-mcp admin invite --subject NAME"] if access is not None else []),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
-        )
+        ]
+        session.answer({"endpoint": f"{base}/mcp", "console": f"{base}/", "papers": papers}, "\n".join(lines))
 
     return announce
 
@@ -142,9 +139,7 @@ def stdio_command(session: Session, tools: str | None) -> None:
     """Serve MCP over standard input and output, to the program that starts this."""
     from bio_mcp.doors.mcp.stdio import serve
 
-    session.builds_model = False
     log_for_people(session.settings.log_level)
-    build_in_background(session.settings)
     with _worker(session), exporting(session.settings.otlp_endpoint):
         serve(listing(session.settings, tools), session.backends)
 

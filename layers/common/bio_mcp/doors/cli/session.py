@@ -1,65 +1,51 @@
-"""One run of the command line: its settings, its backends, and how it prints answers."""
+"""One run of the command line: its settings, its backends, how it asks tools and prints their answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
-from bio_mcp import tenants
+import click
+from pydantic import ConfigDict
+
 from bio_mcp.call import call
 from bio_mcp.callers import Caller
-from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.deadline import NEVER, Deadline, Progress, silent
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.waiting import Waiting
-from bio_mcp.doors.cli.wording import for_commands
-from bio_mcp.doors.model_building import build_if_missing
+from bio_mcp.doors.cli.options import in_words_of_the_command
+from bio_mcp.doors.cli.render import View, render
 from bio_mcp.errors import InvalidInput, Misconfigured
-from bio_mcp.ports import Backends
-from bio_mcp.ports.authorizations import Authorizations
-from bio_mcp.ports.loading import LoadFiles, LoadRuns
-from bio_mcp.progress import Progress, silent
+from bio_mcp.ports import Backends, OpenBackends
 from bio_mcp.settings import Settings
-from bio_mcp.tool import Tool
+from bio_mcp.tenants import for_call
+from bio_mcp.tool import Context, Request, Response, Tool, tool
+from bio_mcp.tools.fields import BIO_MCP
 from bio_mcp.untrusted import addressing_a_model, note
 
-Render = Callable[[Mapping[str, Any]], None]
+SILENT_S = 3.0  # without any output, before a notice of waiting is shown
+WEEK_S = 7 * 24 * 3600
 
-
-class OpenBackends(Backends, Protocol):
-    """Backends that this process opened and closes at its end."""
-
-    @property
-    def authorizations(self) -> Authorizations:
-        """Who is signed in, and what clients were granted: for doors alone."""
-        ...
-
-    @property
-    def load_files(self) -> LoadFiles:
-        """The files of bulk loads. Raises `Misconfigured` where there are none."""
-        ...
-
-    @property
-    def load_runs(self) -> LoadRuns:
-        """The runs of bulk loads. Raises `Misconfigured` where there are none."""
-        ...
-
-    def close(self) -> None:
-        """Close files and connections."""
-        ...
-
-    prepare_model: Callable[[], None]
-    """Called before the embedding model is first opened."""
-
-
+Show = View | Callable[[Mapping[str, Any]], None]
+Work = Callable[[Backends, Context], Mapping[str, Any]]
 MakeBackends = Callable[[Settings], OpenBackends]
 
 
 class Failed(Exception):
-    """A tool answered with an error envelope. `misused` says whether its arguments are at fault."""
+    """A tool answered with an error envelope; the message names its fields as the command does. `misused` says whether
+    its arguments are at fault."""
 
-    def __init__(self, body: Mapping[str, Any], *, misused: bool) -> None:
-        super().__init__(body["error"]["message"])
+    def __init__(self, message: str, body: Mapping[str, Any], *, misused: bool) -> None:
+        super().__init__(message)
         self.body, self.misused = dict(body), misused
+
+
+class _Anything(Response):
+    """What the function of a command returned."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 def configured(settings: Settings) -> OpenBackends:
@@ -72,8 +58,7 @@ def configured(settings: Settings) -> OpenBackends:
 @dataclass
 class Session:
     """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use. `interrupts`
-    are those that came so far. `tenant` is whose projects are meant. `builds_model`: a missing embedding model is built
-    when it is first used."""
+    are those that came so far. `tenant` is whose projects are meant."""
 
     settings: Settings
     wire: MakeBackends = configured
@@ -81,15 +66,11 @@ class Session:
     interrupts: Sequence[int] = ()
     code: int = field(default=0)
     tenant: str = ""
-    builds_model: bool = True
 
     @cached_property
     def backends(self) -> OpenBackends:
         """The backends, made on first use."""
-        opened = self.wire(self.settings)
-        if self.builds_model:
-            opened.prepare_model = partial(build_if_missing, self.settings)
-        return opened
+        return self.wire(self.settings)
 
     @property
     def caller(self) -> Caller | None:
@@ -99,7 +80,7 @@ class Session:
     @property
     def own(self) -> Backends:
         """The backends as the tenant sees them."""
-        return tenants.view(self.backends, self.caller, local=True)
+        return for_call(self.backends, self.caller, local=True)
 
     def close(self) -> None:
         """Close the backends if they were made."""
@@ -113,61 +94,52 @@ class Session:
         *,
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
-        worded: bool = True,
     ) -> dict[str, Any]:
-        """Call `tool` and return the body of its answer, worded for the command line. Raises `Failed`.
+        """Call `tool` and return the body of its answer. Raises `Failed`.
 
-        With `worded=False` it names tools and arguments as clients do, for `bio-mcp call`. A tool that asks NCBI and
-        reports no progress has its own time-out, and a notice shows that it is waiting. An interrupt that did not end
-        the tool, as a library swallowed it, ends it at its next progress or failure: KeyboardInterrupt is raised.
+        A tool that asks NCBI and reports no progress has its own time-out, and a notice shows that it is waiting. An
+        interrupt that did not end the tool, as a library swallowed it, ends it at its next progress or failure:
+        KeyboardInterrupt is raised.
         """
         live = tool.open_world and progress is None
         waiting = Waiting(self.settings.ncbi_base_url)
+
+        def report(done: int, total: int | None, note: str) -> None:
+            if self.interrupts:
+                raise KeyboardInterrupt
+            (progress or silent)(done, total, note)
+
         with waiting.shown(soon=live):
             deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
-            outcome = call(
-                tool,
-                arguments,
-                self.backends,
-                deadline=deadline,
-                progress=self._interruptible(progress or silent),
-                caller=self.caller,
-                local=True,
-            )
-        body = for_commands(outcome.body) if worded else outcome.body
+            backends, caller = self.backends, self.caller
+            outcome = call(tool, arguments, backends, deadline=deadline, progress=report, caller=caller, local=True)
         if outcome.failed:
-            self._check_interrupts()
-            raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
-        return body
+            if self.interrupts:
+                raise KeyboardInterrupt
+            body = waiting.explained(outcome.body)
+            sentence = in_words_of_the_command(body["error"], click.get_current_context(silent=True))
+            raise Failed(sentence, body, misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
+        return outcome.body
 
-    def _interruptible(self, progress: Progress) -> Progress:
-        def report(done: int, total: int | None, note: str) -> None:
-            self._check_interrupts()
-            progress(done, total, note)
+    def do(self, name: str, work: Work, progress: Progress | None = None) -> dict[str, Any]:
+        """Do what no tool does, with the errors, log and interrupts of a tool's call. Raises `Failed`."""
 
-        return report
+        @tool(name, family=BIO_MCP, scope="admin", timeout=WEEK_S, read_only=False)
+        def doing(request: Request, backends: Backends, context: Context) -> _Anything:  # noqa: ARG001  a tool's form
+            return _Anything(**work(backends, context))
 
-    def _check_interrupts(self) -> None:
-        if self.interrupts:
-            raise KeyboardInterrupt
+        return self.ask(doing, {}, progress=progress)
 
     def ask_to_the_end(
-        self, tool: Tool, arguments: Mapping[str, Any], make_progress: Callable[[], Progress]
+        self, tool: Tool, arguments: Mapping[str, Any], doing: str, unit: str = "", *, of: bool = False
     ) -> dict[str, Any]:
-        """Ask as `ask` does, again while the job continues, and once more after the report of one that ended before."""
-        body = self.ask(tool, arguments, progress=make_progress())
-        while body["state"] == "continues" or "ended" in body:
-            body = self.ask(tool, arguments, progress=make_progress())
+        """Ask under a progress bar, again while the job continues, and once more after the report of one that ended
+        before."""
+        with terminal.progress(doing) as update:
+            body: dict[str, Any] = {"state": "continues"}
+            while body["state"] == "continues" or "ended" in body:
+                body = self.ask(tool, arguments, progress=counted(update, unit, of=of))
         return body
-
-    def answer(self, body: Mapping[str, Any], render: Render) -> None:
-        """Print the answer: as JSON if requested, else by `render`."""
-        if self.as_json:
-            terminal.print_json(body)
-        else:
-            render(body)
-        if places := addressing_a_model(body):
-            terminal.warn(note(places))
 
     def ask_all(self, tool: Tool, arguments: Mapping[str, Any], field: str) -> dict[str, Any]:
         """Ask `tool` until its list `field` ends, and return its last answer with the whole list."""
@@ -179,30 +151,113 @@ class Session:
             listed += body[field]
         return {**body, field: listed, **({"count": len(listed)} if "count" in body else {})}
 
-    def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render) -> None:
+    def answer(self, body: Mapping[str, Any], show: Show | str | None = None, query: str = "") -> None:
+        """Print the answer: as JSON if requested, else as a view, a function or a sentence says it. Words of `query`
+        are marked."""
+        if self.as_json:
+            terminal.print_json(body)
+        elif show is None or isinstance(show, View):
+            render(body, show or View(), query)
+        else:
+            if isinstance(show, str):
+                terminal.show(show)
+            else:
+                show(body)
+            for sentence in body.get("warnings", ()):
+                terminal.warn(sentence)
+        if places := addressing_a_model(body):
+            terminal.warn(note(places))
+
+    def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], show: Show) -> None:
         """Print what `ask` returns for each id. Of several, failed ones are reported and the others printed.
 
         As JSON, several are a list under `name`, with the error envelope of each failed one in its place.
         """
         if len(ids) == 1:
-            self.answer(ask(ids[0]), render)
+            self.answer(ask(ids[0]), show)
             return
-        bodies = [self._ask_one(id_, ask) for id_ in ids]
-        self.answer({name: bodies}, lambda _: self._render_each(bodies, render))
+        bodies: list[dict[str, Any]] = []
+        failures: list[str] = []
+        for each in ids:
+            try:
+                bodies.append(ask(each))
+            except Failed as failed:
+                self.code = 1
+                bodies.append(failed.body)
+                failures.append(str(failed))
 
-    def _ask_one(self, id_: str, ask: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        def show_each(_: Mapping[str, Any]) -> None:
+            for position, body in enumerate(each for each in bodies if "error" not in each):
+                if position:
+                    terminal.show("")
+                self.answer(body, show)
+            for sentence in failures:
+                terminal.fail(sentence)
+
+        self.answer({name: bodies}, show_each)
+
+
+@contextmanager
+def refused(what: str) -> Iterator[None]:
+    """Report an error of the block with a file as a failure: "The file cannot be written: no space left on device"."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput(f"{what}: {(error.strerror or 'no reason given').lower()}.") from None
+
+
+def counted(update: Progress, unit: str, *, of: bool = False) -> Progress:
+    """Progress that says `120/300 records, 9/s`; without a unit, what the work itself says."""
+    rate = terminal.Rate()
+
+    def progress(done: int, total: int | None, note: str) -> None:
+        shown = f"{done:,}/{total:,}" if total and of else f"{done:,}"
+        update(done, total or None, f"{shown} {unit}, {rate(done):,.0f}/s" if unit else note)
+
+    return progress
+
+
+class Waiting(logging.Handler):
+    """The waiting of one call for NCBI, at the host of `url`; shows what the client of NCBI logs meanwhile."""
+
+    def __init__(self, url: str, silent_s: float = SILENT_S) -> None:
+        super().__init__()
+        self._silent_s = silent_s
+        self._address = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        self._tried = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tried, self._address = True, getattr(record, "address", self._address)
+        terminal.notice(record.getMessage())
+
+    @contextmanager
+    def shown(self, *, soon: bool) -> Iterator[None]:
+        """Show it while the block runs; with `soon`, also before the first try has failed."""
+
+        def show_first() -> None:
+            if not self._tried:
+                terminal.notice(f"waiting for NCBI at {self._address}")
+
+        log = logging.getLogger("bio_mcp.ncbi")
+        level = log.level
+        log.addHandler(self)
+        log.setLevel(logging.INFO)
+        timer = threading.Timer(self._silent_s, show_first)
+        timer.daemon = True
+        if soon:
+            timer.start()
         try:
-            return ask(id_)
-        except Failed as failed:
-            self.code = 1
-            return failed.body
+            yield
+        finally:
+            timer.cancel()
+            log.removeHandler(self)
+            log.setLevel(level)
 
-    def _render_each(self, bodies: Sequence[dict[str, Any]], render: Render) -> None:
-        succeeded = [each for each in bodies if "error" not in each]
-        for position, body in enumerate(succeeded):
-            if position:
-                terminal.say("")
-            render(body)
-        for body in bodies:
-            if "error" in body:
-                terminal.fail(body["error"]["message"])
+    def explained(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The error envelope; after failed tries at NCBI its message has their number and the address."""
+        error: Mapping[str, Any] = body["error"]
+        if not (tries := error["details"].get("tries")):
+            return body
+        times = f"{tries} tries" if tries > 1 else "one try"
+        message = f"{error['message'].rstrip('.')} ({times} at {self._address})"
+        return {**body, "error": {**error, "message": message}}

@@ -1,42 +1,139 @@
-"""The page of news: what became of the papers of a followed query, the newest first."""
+"""What became of the papers of a followed query: a page, and an Atom feed (RFC 4287) for programs that read feeds,
+`GET /news.atom?query_key=KEY`.
 
-from bio_mcp.doors.console.pages import CONSOLE, Page
+Those cannot sign in: an access token comes as a bearer token, or as the password of any name (HTTP Basic).
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import NAMESPACE_URL, uuid5
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bio_mcp.doors.console.console import CONSOLE, Console, Page, Shown
+from bio_mcp.doors.console.rendering import SECURE, render
+from bio_mcp.literature.identifiers import pubmed_page
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import NewsItem, latest_news
-from bio_mcp.tool import Response, resource
-from bio_mcp.tools.news import News, news_of
+from bio_mcp.syncing.news import latest_news
+from bio_mcp.tool import resource
+from bio_mcp.tools.news import news_of
 
+PATH = "/news.atom"
+TYPE = "application/atom+xml"
+CHALLENGE = 'Basic realm="an access token as the password, of any name", charset="UTF-8"'
+WHICH = "name a query: /news.atom?query_key=KEY"
 MOST_ENTRIES = 100
 
 
-class NewsPageShown(Response):
-    """The followed queries, and the news of the one that is asked for, if one is."""
-
-    queries: list[str]
-    query_key: str
-    news: list[News]
-    more: bool
-    warnings: list[str]
-
-
 @resource("console://news", name="news page", family=CONSOLE, scope="read", timeout=10)
-def news_page(backends: Backends, query_key: str = "") -> NewsPageShown:
-    """What became of the papers of a query."""
+def news_page(backends: Backends, query_key: str = "") -> Shown:
+    """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
     queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
     query_key = query_key or (queries[0] if len(queries) == 1 else "")
     page = latest_news(query_key, MOST_ENTRIES, backends) if query_key else None
-    return NewsPageShown(
+    return Shown(
         queries=queries,
         query_key=query_key,
-        news=[_shown(each) for each in page.items] if page else [],
-        more=page.more if page else False,
-        warnings=page.warnings if page else [],
+        news=[news_of(each).model_dump(mode="json") for each in page.items] if page else [],
+        more=page is not None and page.more,
+        warnings=page.warnings if page else (),
     )
 
 
-def _shown(item: NewsItem) -> News:
-    """The item with every field, also those that an answer leaves out."""
-    return News(**news_of(item).model_dump())
-
-
 PAGE = Page("/news", "news.html", news_page, "News", takes=("query_key",))
+
+
+async def feed(console: Console, resource: str, request: Request) -> Response:
+    """The feed. `resource` is the endpoint's public URL, if it has one: addresses in the feed are of its host."""
+    query_key = request.query_params.get("query_key", "")
+    if not query_key:
+        return PlainTextResponse(WHICH, 400, SECURE)
+    outcome = await console.ask(news_page, {"query_key": query_key}, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    body = document(outcome.body, str(request.base_url.replace(**_of(resource))).rstrip("/"))
+    return _conditional(request, body, max((each["at"] for each in outcome.body["news"]), default=None))
+
+
+def _of(resource: str) -> dict[str, Any]:
+    """The parts of the public address that replace those of a request."""
+    scheme, found, rest = resource.partition("://")
+    return {"scheme": scheme, "netloc": rest.partition("/")[0]} if found else {}
+
+
+def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
+    """The feed, or 304 for a reader that has this one: by its ETag, or else by when the newest entry came."""
+    headers = {**SECURE, "cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
+    headers["etag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    changed = datetime.fromisoformat(newest) if newest else None
+    if changed:
+        headers["last-modified"] = format_datetime(changed.astimezone(UTC).replace(microsecond=0), usegmt=True)
+    tags = request.headers.get("if-none-match")
+    unchanged = _names(tags, headers["etag"]) if tags is not None else _since(request, changed)
+    return Response(None, 304, headers) if unchanged else Response(body, 200, headers, TYPE)
+
+
+def _names(tags: str, etag: str) -> bool:
+    """Whether an If-None-Match names this tag, weakly or not."""
+    return tags.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in tags.split(","))
+
+
+def _since(request: Request, changed: datetime | None) -> bool:
+    """Whether nothing came since the day that a reader names; a day that is none counts as none."""
+    try:
+        since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
+        return changed is not None and changed.replace(microsecond=0) <= since.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return False
+
+
+def document(shown: Mapping[str, Any], origin: str) -> bytes:
+    """The feed as XML. Ids depend on the query, the paper and its change alone, so they stay where the server moves."""
+    named = urlencode({"query_key": shown["query_key"]})
+    return render("news.atom", data=shown, origin=origin, named=named, urn=_urn, page=pubmed_page).encode()
+
+
+def _urn(*parts: str) -> str:
+    return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
+
+
+@dataclass(frozen=True)
+class ByPassword:
+    """Passes a token that comes as a password on as a bearer token, and asks for one where a browser would be sent to
+    sign in."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def asking(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in (303, 401):
+                message = {**message, "status": 401, "headers": list(message.get("headers", ()))}
+                headers = MutableHeaders(raw=message["headers"])
+                del headers["location"]
+                headers.append("www-authenticate", CHALLENGE)
+            await send(message)
+
+        sent = [(name, _bearer(value) if name == b"authorization" else value) for name, value in scope["headers"]]
+        await self.app({**scope, "headers": sent}, receive, asking)
+
+
+def _bearer(value: bytes) -> bytes:
+    """The header with the password of Basic as a bearer token; any other as it is."""
+    scheme, _, encoded = value.partition(b" ")
+    if scheme.lower() != b"basic":
+        return value
+    try:
+        return b"Bearer " + base64.b64decode(encoded.strip(), validate=True).partition(b":")[2]
+    except binascii.Error:
+        return b"Bearer"

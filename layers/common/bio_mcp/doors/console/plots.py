@@ -1,19 +1,42 @@
-"""Plots of the console as inline SVG. Each has a title and a description; what it shows stands in a table beside it.
-
-Colours and strokes are the style sheet's, by class: a policy that forbids inline style does not touch them.
-"""
+"""Plots of the pages as SVG, and how long recorded calls took."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
 from typing import Any
 
-from bio_mcp.doors.console.latencies import BOUNDS
 from bio_mcp.evaluating.figures import Result
-from bio_mcp.evaluating.report.plots import course as course_of
-from bio_mcp.evaluating.report.plots import svg
+from bio_mcp.evaluating.page import course as course_of
+from bio_mcp.evaluating.page import svg
+from bio_mcp.ports.state import CallRecord
+
+BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # milliseconds
+
+
+def latencies(calls: Iterable[CallRecord]) -> dict[str, Any]:
+    """How long calls took, in all and by tool; those without a latency count for nothing.
+
+    `counts` has those up to each of `BOUNDS`, and those above the last; `half_ms` and `most_ms` are the milliseconds
+    within which half of a tool's calls and 95 % of them were answered.
+    """
+    timed = [(each.tool, each.latency_ms, each.at) for each in calls if each.latency_ms is not None]
+    counts = [0] * (len(BOUNDS) + 1)
+    by_tool: dict[str, list[int]] = {}
+    for tool, taken, _ in timed:
+        counts[bisect_left(BOUNDS, taken)] += 1
+        by_tool.setdefault(tool, []).append(taken)
+    tools = []
+    for tool, unsorted in sorted(by_tool.items()):
+        taken_ms = sorted(unsorted)
+        half, most = (taken_ms[-(-len(taken_ms) * percent // 100) - 1] for percent in (50, 95))
+        row = {"tool": tool, "calls": len(taken_ms), "half_ms": half, "most_ms": most, "all_ms": taken_ms[-1]}
+        tools.append(row)
+    since = min((at for *_, at in timed), default=None)
+    return {"calls": len(timed), "since": since and since.isoformat(), "counts": counts, "tools": tools}
+
 
 WIDTH, HEIGHT = 400, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
@@ -72,15 +95,11 @@ def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]])
 
 def by_latency(counts: Sequence[int]) -> str:
     """Calls by how long they took: a column for each of `BOUNDS`, and one for those that took longer than the last."""
-    names = [_milliseconds(bound) for bound in BOUNDS]
+    names = [f"{bound} ms" if bound < 1_000 else f"{bound // 1_000} s" for bound in BOUNDS]
     columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
     sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
     sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
     return bars(columns, ("calls",), "by-latency", "Calls by how long they took", sentences)
-
-
-def _milliseconds(bound: int) -> str:
-    return f"{bound} ms" if bound < 1_000 else f"{bound // 1_000} s"
 
 
 def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:

@@ -1,11 +1,18 @@
-"""Renders the templates. Whatever a paper, a client or a file holds is shown as text."""
+"""Templates and files of the pages, with the headers they are sent with. All that a paper holds is shown as text."""
 
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
 from bio_mcp.doors.console import plots
-from bio_mcp.doors.console.static import address
-from bio_mcp.doors.console.times import ago, shown
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.literature.quality import DESIGN_NAMES
@@ -13,6 +20,84 @@ from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+SECURE = MappingProxyType(
+    {
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "same-origin",  # with no-referrer, browsers send forms with the Origin `null`
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    }
+)
+PRIVATE = MappingProxyType({**SECURE, "cache-control": "no-store"})
+
+
+TYPES = {
+    "console.css": "text/css; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+UNTIL_ASKED = "no-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file and the beginning of its hash."""
+
+    content: bytes
+    version: str
+
+
+@cache
+def static_file(name: str) -> StaticFile:
+    """The file that `TYPES` names."""
+    content = (files(__package__) / "static" / name).read_bytes()
+    return StaticFile(content, hashlib.sha256(content).hexdigest()[:16])
+
+
+def address(name: str) -> str:
+    """The address of a file, with the version of its content."""
+    return f"/static/{name}?v={static_file(name).version}"
+
+
+async def serve(request: Request) -> Response:
+    """Answer with a file; 404 for any name that is not of `TYPES`."""
+    name = request.path_params["name"]
+    if name not in TYPES:
+        return Response("There is no such file.", 404, dict(SECURE), "text/plain")
+    file = static_file(name)
+    current = request.query_params.get("v") == file.version
+    caching = {"cache-control": FOR_A_YEAR if current else UNTIL_ASKED, "etag": f'"{file.version}"'}
+    if request.headers.get("if-none-match") == caching["etag"]:
+        return Response(None, 304, {**SECURE, **caching})
+    return Response(file.content, 200, {**SECURE, **caching}, TYPES[name])
+
+
+UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+
+
+def ago(iso: str, now: datetime) -> str:
+    """How long before `now` an ISO 8601 time is, in its largest unit, as "3 hours ago"."""
+    seconds = int((now - datetime.fromisoformat(iso)).total_seconds())
+    for name, size in UNITS:
+        if (count := seconds // size) > 0:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def shown(iso: str) -> str:
+    """An ISO 8601 time in UTC for people, to the minute."""
+    return f"{iso[:10]} {iso[11:16]} UTC"
+
 
 PLOTS = {
     "by_day": plots.by_day,

@@ -1,7 +1,10 @@
-"""The console as routes of an HTTP application."""
+"""The routes of the console, and the page that says how to connect a client to this server."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import base64
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from urllib.parse import quote
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -9,29 +12,43 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.console import (
-    connecting,
-    corpora,
-    evaluation,
-    exports,
-    feed,
-    news,
-    papers,
-    projects,
-    search,
-    static,
-    syncs,
-)
-from bio_mcp.doors.console.console import Answer, Console
-from bio_mcp.doors.console.pages import Page
+from bio_mcp.doors.console import corpora, evaluation, news, projects, rendering, search
+from bio_mcp.doors.console.console import Answer, Console, Page
 from bio_mcp.doors.mcp.server import Invoke, Running
 
+NAME = "bio-mcp"
+
+
+async def page(console: Console, resource: str, request: Request) -> Response:
+    """The page with the endpoint's address, and what to do with it in each client.
+
+    `resource` is the endpoint's public URL; without one it is where the browser has found this page.
+    """
+    endpoint = resource or str(request.url.replace(path="/mcp", query=""))
+    return console.page(request, "connect.html", endpoint=endpoint, clients=_clients(endpoint))
+
+
+def _clients(endpoint: str) -> dict[str, str]:
+    """What each client is given: a command, a configuration, or the address of a button that installs it."""
+    by_http = {"type": "http", "url": endpoint}
+    code = quote(json.dumps({"name": NAME, **by_http}), safe="")
+    cursor = quote(base64.b64encode(json.dumps({"url": endpoint}).encode()).decode(), safe="")
+    return {
+        "claude_code": f"claude mcp add --transport http {NAME} {endpoint}",
+        "codex": f"codex mcp add {NAME} --url {endpoint}",
+        "gemini": f"gemini mcp add --transport http {NAME} {endpoint}",
+        "vscode": f"vscode:mcp/install?{code}",
+        "vscode_file": json.dumps({"servers": {NAME: by_http}}, indent=2),
+        "cursor": f"cursor://anysphere.cursor-deeplink/mcp/install?name={NAME}&config={cursor}",
+    }
+
+
 PAGES = (
-    papers.PAGE,
-    corpora.PAGE,
+    corpora.PAPER,
+    corpora.CORPORA,
     news.PAGE,
-    syncs.PAGE,
-    syncs.ONE,
+    corpora.SYNCS,
+    corpora.SYNC,
     projects.PAGE,
     projects.ONE,
     evaluation.PAGE,
@@ -49,39 +66,33 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", pages: Sequence[
     menu = (("/", "Search"), *((each.path, each.menu) for each in pages if each.menu), ("/connect", "Connect"))
     console = Console(Running(invoke), menu)
     answers: list[tuple[str, str, Answer]] = [
-        ("/", "GET", search.results(console)),
-        ("/answer", "POST", search.answer(console)),
-        *((each.path, "GET", _showing(console, each)) for each in pages),
-        ("/evaluation/reports/{name}", "GET", evaluation.report(console)),
-        ("/exports/{id}", "GET", exports.download(console)),
-        ("/connect", "GET", connecting.page(console, resource)),
+        ("/", "GET", partial(search.results, console)),
+        ("/answer", "POST", partial(search.answer, console)),
+        *((each.path, "GET", partial(_shown, console, each)) for each in pages),
+        ("/evaluation/reports/{name}", "GET", partial(evaluation.report, console)),
+        ("/exports/{id}", "GET", partial(search.download, console)),
+        ("/connect", "GET", partial(page, console, resource)),
     ]
     behind = [Middleware(guard)]
     read = Route(
-        feed.PATH, feed.feed(console, resource), methods=["GET"], middleware=[Middleware(feed.ByPassword), *behind]
+        news.PATH,
+        partial(news.feed, console, resource),
+        methods=["GET"],
+        middleware=[Middleware(news.ByPassword), *behind],
     )
     guarded = [Route(path, each, methods=[method], middleware=behind) for path, method, each in answers]
-    files = Route("/static/{name}", static.serve, methods=["GET"])
-    return [files, *guarded, read, Route("/{path:path}", _missing(console), methods=["GET"])]
+    files = Route("/static/{name}", rendering.serve, methods=["GET"])
+    return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
 
 
-def _showing(console: Console, page: Page) -> Answer:
-    async def show(request: Request) -> Response:
-        given = {**request.path_params, **_named(request.query_params, page.takes)}
-        outcome = await console.ask(page.reads, given, request)
-        if outcome.failed:
-            return console.failure(request, outcome)
-        return console.page(request, page.template, data=outcome.body)
-
-    return show
+async def _shown(console: Console, page: Page, request: Request) -> Response:
+    query = request.query_params
+    given = {**request.path_params, **{name: query[name] for name in page.takes if query.get(name)}}
+    outcome = await console.ask(page.reads, given, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    return console.page(request, page.template, data=outcome.body)
 
 
-def _named(query: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
-    return {name: query[name] for name in names if query.get(name)}
-
-
-def _missing(console: Console) -> Answer:
-    async def missing(request: Request) -> Response:
-        return console.page(request, "missing.html", 404)
-
-    return missing
+async def _missing(console: Console, request: Request) -> Response:
+    return console.page(request, "missing.html", 404)

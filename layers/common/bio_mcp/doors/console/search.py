@@ -1,23 +1,23 @@
 """The search page: hits, each with why it stands where it does; and an answer, when it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import Answer, Console, status_of
-from bio_mcp.doors.console.pages import CONSOLE
-from bio_mcp.doors.console.years import hits_by_year
+from bio_mcp.doors.console.console import CONSOLE, Console, status_of
+from bio_mcp.doors.console.corpora import hits_by_year
+from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.literature.quality import DESIGNS
 from bio_mcp.ports import Backends
-from bio_mcp.schemas import MAX_TEXT
+from bio_mcp.tool import MAX_TEXT, resource
 from bio_mcp.tool import Response as Body
-from bio_mcp.tool import resource
 from bio_mcp.tools.answer import rag_answer
+from bio_mcp.tools.exports import export_details, exported_part
 from bio_mcp.tools.search import rag_search
 
 FIELDS = ("q", "year_from", "year_to", "kind", "order", "top_k")  # of the search box
@@ -39,24 +39,20 @@ def overview(backends: Backends) -> Overview:
     return Overview(papers=backends.documents.count())
 
 
-def results(console: Console) -> Answer:
+async def results(console: Console, request: Request) -> Response:
     """The page with the search box and, once something is asked, what was found."""
-
-    async def show(request: Request) -> Response:
-        asked = {name: request.query_params.get(name, "").strip() for name in FIELDS}
-        question = asked["q"]
-        what, arguments = (rag_search, _arguments(question, asked)) if question else (overview, {})
-        outcome = await console.ask(what, arguments, request)
-        form = {
-            "question": question,
-            "asked": asked,
-            "counts": COUNTS,
-            "kinds": KINDS,
-            "years": await _years(console, outcome, request),
-        }
-        return _page(console, request, "search.html", outcome, **form, searched=bool(question))
-
-    return show
+    asked = {name: request.query_params.get(name, "").strip() for name in FIELDS}
+    question = asked["q"]
+    what, arguments = (rag_search, _arguments(question, asked)) if question else (overview, {})
+    outcome = await console.ask(what, arguments, request)
+    form = {
+        "question": question,
+        "asked": asked,
+        "counts": COUNTS,
+        "kinds": KINDS,
+        "years": await _years(console, outcome, request),
+    }
+    return _page(console, request, "search.html", outcome, **form, searched=bool(question))
 
 
 async def _years(console: Console, outcome: Outcome, request: Request) -> list[dict[str, Any]]:
@@ -69,15 +65,11 @@ async def _years(console: Console, outcome: Outcome, request: Request) -> list[d
     return [each for each in years if each["year"] is not None]
 
 
-def answer(console: Console) -> Answer:
+async def answer(console: Console, request: Request) -> Response:
     """The page of an answer. It is posted for, as it may cost money: no page of another origin can ask for it."""
-
-    async def show(request: Request) -> Response:
-        question = (await _form(request)).get("q", "").strip()
-        outcome = await console.ask(rag_answer, {"question": question}, request)
-        return _page(console, request, "answer.html", outcome, question=question)
-
-    return show
+    question = (await _form(request)).get("q", "").strip()
+    outcome = await console.ask(rag_answer, {"question": question}, request)
+    return _page(console, request, "answer.html", outcome, question=question)
 
 
 def _page(console: Console, request: Request, template: str, outcome: Outcome, **values: Any) -> Response:
@@ -113,3 +105,25 @@ async def _form(request: Request) -> dict[str, str]:
             return {}
     fields = parse_qs(body.decode("ascii", "replace"), errors="replace")
     return {name: values[0] for name, values in fields.items()}
+
+
+async def download(console: Console, request: Request) -> Response:
+    """The file of an export: part by part, or from where it is stored, if that has an address for the caller."""
+    outcome = await console.ask(export_details, {"id": request.path_params["id"]}, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    file = outcome.body
+    if file.get("url"):
+        return RedirectResponse(file["url"], 302, PRIVATE)
+    headers = {**PRIVATE, "content-disposition": f'attachment; filename="{quote(file["name"])}"'}
+    return StreamingResponse(_parts(console, request, file["parts"]), headers=headers, media_type=file["mime_type"])
+
+
+async def _parts(console: Console, request: Request, parts: int) -> AsyncIterator[bytes]:
+    """The text of each part. A part that fails breaks the download off, so that no shorter file is taken for whole."""
+    for number in range(1, parts + 1):
+        named = {"id": request.path_params["id"], "part": str(number)}
+        outcome = await console.ask(exported_part, named, request)
+        if outcome.failed:
+            raise ConnectionAbortedError(f"part {number} of an export could not be read")
+        yield outcome.body["text"].encode()

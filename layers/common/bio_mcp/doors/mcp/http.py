@@ -5,7 +5,11 @@ stream that never ends on Lambda, so there is none. An answer is one JSON object
 and its client reads event streams.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,30 +17,183 @@ from urllib.parse import urlsplit
 import anyio
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
+from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth.access import Access
-from bio_mcp.doors.auth.bearer import NotConfigured, TokenRequired, metadata_routes
+from bio_mcp.doors.auth.access import LOOPBACK_HOSTS, LOOPBACK_ORIGIN, Access
+from bio_mcp.doors.auth.bearer import ScopeCheck, TokenRequired, metadata_routes, not_configured
 from bio_mcp.doors.auth.origin import HostOriginCheck, Hosts, Origins
-from bio_mcp.doors.auth.permissions import KEY
-from bio_mcp.doors.auth.scopes import ScopeCheck
-from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
-from bio_mcp.doors.mcp import jsonrpc
+from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.card import card_routes
-from bio_mcp.doors.mcp.landing import Landing
+from bio_mcp.doors.mcp.listing import META
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.doors.readiness import Part, Ready, search_by
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
+
+MAX_CHARS = 200  # characters of a name or an id, which an error answer echoes
+MAX_ID = 2**53  # of an id that is a number
+TOO_LONG = f"is longer than {MAX_CHARS} characters"
+NO_MESSAGE = "a message of JSON-RPC has jsonrpc: 2.0, a method and, if it asks for an answer, an id"
+SHORT_VALUE = f"must be a string of at most {MAX_CHARS} characters or a whole number"
+
+
+def invalid_request(message: Any) -> Response | None:
+    """The error answer to an object that is no message of JSON-RPC, and to a request with an invalid or oversized id,
+    method, name or progress token; None otherwise.
+
+    An oversized value would be echoed in the answer. What else is no request is left to the SDK, which rejects it.
+    """
+    if not isinstance(message, dict):
+        return None
+    if message.get("jsonrpc") != "2.0" or not message.keys() & {"method", "result", "error"}:
+        return _error(INVALID_REQUEST, NO_MESSAGE)
+    if not _are_ids([message["id"]] if "id" in message else []):
+        return _error(INVALID_REQUEST, f"id {SHORT_VALUE}")
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    if not _are_ids(progress_tokens(message)):
+        return _error(INVALID_PARAMS, f"progressToken {SHORT_VALUE}", message.get("id"))
+    for name, code, value in (
+        ("method", INVALID_REQUEST, message.get("method")),
+        ("name", INVALID_PARAMS, params.get("name")),
+    ):
+        if isinstance(value, str) and len(value) > MAX_CHARS:
+            return _error(code, f"{name} {TOO_LONG}", message.get("id"))
+    return None
+
+
+def progress_tokens(message: Any) -> list[Any]:
+    """The token of a request that asks for progress; none where it does not."""
+    params = message.get("params") if isinstance(message, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return [meta["progressToken"]] if isinstance(meta, dict) and "progressToken" in meta else []
+
+
+def _are_ids(values: list[Any]) -> bool:
+    return all(
+        len(each) <= MAX_CHARS
+        if isinstance(each, str)
+        else isinstance(each, int) and not isinstance(each, bool) and abs(each) <= MAX_ID
+        for each in values
+    )
+
+
+def _error(code: int, why: str, answers: int | str | None = None) -> Response:
+    return JSONResponse({"jsonrpc": "2.0", "id": answers, "error": {"code": code, "message": why}}, 400)
+
+
+PAGE = """\
+bio-mcp: biomedical literature for AI agents, over MCP (Model Context Protocol).
+
+This address is for programs. Connect an MCP client to
+
+    {endpoint}
+
+by Streamable HTTP, for example Claude Code:
+
+    claude mcp add --transport http bio-mcp {endpoint}
+"""
+
+
+def landing(status: int, resource: str) -> ASGIApp:
+    """Answers a GET with how to connect and with this status: 405 where only POST is allowed.
+
+    `resource` is the endpoint's public URL, if it has one. Must be behind `HostOriginCheck`, as it echoes the Host
+    header.
+    """
+
+    async def serve(request: Request) -> Response:
+        headers = {"allow": "POST"} if status == 405 else {}
+        return PlainTextResponse(PAGE.format(endpoint=_endpoint(request, resource)), status, headers)
+
+    return request_response(serve)
+
+
+def _endpoint(request: Request, resource: str) -> str:
+    """The endpoint's public URL, or where the request has found it."""
+    return resource or str(request.url.replace(path="/mcp", query=""))
+
+
+CARD_TYPE = "application/mcp-server-card+json"
+CATALOG_TYPE = "application/ai-catalog+json"
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
+DESCRIPTION = "Biomedical literature from PubMed: sync it, search it, read it, and cite it word for word."
+CARD = "/mcp/server-card"
+WELL_KNOWN_CARD = "/.well-known/mcp/server-card.json"  # an earlier draft's, at which some clients look
+CATALOG = "/.well-known/ai-catalog.json"
+HEADERS = {
+    "cache-control": "public, max-age=3600",
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET",
+    "access-control-allow-headers": "Content-Type, If-None-Match",
+    "access-control-expose-headers": "ETag",
+}
+
+Document = Callable[[str], dict[str, Any]]
+
+
+def card_routes(server: Server[Any], resource: str, hosts: Hosts) -> list[Route]:
+    """Routes with the card and the catalog of a `server`. `resource` is the endpoint's public URL, if it has one;
+    without one it is where the request has found it."""
+    card = partial(_card, server), CARD_TYPE
+    documents: dict[str, tuple[Document, str]] = {
+        CARD: card,
+        WELL_KNOWN_CARD: card,
+        CATALOG: (partial(_catalog, server), CATALOG_TYPE),
+    }
+    anyone = Origins((), also=".*")
+    return [
+        Route(path, HostOriginCheck(_serving(document, kind, resource), hosts, anyone), methods=["GET"])
+        for path, (document, kind) in documents.items()
+    ]
+
+
+def _card(server: Server[Any], endpoint: str) -> dict[str, Any]:
+    return {
+        "$schema": SCHEMA,
+        "name": META + server.name,
+        "version": server.version,
+        "title": server.title,
+        "description": DESCRIPTION,
+        "remotes": [
+            {
+                "type": "streamable-http",
+                "url": endpoint,
+                "supportedProtocolVersions": list(SUPPORTED_PROTOCOL_VERSIONS),
+            }
+        ],
+    }
+
+
+def _catalog(server: Server[Any], endpoint: str) -> dict[str, Any]:
+    identifier = f"urn:air:{urlsplit(endpoint).hostname}:mcp:{server.name}"
+    return {
+        "specVersion": "1.0",
+        "entries": [{"identifier": identifier, "type": CARD_TYPE, "url": f"{endpoint.rstrip('/')}/server-card"}],
+    }
+
+
+def _serving(document: Document, kind: str, resource: str) -> Any:
+    async def serve(request: Request) -> Response:
+        body = json.dumps(document(_endpoint(request, resource)))
+        headers = {**HEADERS, "etag": f'"{hashlib.sha256(body.encode()).hexdigest()[:16]}"'}
+        if request.headers.get("if-none-match") == headers["etag"]:
+            return Response(None, 304, headers)
+        return Response(body, 200, headers, kind)
+
+    return request_response(serve)
+
 
 MAX_BODY = 5_000 * 1024  # bytes, unless the settings say another number: 500 chunks with vectors, and what Lambda takes
 REQUEST_HEADERS = (
@@ -104,13 +261,15 @@ def serving(
     scopes of what is `declared`. It is ready while its `parts` answer."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body, ScopeCheck(declared, access)), max_body)
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(
+        Endpoint(server, max_body, ScopeCheck(declared, access) if access else None), max_body
+    )
     if access is not None:
         endpoint = TokenRequired(endpoint, access)
-    endpoint = NotConfigured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
+    endpoint = not_configured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
 
     def page(status: int) -> ASGIApp:
-        return HostOriginCheck(Landing(status, access.resource if access else ""), hosts, origins)
+        return HostOriginCheck(landing(status, access.resource if access else ""), hosts, origins)
 
     app = _application(origins)
     for path in ("/mcp", "/mcp/"):
@@ -159,23 +318,26 @@ async def _health() -> JSONResponse:
 class Endpoint:
     """Serves one POST in one stateless session, which ends when the client disconnects."""
 
-    def __init__(self, server: Server[Any], max_body: int, scopes: ScopeCheck) -> None:
+    def __init__(self, server: Server[Any], max_body: int, scopes: ScopeCheck | None) -> None:
         self._server = server
         self._max_body = max_body
         self._scopes = scopes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
-        message = jsonrpc.parsed(request.get("body", b""))
-        if error := jsonrpc.invalid_request(message) or self._scopes.refusal(message, scope.get(KEY)):
+        message: Any = None
+        with suppress(ValueError, RecursionError):  # of what is no JSON; the SDK answers it
+            message = json.loads(request.get("body", b""))
+        error = invalid_request(message)
+        if self._scopes:
+            error = error or self._scopes.refusal(message, scope.get(KEY))
+        if error:
             await error(scope, receive, send)
-        else:
-            await self._serve(scope, receive, send, request, message)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, request: Message, message: Any) -> None:
+            return
+        streams = bool(progress_tokens(message)) and "text/event-stream" in Headers(scope=scope).get("accept", "")
         manager = StreamableHTTPSessionManager(
             app=self._server,
-            json_response=not (jsonrpc.wants_progress(message) and _reads_streams(Headers(scope=scope))),
+            json_response=not streams,
             stateless=True,
             security_settings=TransportSecuritySettings(
                 enable_dns_rebinding_protection=False
@@ -202,7 +364,3 @@ class Endpoint:
             async with manager.run():
                 await manager.handle_request(scope, replay, send)
             group.cancel_scope.cancel()
-
-
-def _reads_streams(headers: Headers) -> bool:
-    return "text/event-stream" in headers.get("accept", "")

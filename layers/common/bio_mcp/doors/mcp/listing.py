@@ -9,11 +9,53 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from bio_mcp.call import Outcome
 from bio_mcp.callers import may
-from bio_mcp.doors.auth.permissions import caller_of
-from bio_mcp.doors.mcp.choosing import ALL, chosen, more, words_of
+from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.errors import InvalidInput, Misconfigured
-from bio_mcp.tool import Resource, Tool
+from bio_mcp.tool import Resource, Tool, by_any_name
+
+DEFAULT, ALL = "default", "all"
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a list with commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
+    """The names of the tools that `asked` names, each with whether it is asked for by more than the word `default`.
+
+    A word is `default`, `all`, a family or a tool, by any of its names. Raises `InvalidInput` that names the choices.
+    """
+    by_word = _words(tools)
+    by_name = by_any_name(tools)
+    found: dict[str, bool] = {}
+    for word in asked:
+        if word not in by_word and word not in by_name:
+            known = ", ".join(by_word)
+            raise InvalidInput(f"there is no tool or family {word[:50]!r}; tools takes {known}, and names of tools")
+        for tool in by_word[word] if word in by_word else [by_name[word]]:
+            found[tool.name] = found.get(tool.name, False) or word != DEFAULT
+    return found
+
+
+def more(tools: Iterable[Tool]) -> str:
+    """How to have the tools that the default list leaves out."""
+    families = ",".join(dict.fromkeys(each.family.name for each in tools if not each.family.by_name_only))
+    return f"More tools: the user connects with ?tools=all (stdio: --tools all), or some of {families}."
+
+
+def _words(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
+    """What a word stands for that is not the name of a tool."""
+    words = {
+        DEFAULT: [each for each in tools if each.in_default_list],
+        ALL: [each for each in tools if not each.family.by_name_only],
+    }
+    for each in tools:
+        words.setdefault(each.family.name, []).append(each)
+    return words
+
 
 META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
@@ -166,3 +208,15 @@ def _rebuilt(part: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> A
     if not isinstance(part, dict):
         return part
     return {key: _rebuilt(value, change) for key, value in change(part).items()}
+
+
+CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
+
+
+def body_of(outcome: Outcome, **about: Any) -> dict[str, Any]:
+    """The body of an outcome. Raises `MCPError`, whose data has `about` too, where it is a failure."""
+    if outcome.failed:
+        error = outcome.body["error"]
+        code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
+        raise MCPError(code, error["message"], {**about, **outcome.body})
+    return outcome.body

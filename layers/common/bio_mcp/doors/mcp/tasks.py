@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.mcp.listing import RequestContext
+from bio_mcp.doors.mcp.listing import RequestContext, body_of
 from bio_mcp.tool import Resource, Tool
 
 EXTENSION = "io.modelcontextprotocol/tasks"
@@ -26,7 +26,6 @@ POLL_MS = 2_000
 TTL_MS = 7 * 24 * 3_600_000  # jobs are stored longer
 GOES_ON = {"continues", "running", "queued"}
 STATUS = {"running": "working", "waiting": "working", "cancelled": "cancelled"}  # of any other the result is told
-CALLERS_FAULT = {"VALIDATION", "NOT_FOUND"}
 
 
 TaskParams = types.GetTaskRequestParams
@@ -40,7 +39,6 @@ class CallTool(Protocol):
         self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf
     ) -> types.CallToolResult:
         """Call a tool."""
-        ...
 
 
 class Tasks:
@@ -103,7 +101,7 @@ class Tasks:
     async def cancel(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
         """Answer `tasks/cancel`. One that has ended stays as it is."""
         job = await self._known(context, params)
-        _checked(await self._run(self._tools[CANCEL], {"job_id": job["job_id"]}, context))
+        body_of(await self._run(self._tools[CANCEL], {"job_id": job["job_id"]}, context))
         return {"resultType": "complete"}
 
     async def _known(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
@@ -124,22 +122,13 @@ class Tasks:
     async def _read(self, context: RequestContext, job_id: str) -> dict[str, Any]:
         if (parameters := self._job.match(JOB.format(job_id=job_id))) is None:
             raise MCPError(types.INVALID_PARAMS, "Unknown task")
-        return _checked(await self._run(self._job, parameters, context))
+        return body_of(await self._run(self._job, parameters, context))
 
 
 def declared(context: RequestContext) -> bool:
     """Whether the client of this request has the extension."""
     offered = context.session.client_capabilities if context.protocol_version == ERA else None
     return bool(offered and EXTENSION in (offered.extensions or {}))
-
-
-def _checked(outcome: Outcome) -> dict[str, Any]:
-    """The body of an outcome. Raises `MCPError` where it is an error."""
-    if outcome.failed:
-        error = outcome.body["error"]
-        code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
-        raise MCPError(code, error["message"], outcome.body)
-    return outcome.body
 
 
 def task_of(job: dict[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Tracing(ServerMiddleware[Any]):
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Answer the message, and record how long that took and what came of it."""
+        if self._tracer is _tracer and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            return await call_next(ctx)  # nobody records
         known, started = self._known(ctx), perf_counter()
         name = " ".join(filter(None, (known["mcp.method.name"], known.get("gen_ai.tool.name"))))
         asked = {} if ctx.request_id is None else {"jsonrpc.request.id": str(ctx.request_id)}

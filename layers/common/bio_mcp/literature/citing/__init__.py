@@ -6,22 +6,18 @@ Every style starts from one `Work`, whose fields are CSL's variables. `csl_json`
 from collections.abc import Callable
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.citing.apa import render as apa_string
-from bio_mcp.literature.citing.bibtex import render as bibtex_entry
-from bio_mcp.literature.citing.csl import render as csl_item
-from bio_mcp.literature.citing.mla import render as mla_string
-from bio_mcp.literature.citing.ris import render as ris_record
-from bio_mcp.literature.citing.vancouver import render as vancouver_string
-from bio_mcp.literature.citing.works import Work, work
+from bio_mcp.literature.citing.formats import bibtex, csl_json, ris
+from bio_mcp.literature.citing.styles import apa, mla, vancouver
+from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import Article
 
 _RENDERED: dict[str, Callable[[Work], str]] = {
-    "ris": ris_record,
-    "bibtex": bibtex_entry,
-    "apa_string": apa_string,
-    "mla_string": mla_string,
-    "vancouver": vancouver_string,
-    "csl_json": csl_item,
+    "ris": ris,
+    "bibtex": bibtex,
+    "apa_string": apa,
+    "mla_string": mla,
+    "vancouver": vancouver,
+    "csl_json": csl_json,
 }
 STYLES: tuple[str, ...] = tuple(_RENDERED)
 
@@ -41,4 +37,4 @@ def cite(article: Article, style: str) -> str:
     render = _RENDERED.get(style)
     if render is None:
         raise InvalidInput(f"Unknown citation style. Choose from: {', '.join(STYLES)}.")
-    return render(work(article))
+    return render(Work(article))

@@ -1,22 +1,86 @@
-"""Pages of lines to a document: its title, its sections with their headings, its captions and references."""
+"""Pages of lines to a document: its title, DOI and PMID, its sections, captions and references."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from bio_mcp.literature.layout.floats import parted
-from bio_mcp.literature.layout.front_matter import title_lines
-from bio_mcp.literature.layout.headings import headings
-from bio_mcp.literature.layout.identity import outside, own_doi, own_pmid
-from bio_mcp.literature.layout.joining import words_of
-from bio_mcp.literature.layout.lines import FlowLine, PageLines, body_size
-from bio_mcp.literature.layout.paragraphs import text_of
-from bio_mcp.literature.layout.reading_order import in_reading_order
-from bio_mcp.literature.layout.run_in import parted_headings
-from bio_mcp.literature.layout.running_lines import without_running_lines
-from bio_mcp.literature.layout.sections import sections_of
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.identifiers import doi, normal, parse_pmid
+from bio_mcp.literature.layout.headings import headings, parted_headings
+from bio_mcp.literature.layout.lines import FlowLine, PageLines, body_size, words_of
+from bio_mcp.literature.layout.reading_order import in_reading_order, parted, without_running_lines
+from bio_mcp.literature.layout.sections import sections_of, text_of, with_unnamed
 from bio_mcp.literature.layout.tables import without_tables
-from bio_mcp.literature.layout.unnamed import with_unnamed
-from bio_mcp.literature.parsed import ParsedDocument
+
+_LARGER = 1.15  # times the text's size
+_LINES = 8
+
+
+def title_lines(flow: Sequence[FlowLine], end: int, size: float) -> Sequence[FlowLine]:
+    """Return the lines of the title: the largest of the first page's before `end`; none where they are no larger."""
+    first = [
+        line
+        for line in flow[:end]
+        if line.page == flow[0].page
+        and sum(map(str.isalpha, line.text)) >= 4
+        and (" " in line.text or not line.text.isascii() or len(line.text) > 8)
+    ]
+    if not first:
+        return ()
+    largest = max(line.line.size for line in first)
+    if largest < _LARGER * size:
+        return ()
+    title = [line for line in first if line.line.size > 0.97 * largest]
+    begin = first.index(title[0])
+    return [line for line in title if begin <= first.index(line) < begin + len(title)][:_LINES]
+
+
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;:)\]’”]", re.IGNORECASE)
+_PMID = re.compile(r"\b(?:PMID|PubMed ID):?\s*(\d{1,9})\b", re.IGNORECASE)
+_FIRST_PAGES = 2
+_AFTER_TITLE = 300  # characters in which the DOI of a citation follows the title
+
+
+def own_doi(before: Iterable[str], sections: Sequence[ParsedSection], title: str | None) -> str | None:
+    """Return the document's DOI, in normal form.
+
+    `before` is where it may stand beside the text, the surest first: metadata, running lines. Then it is sought in what
+    comes before the first section of the text, and after the document's title where it says how to cite it.
+    """
+    front = [section.text for section in sections[: _front(sections)]]
+    cited = _after_title(sections, title) if title else []
+    for text in (*before, *front, *cited):
+        for found in _DOI.findall(text):
+            if known := normal(doi, found):
+                return known
+    return None
+
+
+def own_pmid(before: Iterable[str], sections: Sequence[ParsedSection]) -> str | None:
+    """Return the document's PMID, from where `own_doi` looks."""
+    for text in (*before, *(section.text for section in sections[: _front(sections)])):
+        if found := _PMID.search(text):
+            return parse_pmid(found[1])
+    return None
+
+
+def _front(sections: Sequence[ParsedSection]) -> int:
+    """How many sections come before the text: those without a heading, which no list of references is."""
+    return next(
+        (at for at, each in enumerate(sections) if each.path or each.kind is not SectionKind.BODY), len(sections)
+    )
+
+
+def _after_title(sections: Sequence[ParsedSection], title: str) -> list[str]:
+    wanted = re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title))), re.IGNORECASE)
+    found = (wanted.search(section.text) for section in sections if section.kind is SectionKind.BODY)
+    return [match.string[match.end() : match.end() + _AFTER_TITLE] for match in found if match]
+
+
+def outside(pages: Sequence[PageLines], stripped: Sequence[PageLines]) -> list[str]:
+    """The lines of the first pages that are no longer on them when running lines are taken out."""
+    both = zip(pages[:_FIRST_PAGES], stripped, strict=False)
+    return [line.text for page, left in both for line in page.lines if line not in set(left.lines)]
+
 
 Outline = Sequence[tuple[int, str, int]]
 
@@ -36,7 +100,10 @@ def lay_out(
     size = body_size(line for page in stripped for line in page.lines)
     parts = [without_tables(page, size) for page in stripped]
     tables = {font: table for _, found in parts for font, table in found.items()}
-    flow = _flow([page for page, _ in parts])
+    in_order: list[FlowLine] = []
+    for page, _ in parts:
+        in_order += in_reading_order(page, in_order[-1].column + 1 if in_order else 0)
+    flow = list(parted_headings(in_order))
     words = words_of(line.text for line in flow)
     text = parted(flow, size, tables.keys())
     found = with_unnamed(text.main, headings(text.main, size, outline))
@@ -48,13 +115,6 @@ def lay_out(
     return ParsedDocument(
         sections, title=named or None, doi=own_doi(beside, sections, named), pmid=own_pmid(beside, sections)
     )
-
-
-def _flow(pages: Sequence[PageLines]) -> list[FlowLine]:
-    flow: list[FlowLine] = []
-    for page in pages:
-        flow += in_reading_order(page, flow[-1].column + 1 if flow else 0)
-    return list(parted_headings(flow))
 
 
 def _title(stated: str, beginning: str) -> str:

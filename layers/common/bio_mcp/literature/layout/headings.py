@@ -1,12 +1,81 @@
-"""Headings: which lines they are, and how deep they stand."""
+"""Headings: which lines they are, how deep they stand, and the names that sections have."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bio_mcp.literature.layout.lines import FlowLine, PositionedLine
-from bio_mcp.literature.layout.section_names import bare, depth, is_contents, is_main, is_references, is_top
+
+_NAMES = {  # of sections of papers, before the text, in it and after it
+    "main": """
+introduction; background; aims?; objectives?; methods?; results?; findings; discussion; conclusions?; description;
+(subjects|patients|participants|materials?|animals)( and|,| &) methods; methods? and materials?; methodology;
+experimental( section| procedures)?; results? and discussion; discussion and conclusions?; reagents;
+(summary and |concluding )?conclusions?( and .{3,40})?; concluding remarks;
+einleitung; einführung; hintergrund; (material|patienten) und methoden?; methodik; methoden?; diskussion; fazit;
+ergebnisse( und diskussion)?; schlussfolgerung(en)?;
+(matériels? et )?méthodes?; résultats; introducción; (material(es)? y )?métodos?; resultados; discusión; conclusiones;
+บทนำ; วัตถุประสงค์; วิธี(การ|ดำเนินการ)?(วิจัย|ศึกษา|ทดลอง)?; วัสดุและวิธีการ; ผล(การ)?(วิจัย|ศึกษา|ทดลอง);
+อภิปราย(ผล)?; วิจารณ์; สรุป(ผล)?
+""",
+    "references": """
+references( and notes)?; reference list; bibliography; literature( cited)?; works cited;
+literatur(verzeichnis)?; quellen(verzeichnis)?; références( bibliographiques)?; bibliographie;
+referencias( bibliográficas)?; bibliografía; เอกสารอ้างอิง; บรรณานุกรม
+""",
+    "contents": "(table of )?contents; inhalt(sverzeichnis)?; sommaire; table des matières; índice; สารบัญ",
+    "abstract": "(structured )?abstract; summary; zusammenfassung; kurzfassung; résumé; resumen; บทคัดย่อ",
+    "back": """
+acknowled?ge?ments?; funding( information| sources?| statement)?; financial support; disclosures?; orcid( ids?)?;
+(declaration of )?(competing|conflicting)( financial)? interests?;
+(declaration of )?conflicts? of interests?( .{4,20})?;
+authors?[’']?s?[’']? contributions?; authors?[’']?s?[’']? (details|information);
+credit authorship contribution statement; data( and code)? availability( statement)?; availability of data.{0,40};
+supplement(ary|al) (materials?|information|data|files?); supporting information; additional (files?|information);
+ethics.{0,40}; ethical approval; abbreviations; consent for publication; footnotes; endnotes;
+appendi(x|ces)( [a-z0-9]{1,2})?; danksagung; interessenkonflikte?; anhang; remerciements; annexes?; agradecimientos;
+anexos?; กิตติกรรมประกาศ; ภาคผนวก
+""",
+}
+_NAMED = {
+    kind: re.compile("|".join(name.strip() for name in names.split(";")), re.IGNORECASE)
+    for kind, names in _NAMES.items()
+}
+_NUMBER = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2}){0,4}|[IVX]{1,5}|[A-Z])[.)]?\s+(?=\S)|\d{1,2}(?:\.\d{1,2}){1,4}\.?(?=[^\W\d_])"
+)
+_SPACED = re.compile(r"(?:\w ){3,}\w")
+
+
+def bare(heading: str) -> str:
+    """The heading's words alone: no number before, no punctuation after, no spaces between its letters."""
+    text = heading.replace(" ", "") if _SPACED.fullmatch(heading) else heading
+    return _NUMBER.sub("", text, count=1).strip(" .:–—-|■●")
+
+
+def named(heading: str) -> str:
+    """What section of papers it names: main, abstract, references, back or contents; "" for any other."""
+    name = bare(heading)
+    return next((kind for kind, names in _NAMED.items() if names.fullmatch(name)), "")
+
+
+def is_references(heading: str) -> bool:
+    return named(heading) == "references"
+
+
+def is_top(heading: str) -> bool:
+    """Whether sections of this name stand at the top level: main ones, and what comes before and after them."""
+    return named(heading) not in ("", "contents")
+
+
+def depth(heading: str) -> int | None:
+    """How deep its number says that it is, from 1; None without a number."""
+    found = re.match(r"(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s*(?=[^\W\d_])|([IVX]{1,5}|[A-H])[.)]\s+(?=\S)", heading)
+    if not found:
+        return None
+    return found[1].count(".") + 1 if found[1] else (2 if found[2] in "ABCDEFGH" else 1)
+
 
 _RUN = 4  # lines of one style in a row: more are text, fewer may be a heading
 _LONGEST = 220  # letters of a heading
@@ -51,7 +120,9 @@ def headings(flow: Sequence[FlowLine], size: float, outline: Sequence[tuple[int,
     found = _without_contents(flow, _in_text(flow, found, size, text_styles))
     found = _without_entries(flow, _after_front_matter(flow, found))
     texts = [" ".join(each.text for each in flow[start:end]) for start, end in found]
-    levels = _levels([flow[start].line for start, _ in found], texts, _marked(flow, found, texts, outline))
+    bookmarks = {(page, _letters(title)): level for page, title, level in outline}
+    marked = [bookmarks.get((flow[start].page, _letters(text))) for (start, _), text in zip(found, texts, strict=True)]
+    levels = _levels([flow[start].line for start, _ in found], texts, marked)
     return [Heading(start, end, text, level) for (start, end), text, level in zip(found, texts, levels, strict=True)]
 
 
@@ -78,7 +149,11 @@ def _heading_end(flow: Sequence[FlowLine], at: int, size: float, text_styles: se
     if is_top(line.text):
         return at + 1
     end = at + 1
-    while end < len(flow) and _goes_on(flow[end - 1], flow[end]) and end - at <= _RUN:
+    while end < len(flow) and end - at <= _RUN and depth(flow[end].text) is None:
+        above, below = flow[end - 1], flow[end]
+        alike = above.line.style == below.line.style and above.line.italic == below.line.italic
+        if not alike or not 0 < above.gap_below(below) < _APART:
+            break
         end += 1
     return end if end - at <= _RUN and _reads_as_heading(" ".join(each.text for each in flow[at:end])) else at
 
@@ -105,11 +180,6 @@ def _stands_apart(flow: Sequence[FlowLine], at: int) -> bool:
     if gap < 0 or gap > 1.6 or abs(before.line.size - line.line.size) > 0.05 * line.line.size:
         return True
     return before.text.endswith((".", "!", "?", ":")) or (before.line.style != line.line.style and before.short)
-
-
-def _goes_on(line: FlowLine, below: FlowLine) -> bool:
-    same = line.line.style == below.line.style and line.line.italic == below.line.italic
-    return same and 0 < line.gap_below(below) < _APART and depth(below.text) is None
 
 
 def _reads_as_heading(text: str) -> bool:
@@ -156,8 +226,9 @@ def _without_contents(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]
     chosen: list[tuple[int, int]] = []
     within = False
     for at, text in enumerate(texts):
-        within = is_contents(text) or (within and (text[-1].isdigit() or names[at] in names[at + 1 :]))
-        if not within or is_contents(text):
+        heads = named(text) == "contents"
+        within = heads or (within and (text[-1].isdigit() or names[at] in names[at + 1 :]))
+        if not within or heads:
             chosen.append(found[at])
     return chosen
 
@@ -168,51 +239,34 @@ def _without_entries(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]])
     references: FlowLine | None = None
     for start, end in found:
         line = flow[start]
-        alike = references is not None and _style(line.line) == _style(references.line)
-        if references is None or is_top(line.text) or (alike and not depth(line.text)) or _is_larger(line, references):
+        if references is None or is_top(line.text) or _is_set_as(line, references):
             references = line if is_references(line.text) else None
             chosen.append((start, end))
     return chosen
 
 
-def _is_larger(line: FlowLine, other: FlowLine) -> bool:
-    return line.line.size > 1.02 * other.line.size and (line.line.bold or not other.line.bold)
-
-
-def _marked(
-    flow: Sequence[FlowLine],
-    found: Sequence[tuple[int, int]],
-    texts: Sequence[str],
-    outline: Sequence[tuple[int, str, int]],
-) -> dict[int, int]:
-    """The level of each heading that a bookmark of its page names."""
-    levels = {(page, _letters(title)): level for page, title, level in outline}
-    keys = (
-        (at, (flow[start].page, _letters(text))) for at, ((start, _), text) in enumerate(zip(found, texts, strict=True))
-    )
-    return {at: levels[key] for at, key in keys if key in levels}
+def _is_set_as(line: FlowLine, references: FlowLine) -> bool:
+    """Whether a line is set as that heading is, or larger."""
+    alike = _style(line.line) == _style(references.line) and not depth(line.text)
+    return alike or (line.line.size > 1.02 * references.line.size and (line.line.bold or not references.line.bold))
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _levels(lines: Sequence[PositionedLine], texts: Sequence[str], marked: dict[int, int]) -> list[int]:
+def _levels(lines: Sequence[PositionedLine], texts: Sequence[str], marked: Sequence[int | None]) -> list[int]:
     """The level of each heading: by bookmark, by number, by name, and else by that of its style."""
-    certain: dict[int, int] = {}
-    for at, text in enumerate(texts):
-        level = marked.get(at) or depth(text) or (1 if is_top(text) else None)
-        if level:
-            certain[at] = level
-    by_style: dict[Style, int] = {}
+    certain = [mark or depth(text) or (1 if is_top(text) else 0) for mark, text in zip(marked, texts, strict=True)]
     styles = [_style(line) for line in lines]
+    by_style: dict[Style, int] = {}
     for style in set(styles):
-        levels = Counter(certain[at] for at, each in enumerate(styles) if each == style and at in certain)
+        levels = Counter(level for level, each in zip(certain, styles, strict=True) if level and each == style)
         if levels:
             by_style[style] = levels.most_common(1)[0][0]
-    main = {styles[at] for at, text in enumerate(texts) if is_main(text)}
+    main = {styles[at] for at, text in enumerate(texts) if named(text) == "main"}
     ranked = _ranked(dict.fromkeys(styles), by_style, main)
-    return [certain.get(at) or by_style.get(style) or ranked[style] for at, style in enumerate(styles)]
+    return [level or by_style.get(style) or ranked[style] for level, style in zip(certain, styles, strict=True)]
 
 
 def _style(line: PositionedLine) -> Style:
@@ -231,3 +285,27 @@ def _ranked(styles: Iterable[Style], known: dict[Style, int], main: set[Style]) 
         level = max(1, base) if style[0] > largest > 0 else level + 1
         ranks[style] = level
     return ranks
+
+
+_RUN_IN = re.compile(r"(?P<name>[^\W\d][^:.—]{3,40}?)\s?([:—]|[.–](?=\s))\s*(?=\S)")
+
+
+def parted_headings(flow: Sequence[FlowLine]) -> Iterator[FlowLine]:
+    """Yield the lines, those that begin with the name of an abstract or of what follows a paper's text in two."""
+    before: FlowLine | None = None
+    for line in flow:
+        found = _RUN_IN.match(line.text) if before is None or _may_begin(before, line) else None
+        before = line
+        if not found or named(found["name"]) not in ("abstract", "back"):
+            yield line
+            continue
+        split = line.line.x0 + (line.line.x1 - line.line.x0) * found.end() / len(line.text)
+        name = replace(line.line, text=found["name"], x1=split, bold=True, font=f"{line.line.font}/run-in")
+        yield replace(line, line=name)
+        before = replace(line, line=replace(line.line, text=line.text[found.end() :], x0=split))
+        yield before
+
+
+def _may_begin(before: FlowLine, line: FlowLine) -> bool:
+    gap = before.gap_below(line)
+    return gap < 0 or gap > 1.4 or line.indented or before.text.endswith(".") or before.line.style != line.line.style

@@ -1,7 +1,10 @@
-"""The order in which a page is read: columns one after the other, with what spans them between."""
+"""The order in which a page is read, without what is not its text: running headers, captions, footnotes."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, PositionedLine
@@ -63,7 +66,8 @@ def _blocks(lines: Lines, depth: int) -> Iterator[Lines]:
         return
     across: list[PositionedLine] = []
     sides = _sides(lines, gutter)
-    for spans, band in _bands(lines, sides):
+    for spans, each in groupby(sorted(lines, key=lambda line: line.y), key=lambda line: not sides[line]):
+        band = list(each)
         left = [line for line in band if sides[line] < 0]
         right = [line for line in band if sides[line] > 0]
         if spans or (across and not right and len(left) <= _LAST_LINES):
@@ -87,19 +91,10 @@ def _sides(lines: Lines, gutter: float) -> dict[PositionedLine, int]:
     right = [line for line in lines if sides[line] > 0]
     edge = min(line.x0 for line in lines)
     across = [line for line in lines if not sides[line] and line.x0 < edge + 2 * line.size]
-    wide = [line for line in across if any(_is_beside(line, other) for other in right)]
+    wide = [
+        line for line in across if any(abs(line.y - other.y) < line.size and other.x0 >= line.x1 for other in right)
+    ]
     return sides | dict.fromkeys(wide, -1) if len(wide) >= _LINES else sides
-
-
-def _is_beside(line: PositionedLine, other: PositionedLine) -> bool:
-    return abs(line.y - other.y) < line.size and other.x0 >= line.x1
-
-
-def _bands(lines: Lines, sides: dict[PositionedLine, int]) -> Iterator[tuple[bool, list[PositionedLine]]]:
-    """Runs of lines from top to bottom that all span the gutter, or all do not."""
-    ordered = sorted(lines, key=lambda line: line.y)
-    for spans, band in groupby(ordered, key=lambda line: not sides[line]):
-        yield spans, list(band)
 
 
 def gutter_of(lines: Lines) -> float | None:
@@ -143,3 +138,185 @@ def _is_column(lines: Lines) -> bool:
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     wide = sum(len(line.text) for line in lines if line.x1 - line.x0 > _WIDE * width)
     return wide >= 0.5 * sum(len(line.text) for line in lines) or gutter_of(lines) is not None
+
+
+_ROWS = 3  # at the top and at the bottom of a page, in which a running line may stand, again and again
+_NEAR = 8.0  # points by which its place may differ between pages
+_MARGIN = 0.1  # of the page's height, in which a number alone is the page's, even where no other page has one
+_PAGE_NUMBER = re.compile(
+    r"((page|p\.|seite|s\.|página|หน้า)\s*)?[-–—|]?\s*(\d{1,4}|[ivxl]{1,6})\s*[-–—|]?(\s*(of|/|von|de|จาก)\s*\d{1,4})?",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"(doi:?\s*)?(https?://(dx\.)?doi\.org/|10\.\d{4,9}/)\S+", re.IGNORECASE)
+_AT_START, _AT_END = re.compile(r"^(\d{1,4})\s"), re.compile(r"\s(\d{1,4})$")
+_TURNED = 200  # letters of a table set on its side; a stamp or an axis has fewer
+
+
+def without_running_lines(pages: Sequence[PageLines]) -> list[PageLines]:
+    """Return the pages without lines that come again at the same place, without page numbers and lone links there.
+
+    A line must come on three pages, or on two where there are but two or three; numbers in it may differ. Turned text
+    goes too, unless it is long and of this page alone.
+    """
+    left = [replace(page, lines=tuple(line for line in page.lines if line.text)) for page in pages]
+    for _ in range(_ROWS):
+        edges = [_edges(page) for page in left]
+        needed = 2 if len(left) <= 3 else 3
+        places, numbered = _places(edges), _numbered(left, edges, needed)
+        gone = [
+            {line for line in edge if (page.number, line.text) in numbered or _is_running(line, page, places, needed)}
+            for page, edge in zip(left, edges, strict=True)
+        ]
+        if not any(gone):
+            break
+        left = [
+            replace(page, lines=tuple(line for line in page.lines if line not in lines))
+            for page, lines in zip(left, gone, strict=True)
+        ]
+    return [replace(page, lines=_without_short_turned(page.lines)) for page in left]
+
+
+def _numbered(
+    pages: Sequence[PageLines], edges: Sequence[Sequence[PositionedLine]], needed: int
+) -> set[tuple[int, str]]:
+    """Page and text of lines that begin or end with a number that grows with the pages, as in "56 Kopp et al."."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for page, edge in zip(pages, edges, strict=True):
+        for line in _outermost(edge):
+            for number in {*_AT_START.findall(line.text), *_AT_END.findall(line.text)}:
+                found[int(number) - page.number].append((page.number, line.text))
+    runs = [each for each in found.values() if len({page for page, _ in each}) >= needed]
+    return {line for run in runs for line in run}
+
+
+def _edges(page: PageLines) -> list[PositionedLine]:
+    """The lines of the outermost rows, and all that are turned."""
+    rows = sorted({round(line.y / 3) for line in page.lines if not line.angle})
+    outer = {*rows[:_ROWS], *rows[-_ROWS:]}
+    return [line for line in page.lines if line.angle or round(line.y / 3) in outer]
+
+
+def _outermost(edge: Sequence[PositionedLine]) -> list[PositionedLine]:
+    """The lines of the first row and of the last."""
+    ends = {pick((line.y for line in edge if not line.angle), default=0.0) for pick in (min, max)}
+    return [line for line in edge if not line.angle and any(abs(line.y - end) < 3 for end in ends)]
+
+
+def _key(line: PositionedLine) -> str:
+    return re.sub(r"\d+", "#", line.text.casefold().replace(" ", ""))
+
+
+def _places(edges: Sequence[Sequence[PositionedLine]]) -> dict[str, list[float]]:
+    """Where each text stands, over all pages."""
+    places: dict[str, list[float]] = defaultdict(list)
+    for edge in edges:
+        for line in edge:
+            places[_key(line)].append(line.y)
+    for found in places.values():
+        found.sort()
+    return places
+
+
+def _is_running(line: PositionedLine, page: PageLines, places: dict[str, list[float]], needed: int) -> bool:
+    found = places[_key(line)]
+    if bisect_right(found, line.y + _NEAR) - bisect_left(found, line.y - _NEAR) >= needed:
+        return True
+    in_margin = not _MARGIN < line.y / page.height < 1 - _MARGIN
+    return in_margin and bool(_PAGE_NUMBER.fullmatch(line.text) or _LINK.fullmatch(line.text))
+
+
+def _without_short_turned(lines: Sequence[PositionedLine]) -> tuple[PositionedLine, ...]:
+    letters: dict[int, int] = defaultdict(int)
+    rows: dict[int, set[int]] = defaultdict(set)
+    for line in lines:
+        letters[line.angle] += len(line.text)
+        rows[line.angle].add(round(line.y / 3))
+    long = {angle for angle, count in letters.items() if count >= _TURNED and len(rows[angle]) > 3} | {0}
+    return tuple(line for line in lines if line.angle in long)
+
+
+_CAPTION = re.compile(
+    r"(supplement(ary|al) |extended data |appendix )?"
+    r"(fig(ure|\.)?|abb(ildung|\.)|table|tab(elle|\.)|scheme|chart|box|video|figura|tabla|tableau|รูปที่|ภาพที่|ตารางที่)"
+    r"\s*[A-Z]?\d+[A-Za-z]?\s*([.:|–—-]|\s(?=\S)|$)",
+    re.IGNORECASE,
+)
+_FOOTNOTE = re.compile(
+    r"[*†‡§¶#©]|\d{1,2}\s?[A-Z]|[a-e]\s[A-Z]|(\(c\)|copyright|correspond|received|e-?mail|present address|full list|"
+    r"abbreviations?:|these authors|equal contribution|open access|how to cite|cite this)",
+    re.IGNORECASE,
+)
+_FOOT = 0.92  # of the text's size, at most, has a footnote
+_NEXT = 1.75  # font sizes between the baselines of two lines of one block
+_LONGEST = 12  # lines of a footnote
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """The lines of the text, and the captions, each before the line of the text at its place, and the footnotes."""
+
+    main: list[FlowLine]
+    captions: list[tuple[int, list[FlowLine]]]
+    footnotes: list[list[FlowLine]]
+
+
+def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) -> Parted:
+    """Part what interrupts the text from it; `size` is the text's, `tables` are fonts of lines in tables' places."""
+    main: list[FlowLine] = []
+    captions: list[tuple[int, list[FlowLine]]] = []
+    footnotes: list[list[FlowLine]] = []
+    at = 0
+    while at < len(flow):
+        end = at + 1 if flow[at].line.font in tables else _caption_end(flow, at, size, main) or at
+        if end > at:
+            captions.append((len(main), list(flow[at:end])))
+        elif (end := _footnote_end(flow, at, size) or at) > at:
+            footnotes.append(list(flow[at:end]))
+        else:
+            main.append(flow[at])
+        at = max(end, at + 1)
+    return Parted(main, captions, footnotes)
+
+
+def _caption_end(flow: Sequence[FlowLine], at: int, size: float, main: Sequence[FlowLine]) -> int | None:
+    """Where the caption that begins at `at` ends; None if none does."""
+    if not _CAPTION.match(flow[at].text) or not _begins_block(flow, at, size):
+        return None
+    end = at + 1
+    text_ended = not main or main[-1].text.endswith(".")
+    while end < len(flow):
+        line, below = flow[end - 1], flow[end]
+        near = 0 < line.gap_below(below) < _NEXT and abs(line.line.size - below.line.size) <= 0.05 * line.line.size
+        if not near and not (text_ended and _goes_on_overleaf(flow, end)):
+            break
+        end += 1
+    return end
+
+
+def _begins_block(flow: Sequence[FlowLine], at: int, size: float) -> bool:
+    """Whether a line stands apart from the one before: in a line of the text, "Table 2" may come first as well."""
+    before, line = flow[at - 1] if at else None, flow[at]
+    if before is None or line.line.bold or abs(line.line.size - size) > 0.05 * size:
+        return True
+    return not 0 <= before.gap_below(line) < _NEXT and (before.short or before.text.endswith((".", ":")))
+
+
+def _goes_on_overleaf(flow: Sequence[FlowLine], at: int) -> bool:
+    """Whether a caption that a page ends within a sentence of goes on at the top of the next."""
+    line, below = flow[at - 1], flow[at]
+    new_page = below.page == line.page + 1 and abs(line.line.size - below.line.size) <= 0.05 * line.line.size
+    return new_page and not line.short and not line.text.endswith(".") and below.text[:1].islower()
+
+
+def _footnote_end(flow: Sequence[FlowLine], at: int, size: float) -> int | None:
+    """Where the footnote that begins at `at` ends, with its column; None if none does."""
+    first = flow[at]
+    if first.line.size > _FOOT * size or not _FOOTNOTE.match(first.text):
+        return None
+    if at and flow[at - 1].column == first.column and flow[at - 1].line.size <= first.line.size:
+        return None
+    end = at + 1
+    while end < len(flow) and flow[end].column == first.column and flow[end].line.size <= _FOOT * size:
+        end += 1
+    ends_column = end == len(flow) or flow[end].column != first.column
+    return end if ends_column and end - at <= _LONGEST else None

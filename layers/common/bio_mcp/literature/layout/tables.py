@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bio_mcp.literature.layout.joining import Words, joined
-from bio_mcp.literature.layout.lines import PageLines, PositionedLine
+from bio_mcp.literature.layout.lines import PageLines, PositionedLine, Words, joined
 from bio_mcp.literature.layout.reading_order import grouped_by_row, gutter_of
 
 _CAPTION = re.compile(
@@ -61,7 +60,9 @@ def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, T
             window, head, rows = found
             font = f"{_FONT}{page.number}.{len(tables)}"
             taken = {line for row in (*head, *rows) for line in row}
-            text = _caption(head)
+            text = ""
+            for row in head:
+                text = joined(text, " ".join(line.text for line in row), Words())
             tables[font] = Table(text, _cells(rows))
             place = replace(caption, text=text, x0=window.left, x1=window.right, font=font, bold=True)
             lines = [place if line is caption else line for line in lines if line is caption or line not in taken]
@@ -80,21 +81,15 @@ def _table(
             continue
         head = _caption_rows(rows[at:])
         below, above = rows[at + len(head) :], rows[:at][::-1]
-        nearer = _gap(above, rows[at]) < _gap(below, head[-1])
-        for after, before in ((above, rows[at]), (below, head[-1]))[:: 1 if nearer else -1]:
+        gaps = [
+            _distance(row, other[0]) if other else _FARTHEST for row, other in ((rows[at], above), (head[-1], below))
+        ]
+        for after, before in ((above, rows[at]), (below, head[-1]))[:: 1 if gaps[0] < gaps[1] else -1]:
             body = _body(after, before, prose, size)
-            if sum(len(row) > 1 for row in body) >= 2 and not _holds_prose(body, prose, size):
+            wide = [line for row in body for line in row if line.x1 - line.x0 > prose and line.size >= 0.97 * size]
+            if sum(len(row) > 1 for row in body) >= 2 and len(wide) < _PROSE_LINES:
                 return window, head, sorted(body, key=lambda row: row[0].y)
     return None
-
-
-def _gap(rows: Sequence[Row], row: Row) -> float:
-    return _distance(row, rows[0]) if rows else _FARTHEST
-
-
-def _holds_prose(rows: Sequence[Row], width: float, size: float) -> bool:
-    """Whether several lines are as wide and as large as the text's."""
-    return sum(line.x1 - line.x0 > width and line.size >= 0.97 * size for row in rows for line in row) >= _PROSE_LINES
 
 
 def _windows(lines: Sequence[PositionedLine], caption: PositionedLine) -> list[tuple[_Window, float]]:
@@ -143,20 +138,14 @@ def _distance(row: Row, below: Row) -> float:
     return abs(below[0].y - row[0].y) / max(below[0].size, row[0].size)
 
 
-def _caption(rows: Sequence[Row]) -> str:
-    text = ""
-    for row in rows:
-        text = joined(text, " ".join(line.text for line in row), Words())
-    return text
-
-
 def _cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
     """The rows with each line in its column; a row that only goes on with some cells is joined to the one above."""
     columns = _columns(rows)
     table: list[list[str]] = []
     before: Row | None = None
     for row in rows:
-        placed = [(max(range(len(columns)), key=lambda at: _overlap(line, columns[at])), line.text) for line in row]
+        overlaps = [[min(line.x1, end) - max(line.x0, start) for start, end in columns] for line in row]
+        placed = [(each.index(max(each)), line.text) for each, line in zip(overlaps, row, strict=True)]
         wrapped = before is not None and _distance(before, row) < _WRAPPED and placed[0][0] > 0
         if not wrapped or len(placed) > len(columns) / 2:
             table.append([""] * len(columns))
@@ -178,7 +167,3 @@ def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
         else:
             columns.append((line.x0, line.x1))
     return columns
-
-
-def _overlap(line: PositionedLine, column: tuple[float, float]) -> float:
-    return min(line.x1, column[1]) - max(line.x0, column[0])

@@ -7,14 +7,13 @@ the other half of the globe, unless it is made of months (Season also holds `Sep
 """
 
 import re
-from collections.abc import Callable, Mapping
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import tidy
+from bio_mcp.literature.medline.text import tidy
 from bio_mcp.literature.records import MONTHS, PartialDate
 
 _MONTHS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
@@ -27,11 +26,7 @@ _LONG = ("january", "february", "march", "april", "may", "june", "july", "august
 
 def printed(element: etree._Element) -> PartialDate | None:
     """Read PubDate, ArticleDate, ContributionDate and their like; None when empty."""
-    return printed_of({child.tag: child.text for child in element})
-
-
-def printed_of(parts: Mapping[Any, str | None]) -> PartialDate | None:
-    """The same of the texts of such an element's children, by their tags."""
+    parts: dict[Any, str | None] = {child.tag: child.text for child in element}
     free = parts.get("MedlineDate")
     if free:
         return medline_date(free)
@@ -48,40 +43,28 @@ def medline_date(text: str) -> PartialDate:
     month, day = _month_day(text[: match.start()])
     if month is None:
         month, day = _month_day(text[match.end() :])
-    return PartialDate(text, year, month, _day_of(year, month, day))
+    return PartialDate(text, year, month, day if _date_or_none(year, month, day) else None)
 
 
 def calendar_day(element: etree._Element) -> date | None:
     """Read DateRevised or DateCompleted; None when no calendar has that day."""
-    year, month, day = _three(element)
-    return _calendar_day(year, month, day)
+    return _calendar_day(*[child.text for child in element][:3])
 
 
 def stamp(element: etree._Element) -> str | None:
-    """Format PubMedPubDate as `YYYY-MM-DDTHH:MM`, or `YYYY-MM-DD` without an hour; None when impossible."""
-    return stamp_of(*[child.text for child in element])
-
-
-def _three(element: etree._Element) -> tuple[str | None, str | None, str | None]:
-    texts = [child.text for child in element]
-    year, month, day = (*texts, None, None, None)[:3]
-    return year, month, day
-
-
-@lru_cache(maxsize=8192)
-def _calendar_day(year: str | None, month: str | None, day: str | None) -> date | None:
-    return _make_or_none(date, _number(year), month_number(month), _number(day))
+    """PubMedPubDate as `YYYY-MM-DDTHH:MM`; `YYYY-MM-DD` without a possible hour, None without a possible day."""
+    parts = [child.text for child in element]
+    on = _calendar_day(*parts[:3])
+    if on is None:
+        return None
+    hour, minute = (_number(part) for part in (*parts[3:5], *("",) * (5 - len(parts[:5]))))
+    timed = hour is not None and hour < 24 and (minute or 0) < 60
+    return f"{on}T{hour:02}:{minute or 0:02}" if timed else on.isoformat()
 
 
 @lru_cache(maxsize=8192)
-def stamp_of(*parts: str | None) -> str | None:
-    """Year, month, day, hour and minute as texts; an impossible hour leaves the day."""
-    year, month, day, hour, minute = (*parts, None, None, None, None, None)[:5]
-    on = _calendar_day(year, month, day)
-    if on is None or hour is None:
-        return on.isoformat() if on else None
-    h, m = _number(hour), _number(minute) or 0
-    return f"{on}T{h:02}:{m:02}" if h is not None and h < 24 and m < 60 else on.isoformat()
+def _calendar_day(year: str | None = None, month: str | None = None, day: str | None = None) -> date | None:
+    return _date_or_none(_number(year), month_number(month), _number(day))
 
 
 @lru_cache(maxsize=8192)
@@ -96,7 +79,8 @@ def _partial(year: str | None, month: str | None, day: str | None, season: str |
     in_year = _number(year)
     if not in_year:
         return PartialDate(text)
-    return PartialDate(text, in_year, number, _day_of(in_year, number, _number(day)))
+    on = _number(day)
+    return PartialDate(text, in_year, number, on if _date_or_none(in_year, number, on) else None)
 
 
 def month_number(text: str | None) -> int | None:
@@ -120,22 +104,16 @@ def _month_day(text: str) -> tuple[int | None, int | None]:
     return (month, _number(match[2])) if match and month else (None, None)
 
 
-def _day_of(year: int, month: int | None, day: int | None) -> int | None:
-    return day if _make_or_none(date, year, month, day) else None
-
-
 def _number(text: str | None) -> int | None:
     text = text.strip() if text else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else None
 
 
-def _make_or_none(
-    make: Callable[[int, int, int], date], year: int | None, month: int | None, day: int | None
-) -> date | None:
-    """Call `make` with a complete date; None for an incomplete one, and for a day that no calendar has."""
+def _date_or_none(year: int | None, month: int | None, day: int | None) -> date | None:
+    """None for an incomplete date, and for a day that no calendar has."""
     if not (year and month and day):
         return None
     try:
-        return make(year, month, day)
+        return date(year, month, day)
     except ValueError:
         return None

@@ -20,10 +20,13 @@ The gravest finding wins: retracted, notice, concern, corrected, clear.
 partial ones of earlier years.
 """
 
+import re
 from collections.abc import Iterable
 
+from bio_mcp.literature.notices import KINDS
 from bio_mcp.literature.records import GRAVITY, Correction, PublicationType, RetractionStatus
 
+_FIELD = re.compile(r"^([A-Z]{2,4}) *- (.*)", re.MULTILINE)
 _TYPE_UIS = {"D016441": RetractionStatus.RETRACTED, "D016440": RetractionStatus.NOTICE}
 _TYPE_NAMES = {
     "Retracted Publication": RetractionStatus.RETRACTED,
@@ -51,3 +54,10 @@ def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Co
     findings = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
     findings.update([REF_TYPES.get(correction.kind) for correction in corrections])
     return min(filter(None, findings), key=GRAVITY.index, default=RetractionStatus.CLEAR)
+
+
+def displayed_status(record: str) -> RetractionStatus:
+    """The retraction status that `retraction_status` gives, from a record in the MEDLINE display format."""
+    fields = _FIELD.findall(record)
+    types = [PublicationType("", text.strip()) for tag, text in fields if tag == "PT"]
+    return retraction_status(types, [Correction(KINDS[tag]) for tag, _ in fields if tag in KINDS])

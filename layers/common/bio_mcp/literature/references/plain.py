@@ -1,10 +1,310 @@
-"""Lists of references in plain text: where one ends and the next begins."""
+"""Lists of references in plain text: where each begins, and its fields, whatever its style."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from bio_mcp.literature.references.citation import parse_citation
-from bio_mcp.literature.references.works import CitedWork, refuse_too_many
+from bio_mcp.literature.references.works import LONGEST, CitedWork, FoundIds, Kind, ids_in, refuse_too_many, work
+
+_UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
+_LOWER = "a-z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).islower())
+_INNER = r"(?:van der|van den|van de|de la|de los|de|del|der|den|dos|da|di|du|van|von|la|le|e|y|zu|el|al|bin)"
+_OUTER = "Van|Von|De|Del|Della|Di|Da|Du|La|Le|El|Al|Ten|Ter|St\\.?"
+_PARTICLE = rf"(?:(?:{_INNER}|(?:{_OUTER})(?=\s[{_UPPER}a-z]))[ -]+(?:'t )?){{0,3}}"
+_WORD = (
+    rf"(?:[{_UPPER}][\w’'`´ʼ‐–-]{{0,40}}[{_LOWER}’][\w’'`´ʼ‐–-]{{0,20}}|[{_UPPER}]’?[A-Z’'‐-]{{1,30}}"
+    r"|O[’'][A-Z]\w{1,30}|d[’'][A-Z]\w{1,30}|O(?=,?\s[A-Z]))"
+)
+_SURNAME = rf"{_PARTICLE}{_WORD}(?:[ -](?:{_INNER} )?{_WORD}){{0,2}}?"
+_RANK = r"(?:,?\s(?:Jr|Sr|2nd|3rd|4th|II|III|IV)\b\.?)?"
+_BARE = rf"[{_UPPER}](?:[{_UPPER}]|-[{_UPPER}]){{0,4}}"
+_POINTED = rf"(?:(?:[{_UPPER}]|Yu|Ya|Zh|Kh|Ch|Sh|Th|Ph|Ts|Iu|Ia)\.(?:\s?[-‐]\s?|\s)?(?:(?:de|van|von) )?){{1,5}}"
+_NAME_ENDS = r"(?=\s*(?:[,;:&(]|and\b|et\b|\.|$))"
+_FORMS = {
+    "bare": rf"{_SURNAME}\s{_BARE}(?![\w.]*[a-z])(?!\.\s?[{_UPPER}]\.){_RANK}",
+    "comma": rf"{_SURNAME},\s{_POINTED}(?<!\s){_RANK}",
+    "comma_bare": rf"{_SURNAME},\s{_BARE}(?![\w]){_RANK}",
+    "straight": rf"(?!J\.\s[A-Z]\w+\.){_POINTED}\s?{_SURNAME}(?![\w’'-]){_RANK}{_NAME_ENDS}(?!\.\s?[A-Z])",
+    "pointed": rf"{_SURNAME}\s{_POINTED}(?<!\s){_RANK}",
+}
+_NEXT = {
+    "bare": ("bare", "pointed"),
+    "comma": ("comma", "straight"),
+    "comma_bare": ("comma_bare", "bare"),
+    "straight": ("straight",),
+    "pointed": ("pointed", "bare"),
+}
+_NAMES = {form: re.compile(pattern) for form, pattern in _FORMS.items()}
+_SEPARATOR = re.compile(
+    r"\s*(?:,\s*(?:&|and|und|et)\s|;\s*(?:&|and)?\s*|,\s*(?:…|\.\s?\.\s?\.)\s*(?:&\s*)?|\s(?:&|and|und|et)\s|,\s*)\s*"
+)
+_ETAL = re.compile(r"[\s,;&]*(?:\bet\.?\s*al\b\.?|\band others\b|\band colleagues\b|…|\.\s\.\s\.)", re.IGNORECASE)
+_GROUPS = "Group|Consortium|Investigators|Collaborat\\w+|Network|Committee|Society|Team|Initiative|Study|Trialists"
+_GROUP = re.compile(
+    rf"[\s,;]+(?:for|on behalf of|and)?\s*(?:the\s)?[A-Z][^.;,]{{2,120}}?(?:{_GROUPS})\b[^.;(]{{0,40}}?(?=[.;:(])"
+)
+MOST = 300
+_EDITORS = re.compile(r"\s*\(?\b[eE]ds?\b\.?\)?")
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Names as written, whether there are more, and where the list ends in the text."""
+
+    names: tuple[str, ...] = ()
+    etal: bool = False
+    end: int = 0
+
+
+def people_in(text: str) -> People:
+    """The authors that `text` begins with; none where it begins with something else."""
+    first = next(((form, found) for form, name in _NAMES.items() if (found := name.match(text))), None)
+    if first is None:
+        return People()
+    forms = _NEXT[first[0]]
+    names, end = [first[1][0]], first[1].end()
+    while len(names) < MOST and (separator := _SEPARATOR.match(text, end)):
+        found = next((name for form in forms if (name := _NAMES[form].match(text, separator.end()))), None)
+        if found is None:
+            break
+        names.append(found[0])
+        end = found.end()
+    if group := _GROUP.match(text, end):
+        end = group.end()
+    if more := _ETAL.match(text, end):
+        end = more.end()
+    return People(tuple(name.strip(" ,") for name in names), bool(more), end)
+
+
+def editors_follow(text: str, end: int) -> bool:
+    """Whether the names before `end` are of editors."""
+    return bool(_EDITORS.match(text, end))
+
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Spring|Summer|Fall|Autumn|Winter)[a-z]*\.?"
+_DATE = rf"(?:\s*{_MONTH}(?:[-–/]{_MONTH})?)?(?:\s*\d{{1,2}}(?:st|nd|rd|th)?)?(?:[-–]\s?(?:{_MONTH}\s?)?\d{{1,2}})?"
+_YEAR = r"(?<![\d./–-])(?P<year>1[6-9]\d\d|20\d\d)"
+_PAGE = r"(?:[A-Za-z]{1,6}\.?\s?)?\d[\w.]*?|[ivxlc]+"
+_PAGES = rf"(?P<pages>(?:{_PAGE})(?:\s*[-–—‐‑−]+\s*(?:{_PAGE}))?)"
+_VOLUME = r"(?P<volume>\d{1,4}[A-Za-z]?(?:\s?[-–/]\s?\d{1,4}|\s?Suppl\.?(?:\s\d+)?|\s?Pt\s\d+)?|[IVXLC]{1,7}(?![a-z]))"
+_ISSUE = r"(?:\s*[(\[](?P<issue>[^()\[\]]{1,40})[)\]])"
+_ARTICLE = r"(?:pp?\.\s?|pages?\s|[Aa]rt(?:icle|\.)?\s?(?:[Nn]o\.?|[Nn]umber|ID)?\s?|[Nn]o\.\s?|[Ii]D\s)?"
+_IMPRINT_END = r"(?=[\s.,;:)\]]|$)"
+_YEARS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\((?:[^()\d]{{0,30}}\s)?{_YEAR}[a-z]?(?:[,;/]?\s[^()]{{0,30}})?\)(?!\s*[:,]?\s*\d+[-–]\d)",
+        rf"{_YEAR}{_DATE}\s*[;]",
+        rf"(?:[.,]\s*){_YEAR}[a-z]?{_DATE}[\s.,:]*(?=(?:[Vv]ol\.?\s?)?\d+[A-Za-z]?\s*[(,:;-])",
+        rf"(?:\b[A-Z][\w.]*[.,]?\s){_YEAR}{_DATE}[,:;]\s*(?=\d|[(])",
+        rf"(?<=[\s,.:;]){_YEAR}[a-z]?\.?$",
+        rf"(?:\.\s|,\s){_YEAR}[a-z]?[.,:]\s",
+        rf"{_YEAR}(?![\d–-])",
+    )
+)
+_AT_ONCE = re.compile(rf"[\s.,:;]{{0,4}}(?:\((?:[^()\d]{{0,30}}\s)?)?{_YEAR}(?![\d–])[a-z]?(?:[^()]{{0,30}}\))?")
+_NUMBERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"[;]\s*{_VOLUME}?\s*{_ISSUE}?\s*[:,]\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"\b[Vv]ol(?:ume|\.)?\s?{_VOLUME}{_ISSUE}?,?\s*(?:(?:[Nn]o\.?|[Ii]ss(?:ue|\.)?)\s?(?P<issue2>[\w-]+))?[,:;.]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"(?<=[\s,.]){_VOLUME}\s*\(\s+\)\s*[:,]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf",\s*{_ISSUE},\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"(?<![\d(–-]){_VOLUME}{_ISSUE}\s*[:,.;]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"(?<![\d(:–-]){_VOLUME}\s*:\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"(?<=[\s,.a-z]){_VOLUME}\s*,\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+        rf"[;]\s*{_VOLUME}{_ISSUE}?{_IMPRINT_END}",
+        rf"(?<=[a-z.,]\s){_VOLUME}{_ISSUE}(?=[\s.,;]*(?:$|\())",
+        r"(?:\bpp?\.\s?)" + _PAGES + _IMPRINT_END,
+        rf"(?:(?<=[A-Za-z)]),|\(\s+\))\s*(?P<pages>(?:{_PAGE})\s*[-–—‐‑−]\s*(?:{_PAGE})|[A-Za-z]?\d{{4,}})[\s.,]*(?:\(\s*\))?[\s.,]*$",
+        rf"(?<=[A-Za-z]\s){_VOLUME}[\s.,;]*(?=$|\((?:1[89]|20)\d\d\))",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """What was found, and where: `year_at` and `numbers_at` are spans in the text, (-1, -1) for none."""
+
+    year: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    year_at: tuple[int, int] = (-1, -1)
+    numbers_at: tuple[int, int] = (-1, -1)
+
+
+def imprint_in(text: str, start: int) -> Imprint:
+    """Find them behind `start`, where the authors end."""
+    year = _AT_ONCE.match(text, start) or _year(text, start)
+    without = f"{text[: year.start('year')]}    {text[year.end('year') :]}" if year else text
+    matches = (list(pattern.finditer(without, start)) for pattern in _NUMBERS)
+    numbers = next((each[-1] for each in matches if each), None)
+    found = numbers.groupdict() if numbers else {}
+    issue = (found.get("issue") or found.get("issue2") or "").strip()
+    return Imprint(
+        year=year["year"] if year else "",
+        volume=(found.get("volume") or "").strip(),
+        issue=issue if re.search(r"\d|[Ss]up", issue) else "",  # no month
+        pages=(found.get("pages") or "").strip(" ."),
+        year_at=_span_of(year, text) if year else (-1, -1),
+        numbers_at=numbers.span() if numbers else (-1, -1),
+    )
+
+
+def _year(text: str, start: int) -> re.Match[str] | None:
+    """The match of the first pattern that has one: the last one of it, but the first of a year in brackets."""
+    for place, pattern in enumerate(_YEARS):
+        if found := list(pattern.finditer(text, start)):
+            return found[0] if place == 0 else found[-1]
+    return None
+
+
+def _span_of(year: re.Match[str], text: str) -> tuple[int, int]:
+    """From the year, or its opening bracket, to the end of the date."""
+    start = year.start("year")
+    bracket = text.rfind("(", year.start(), start)
+    return (bracket if bracket >= 0 else start), year.end()
+
+
+_NUMBER = re.compile(r"^\s*(?:[\[(](\d{1,4}|[a-z])[\])]|(\d{1,4})[.)]\s|([a-z])\)\s)\s*")
+_NOISE = re.compile(
+    r"\[J\]|\[(?:PubMed|Google Scholar|CrossRef|PMC free article|Internet|Epub ahead of print|cited [^\]]*|In \w+)\]"
+    r"|\bEpub\b\s(?:ahead of print|\d{4}[\w\s]{0,12})\.?|\beCollection\b[\w\s]{0,14}\.?|\(Article in \w+\)"
+    r"|\b(?:online ahead of print|Advance online publication)\b\.?"
+    r"|\bPublished\s(?:online\s)?(?:\d{4}\s)?[A-Z][a-z]{2,8}\.?\s\d{1,2}(?:,\s\d{4})?\.?",
+    re.IGNORECASE,
+)
+_ACCESSED = re.compile(
+    r"[.,;]?\s*\(?(?:Accessed|Available (?:at|from|online)|Retrieved from|Cited)\b.*$", re.IGNORECASE
+)
+_QUOTED = re.compile(r"[“\"]([^“”\"]{15,})[”\"],?")
+_TITLE_FROM = 20  # characters behind a year in brackets that can be a title
+_JOURNAL_WORDS = 8  # of a journal's name in lower case
+_SENTENCE_END = re.compile(r"(?<=[^\s.])[.?!][\])”\"’']?\s+(?=[\"“\[(A-Z0-9À-Þα-ω])|\.\s+(?=[a-z]{2,12}\s?[A-Z])")
+_SMALL = set("of the and in for on de la des du et der die und fur für e di del y da do a an to & - –".split())
+_JOURNAL_AT_START = re.compile(
+    r"^[A-Z](?:[\w&,:()' -]|\.(?!\s)){1,100}?\.?\s(?:1[89]\d\d|20\d\d)(?:\s[A-Z][a-z]{2})?[^;]{0,20};"
+)
+_BOOK = re.compile(
+    r"\([Ee]ds?[.)\s]|\b(?:[Ii]n:?\s.{3,80}\([Ee]ds?\.|eds?\.,|University Press|Academic Press|Springer,|Elsevier,"
+    r"|Wiley,|[Tt]hesis|[Dd]issertation|[Pp]roceedings of the \d|ISBN|(?:\d(?:st|nd|rd|th)) edn?\b"
+    r"|[Tt]echnical [Rr]eport|[Pp]atent)",
+)
+_PREPRINT = re.compile(r"\b(?:bioRxiv|medRxiv|arXiv|Research Square|preprint)\b", re.IGNORECASE)
+_EDGES = " .,;:-–—()[]\"“”'’*/"
+
+
+def parse_citation(text: str, line: int = 0) -> CitedWork:
+    """Read the fields of one reference. Whatever it does not show is ""."""
+    text = " ".join(text.replace("\u00ad", "").split())[:LONGEST]
+    numbered = _NUMBER.match(text)
+    body = text[numbered.end() :] if numbered else text
+    key = next(filter(None, numbered.groups()), "") if numbered else ""
+    found = ids_in(body)
+    rest = " ".join(_ACCESSED.sub("", _NOISE.sub(" ", found.rest)).split())
+    people = people_in(rest)
+    if len(people.names) == 1 and not people.etal and _JOURNAL_AT_START.match(rest):
+        people = People()  # it begins with a journal, as NLM's short form does
+    imprint = imprint_in(rest, people.end)
+    title, journal = ("", "") if editors_follow(rest, people.end) else _title_and_journal(rest, people, imprint)
+    return work(
+        title=title,
+        authors=people.names,
+        etal=people.etal,
+        journal=journal,
+        year=imprint.year,
+        volume=imprint.volume,
+        issue=imprint.issue,
+        pages=imprint.pages,
+        doi=found.doi,
+        pmid=found.pmid,
+        pmcid=found.pmcid,
+        kind=_kind(rest, found, imprint),
+        text=body,
+        key=key,
+        line=line,
+    )
+
+
+def _title_and_journal(text: str, people: People, imprint: Imprint) -> tuple[str, str]:
+    """What stands between the authors, or a year that follows them, and the imprint."""
+    start = _after_date(text, people.end, imprint)
+    least = start + (8 if people.end else 0)
+    ends = [at for at, _ in (imprint.year_at, imprint.numbers_at) if at > least]
+    return _split(text[start : min(ends, default=len(text))].strip(_EDGES[:-2]))
+
+
+def _after_date(text: str, start: int, imprint: Imprint) -> int:
+    """Where the year of `Doe J (2021) Title` ends: a year right behind the authors, or one in brackets before a title.
+    Elsewhere it is the place where the authors end."""
+    year_start, year_end = imprint.year_at
+    if year_start < start:
+        return start
+    at_once = start > 0 and not re.search(r"[^\W\d_]", text[start:year_start])
+    numbers = imprint.numbers_at[0] if imprint.numbers_at[0] > year_end else len(text)
+    before_title = text[year_start] == "(" and numbers - year_end > _TITLE_FROM
+    return year_end if at_once or before_title else start
+
+
+def _split(body: str) -> tuple[str, str]:
+    """Title and journal."""
+    quoted = _QUOTED.match(body)
+    if quoted:
+        return quoted[1].strip(_EDGES), body[quoted.end() :].strip(_EDGES)
+    cuts = [found.span() for found in _SENTENCE_END.finditer(body)]
+    if not cuts:
+        return _by_comma(body)
+    place = len(cuts) - 1
+    while place > 0 and _is_abbreviation(body[cuts[place - 1][1] : cuts[place][0]]):
+        place -= 1
+    end, begin = cuts[place]
+    if place == 0 and _is_abbreviation(body[:end]) and _is_journal(body):
+        return "", body.strip(_EDGES)
+    if not (_is_journal(body[begin:]) or len(body[begin:].split()) <= _JOURNAL_WORDS):
+        return body.strip(_EDGES), ""
+    comma = body.rfind(", ", 0, end)
+    if comma > 0 and _is_abbreviation(body[comma + 2 : end]) and len(body[comma + 2 : end].split()) == 1:
+        end, begin = comma - 1, comma + 2
+    return body[: end + 1].strip(_EDGES), body[begin:].strip(_EDGES)
+
+
+def _by_comma(body: str) -> tuple[str, str]:
+    """`Title, Journal` or one of the two."""
+    if _is_journal(body):
+        return "", body.strip(_EDGES)
+    title, _, journal = body.rpartition(", ")
+    if title and _is_journal(journal) and len(journal.split()) > 1:
+        return title.strip(_EDGES), journal.strip(_EDGES)
+    return body.strip(_EDGES), ""
+
+
+def _is_abbreviation(text: str) -> bool:
+    """One short word with a capital, as `Clin` or `J`, or two such as `Ann N Y`."""
+    words = text.split()
+    longest = 16 if len(words) == 1 else 8
+    return 0 < len(words) <= 3 and all(len(word) <= longest and (word[0].isupper() or word in _SMALL) for word in words)
+
+
+def _is_journal(text: str) -> bool:
+    """Whether these words may be a journal's name: few of them, capitals but for small words."""
+    bare = re.sub(r"\([^()]*\)", "", text)
+    words = [word.strip(".,:;") for word in bare.split()]
+    words = [word for word in words if word]
+    large = [word for word in words if word[0].isupper() or word[0].isdigit() or word[1:] != word[1:].lower()]
+    small = [word for word in words if word not in large]
+    return 0 < len(words) <= 14 and bool(large) and all(word in _SMALL for word in small)
+
+
+def _kind(text: str, found: FoundIds, imprint: Imprint) -> Kind:
+    if _PREPRINT.search(text):
+        return "preprint"
+    if found.pmid or found.pmcid or found.doi:
+        return "article"
+    if _BOOK.search(text):
+        return "other"
+    return "article" if imprint.volume or imprint.pages else "other"
+
 
 _NUMBERED = re.compile(r"^\s*(?:\[(\d{1,4})\]|\((\d{1,4})\)|(\d{1,4})[.)]|(\d{1,3})\s(?=[A-Z]))\s*\S")
 _HEADING = re.compile(

@@ -17,8 +17,8 @@ from typing import Any
 from lxml import etree
 
 from bio_mcp.errors import InvalidInput, UnreadableDocument
-from bio_mcp.literature.references.csl import works_of
-from bio_mcp.literature.references.endnote import read_endnote
+from bio_mcp.literature.medline.stream import sealed_builder
+from bio_mcp.literature.references.files import Places, chosen, works_of
 from bio_mcp.literature.references.plain import read_plain
 from bio_mcp.literature.references.works import CitedWork, refuse_too_many, work
 
@@ -39,6 +39,8 @@ def read_docx(content: bytes) -> list[CitedWork]:
     """The references of the document, each once. Raises `UnreadableDocument`, and `InvalidInput` where it has none."""
     parts = _parts(content)
     body = _parsed(parts.get("word/document.xml", b""))
+    if body is None:
+        raise UnreadableDocument(DAMAGED)
     works = [*_cited(body), *_of_sources(parts)]
     if not works:
         works = _printed(body)
@@ -75,12 +77,12 @@ def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _parsed(xml: bytes) -> etree._Element:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+def _parsed(xml: bytes) -> etree._Element | None:
+    """The root; None for what is no XML."""
     try:
-        return etree.fromstring(xml, parser)
+        return etree.fromstring(xml, sealed_builder())
     except (etree.XMLSyntaxError, ValueError):
-        raise UnreadableDocument(DAMAGED) from None
+        return None
 
 
 def _cited(body: etree._Element) -> list[CitedWork]:
@@ -93,7 +95,7 @@ def _cited(body: etree._Element) -> list[CitedWork]:
         for found in _ENDNOTE.findall(field):
             for each in read_endnote(found):
                 endnote.setdefault(each.key or each.title, each)
-    return [*works_of(items.values()), *endnote.values()]
+    return [*works_of(items.values(), {}), *endnote.values()]
 
 
 def _fields(body: etree._Element) -> Iterator[str]:
@@ -141,12 +143,17 @@ def _csl_items(field: str) -> Iterable[dict[str, Any]]:
     return [each for each in data if isinstance(each, dict)]
 
 
+_SOURCE: Places = {
+    "title": ("Title",), "journal": ("JournalName",), "year": ("Year",), "volume": ("Volume",), "issue": ("Issue",),
+    "pages": ("Pages",), "doi": ("DOI", "StandardNumber"), "key": ("Tag",),
+}  # fmt: skip
+
+
 def _of_sources(parts: dict[str, bytes]) -> list[CitedWork]:
     """The sources of Word's own bibliography."""
-    roots = [
-        _parsed(xml) for name, xml in sorted(parts.items()) if name.startswith("customXml/") and b"bibliography" in xml
-    ]
-    return [_source(each) for root in roots for each in root.iter(f"{_SOURCES}Source")]
+    lists = [xml for name, xml in sorted(parts.items()) if name.startswith("customXml/") and b"bibliography" in xml]
+    roots = map(_parsed, lists)
+    return [_source(each) for root in roots if root is not None for each in root.iter(f"{_SOURCES}Source")]
 
 
 def _source(source: etree._Element) -> CitedWork:
@@ -158,11 +165,8 @@ def _source(source: etree._Element) -> CitedWork:
         for person in source.iter(f"{_SOURCES}Person")
     ]
     kind = text("SourceType")
-    return work(
-        title=text("Title"), authors=people, journal=text("JournalName"), year=text("Year"), volume=text("Volume"),
-        issue=text("Issue"), pages=text("Pages"), doi=text("DOI") or text("StandardNumber"), key=text("Tag"),
-        kind="article" if kind in ("JournalArticle", "ArticleInAPeriodical", "") else "other",
-    )  # fmt: skip
+    is_article = kind in ("JournalArticle", "ArticleInAPeriodical", "")
+    return work(**chosen(_SOURCE, text), authors=people, kind="article" if is_article else "other")
 
 
 def _printed(body: etree._Element) -> list[CitedWork]:
@@ -178,3 +182,32 @@ def _texts(paragraph: etree._Element) -> Iterator[str]:
         names = {f"{_WORD}t": each.text or "", f"{_WORD}noBreakHyphen": "-"}
         if next(each.iterancestors(f"{_WORD}del"), None) is None:
             yield names.get(str(each.tag), " ")
+
+
+_RECORD: Places = {
+    "title": ("titles/title",), "journal": ("titles/secondary-title", "periodical/full-title"),
+    "year": ("dates/year",), "volume": ("volume",), "issue": ("number",), "pages": ("pages",),
+    "doi": ("electronic-resource-num",), "pmid": ("accession-num",), "pmcid": ("custom2",), "key": ("rec-number",),
+}  # fmt: skip
+_ENDNOTE_ARTICLES = frozenset(("Journal Article", "Electronic Article", "Magazine Article", ""))
+
+
+def read_endnote(xml: str) -> list[CitedWork]:
+    """The cited records; none for what is no XML or declares entities."""
+    root = _parsed(xml.encode()) if "<!" not in xml else None
+    return [_endnote_work(record) for record in root.iter("record")] if root is not None else []
+
+
+def _endnote_work(record: etree._Element) -> CitedWork:
+    def text(path: str) -> str:
+        found = record.find(path)
+        return _joined_text(found) if found is not None else ""
+
+    kind = record.find("ref-type")
+    is_article = (kind.get("name", "") if kind is not None else "") in _ENDNOTE_ARTICLES
+    people = [_joined_text(author) for author in record.iterfind("contributors/authors/author")]
+    return work(**chosen(_RECORD, text), authors=people, kind="article" if is_article else "other")
+
+
+def _joined_text(element: etree._Element) -> str:
+    return " ".join("".join(map(str, element.itertext())).split())

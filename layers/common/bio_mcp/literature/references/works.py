@@ -1,17 +1,18 @@
-"""A reference as somebody wrote it, whatever the format of the file."""
+"""A reference as somebody wrote it, its words, and the identifiers in it."""
 
 import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
 from typing import Literal
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.descriptions import normal
-from bio_mcp.literature.identifiers import doi, parse_pmid, pmcid
+from bio_mcp.literature.identifiers import doi, normal, parse_pmid, pmcid, year_in
 
 Kind = Literal["article", "preprint", "other"]
 LONGEST = 4_000  # characters of one field; a reference that is longer is cut
 MOST = 2_000  # references of one file
-_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ class CitedWork:
     @property
     def is_empty(self) -> bool:
         """Whether it states nothing to look for."""
-        stated = (self.title, self.journal, self.doi, self.pmid, self.pmcid, *self.authors)
-        return not any(stated)
+        return not any((self.title, self.journal, self.doi, self.pmid, self.pmcid, *self.authors))
 
     @property
     def shown(self) -> str:
@@ -71,12 +71,6 @@ def work(**stated: object) -> CitedWork:
     return CitedWork(**{name: value for name, value in found.items() if name in known})  # type: ignore[arg-type]
 
 
-def year_in(text: str) -> str:
-    """The first year in `text`; "" without one."""
-    found = _YEAR.search(text)
-    return found[1] if found else ""
-
-
 def refuse_too_many(count: int) -> None:
     """Raise `InvalidInput` where a file has more references than are read."""
     if count > MOST:
@@ -85,3 +79,92 @@ def refuse_too_many(count: int) -> None:
 
 def _line(text: str) -> str:
     return " ".join(text[: 4 * LONGEST].split())[:LONGEST]
+
+
+_DOI = re.compile(
+    r"(?:(?:https?://)?(?:dx\.|www\.)?doi\.org/|\bdoi[:\s]\s*)*(10\.\d{4,9}(?:\.\d+)*/[^\s\"<>]+)", re.IGNORECASE
+)
+_PMID = re.compile(
+    r"(?:\bPMID\b:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)(\d{1,9})\b/?",
+    re.IGNORECASE,
+)
+_PMCID = re.compile(
+    r"(?:\bPMCID\b:?\s*|(?:https?://)?(?:www\.)?(?:pmc\.)?ncbi\.nlm\.nih\.gov/(?:pmc/)?articles/)?\b(PMC\d{1,9})\b/?",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"<?https?://[^\s<>]+>?", re.IGNORECASE)
+_TRAILING = ".,;:'’”\"*"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIds:
+    """The first id of each kind, the address of a page, and the text without them."""
+
+    doi: str
+    pmid: str
+    pmcid: str
+    url: str
+    rest: str
+
+
+def ids_in(text: str) -> FoundIds:
+    """Find the ids in `text`. Points and brackets after a DOI that belong to the sentence are left out of it."""
+    found = []
+    for pattern in (_DOI, _PMID, _PMCID):
+        match = pattern.search(text)
+        found.append(match[1] if match else "")
+        text = pattern.sub(" ", text) if match else text
+    url = _URL.search(text)
+    doi = found[0].rstrip(_TRAILING)
+    for opened, closed in ("()", "[]", "{}"):
+        while doi.endswith(closed) and doi.count(closed) > doi.count(opened):
+            doi = doi[:-1].rstrip(_TRAILING)
+    return FoundIds(doi, found[1], found[2], url[0].strip("<>") if url else "", _URL.sub(" ", text))
+
+
+_WORD = re.compile(r"[^\W_]+")
+_PLAIN = str.maketrans(
+    {"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ı": "i", "þ": "th", "ð": "d"}
+    | {letter: f" {unicodedata.name(letter).split()[-1].lower()} " for letter in "αβγδεζηθικλμνξοπρςστυφχψωϵϕ"}
+)
+SMALL = frozenset(
+    "a an the of in on for and or to with by at from as is are its their into via der die das und".split()
+)
+_LONG = 5  # letters from which on one may be mistyped
+
+
+def folded(text: str) -> str:
+    """Lower case, without accents; Greek letters by name, raised and lowered figures as figures."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN)).casefold()
+    return plain if plain.isascii() else "".join(each for each in plain if not unicodedata.combining(each))
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(folded(text))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two words are equal, but for a letter more, less or other in a long one."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LONG or len(long) - len(short) > 1 or any(each.isdigit() for each in one + other):
+        return False
+    at = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return short[at:] == long[at + 1 :] or short[at + 1 :] == long[at + 1 :]
+
+
+def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield what differs between two lists of words, pair by pair; nothing for lists that say the same.
+
+    Words parted otherwise (`micro RNA`) and words with a typing error are equal.
+    """
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        left, right = ours[a:b], theirs[c:d]
+        if kind == "equal" or "".join(left) == "".join(right):
+            continue
+        if len(left) != len(right) or not all(map(alike, left, right)):
+            yield left, right

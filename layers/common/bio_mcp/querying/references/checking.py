@@ -1,35 +1,190 @@
-"""Check references against the corpus and PubMed, each step for all references that still need it."""
+"""Checks of references: found, doubtful, retracted or unknown, step by step from the cheapest."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import (
-    BudgetSpent,
-    DeadlineExceeded,
-    IndexUnavailable,
-    InvalidInput,
-    Misconfigured,
-    UpstreamFailed,
-)
-from bio_mcp.literature.records import Article
-from bio_mcp.literature.references.comparing import compare
-from bio_mcp.literature.references.works import CitedWork
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, IndexUnavailable, InvalidInput, Misconfigured, UpstreamFailed
+from bio_mcp.literature.notices import status_of
+from bio_mcp.literature.records import Article, Author, Journal, PartialDate, RetractionStatus
+from bio_mcp.literature.references.comparing import Comparison, Difference, compare
+from bio_mcp.literature.references.works import SMALL, CitedWork, folded
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import CitationMatch
-from bio_mcp.ports.notices import RegisteredWork
-from bio_mcp.ports.pubmed import SearchPage
-from bio_mcp.querying.converting import convert
-from bio_mcp.querying.fetching import articles
-from bio_mcp.querying.partial import status_of
-from bio_mcp.querying.references.registered import article_of
-from bio_mcp.querying.references.terms import citation_of, field_term, title_term
-from bio_mcp.querying.references.verdicts import Checked, Compared, verdict_on
+from bio_mcp.ports.ncbi import Citation, CitationMatch, SearchPage
+from bio_mcp.ports.scholarly import RegisteredWork
+from bio_mcp.querying.identifiers import convert
+from bio_mcp.querying.search import articles, failure_status
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import PassageQuery
+
+Verdict = Literal["found", "doubtful", "not_found", "retracted", "unchecked", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The verdict on a reference, and the record that it means.
+
+    found: the record has what the reference states. retracted: so, and the paper was retracted. doubtful: a record is
+    near and something differs, or too little is stated to be sure. not_found: PubMed has no such paper. unchecked: it
+    is a book, a web page or the like, or states too little to look for. unknown: a service failed,
+    which says nothing about it.
+    """
+
+    work: CitedWork
+    verdict: Verdict
+    article: Article | None = None
+    agrees: tuple[str, ...] = ()
+    differs: tuple[Difference, ...] = ()
+    reason: str | None = None
+
+    @property
+    def retraction(self) -> RetractionStatus:
+        """What became of the paper since, whatever the verdict."""
+        return self.article.retraction if self.article else RetractionStatus.UNKNOWN
+
+
+Compared = tuple[Article, Comparison]
+
+
+def verdict_on(work: CitedWork, compared: Iterable[Compared], *, complete: bool) -> Checked:
+    """Judge a reference by the records that may be meant, as they compare with it.
+
+    `complete`: everything that could be asked was answered.
+    """
+    near = [each for each in compared if each[1].confirms or each[1].is_near]
+    if not near:
+        return _without_record(work, complete)
+    # the nearest, of equal ones that with the lowest PMID
+    article, comparison = min(near, key=lambda each: (not each[1].confirms, -each[1].score, int(each[0].pmid or 0)))
+    if comparison.confirms:
+        retracted = article.retraction is RetractionStatus.RETRACTED
+        verdict: Verdict = "retracted" if retracted else "found"
+        return Checked(work, verdict, article, comparison.agrees, comparison.differs)
+    if not complete:
+        return Checked(work, "unknown", None, reason="a service failed, so another record may be the one that is meant")
+    return Checked(work, "doubtful", article, comparison.agrees, comparison.differs, _doubt(comparison))
+
+
+def _without_record(work: CitedWork, complete: bool) -> Checked:
+    if not complete:
+        return Checked(work, "unknown", reason="a service failed, which says nothing about this reference")
+    if work.kind == "other":
+        return Checked(work, "unchecked", reason="no article: PubMed has few books, web pages, reports and data sets")
+    if not (work.title or work.doi or work.pmid or work.pmcid or (work.journal and work.pages)):
+        return Checked(work, "unchecked", reason="it states too little to look for")
+    return Checked(work, "not_found", reason="PubMed has no such paper")
+
+
+def _doubt(comparison: Comparison) -> str:
+    fields = {each.field for each in comparison.serious}
+    if not fields:
+        return "it states too little to be sure that this record is meant"
+    if {"pmid", "doi", "pmcid"} & set(comparison.agrees) and "title" in fields:
+        return "its id is of another paper than its title"
+    return f"{' and '.join(sorted(fields))} {'differ' if len(fields) > 1 else 'differs'} from the record"
+
+
+WORDS = 8  # of a title, the longest
+_FEW = 4
+_PLAIN = re.compile(r"[a-z]{3,}")
+_BARE = re.compile(r"[\w.&' -]+")
+
+
+def citation_of(work: CitedWork) -> Citation | None:
+    """The imprint as NCBI's matcher takes it; None with less than journal, and volume or page.
+
+    The author is left out where volume and page say enough, so that a wrong author does not hide the paper.
+    """
+    page = first_page(work)
+    if not work.journal or not (work.volume or page) or sum(map(bool, (work.year, work.volume, page))) < 2:
+        return None
+    author = "" if work.volume and page else _author(work)
+    return Citation(*(_field(each) for each in (work.journal, work.year, work.volume, page, author)))
+
+
+def first_page(work: CitedWork) -> str:
+    """The first page, or the article number."""
+    return re.split(r"\s*[-–—‐‑−,;]", work.pages)[0].strip()
+
+
+def title_term(work: CitedWork) -> str:
+    """A PubMed query of the longest words of the title; "" for a title of less than two."""
+    words = _title_words(work)
+    return " AND ".join(f"{word}[ti]" for word in words) if len(words) > 1 else ""
+
+
+def field_term(work: CitedWork) -> str:
+    """A PubMed query for a paper whose title has an error: author, year and either of two pairs of words; or else of
+    the imprint. "" where too little is stated."""
+    author, words = _author(work), sorted(_title_words(work), key=len, reverse=True)[:_FEW]
+    if author and work.year and words:
+        pairs = [" AND ".join(f"{word}[ti]" for word in words[start::2]) for start in (0, 1) if words[start::2]]
+        return f"{author}[au] AND {work.year}[dp] AND ({' OR '.join(f'({each})' for each in pairs)})"
+    page = first_page(work)
+    parts = ((work.journal, "ta"), (work.year, "dp"), (work.volume, "vi"), (page, "pg"), (author, "au"))
+    known = [f"{_field(text)}[{tag}]" for text, tag in parts if _field(text)]
+    return " AND ".join(known) if len(known) > 2 and page else ""
+
+
+def _title_words(work: CitedWork) -> list[str]:
+    """The longest plain words of the title, in their order; numbers, Greek and symbols are indexed in many ways."""
+    spaced = re.sub(r"[^\w\s]", " ", work.title)
+    words = [word for word in dict.fromkeys(folded(spaced).split()) if _PLAIN.fullmatch(word) and word not in SMALL]
+    longest = sorted(words, key=lambda word: (-len(word), word))[:WORDS]
+    return [word for word in words if word in longest]
+
+
+def _author(work: CitedWork) -> str:
+    """`mann b`; the family name alone where initials are not known."""
+    name = work.authors[0] if work.authors else ""
+    given = name.partition(",")[2].strip()
+    if " " not in name:
+        return _surname(work)
+    initials = given[:1] if given else "".join(re.findall(r"\b[A-Z]{1,3}\b", name.replace(".", " ")))[:1]
+    return " ".join(filter(None, (_surname(work), initials.casefold())))
+
+
+def _surname(work: CitedWork) -> str:
+    if not work.authors:
+        return ""
+    name = work.authors[0]
+    if "," in name:
+        return _words(name.partition(",")[0])
+    parts = [
+        part for part in name.split() if len(part.strip(".")) > 1 and not re.fullmatch(r"(?:[A-Z]\.?-?){1,4}", part)
+    ]
+    return _words(" ".join(parts) if parts else name)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", folded(text)))[:60]
+
+
+def _field(text: str) -> str:
+    return " ".join(re.findall(r"[\w.&-]+", re.sub(r"\([^()]*\)", " ", text)))[:200]
+
+
+def article_of(work: RegisteredWork) -> Article:
+    """The work as a record without a PMID ("")."""
+    return Article(
+        pmid="",
+        title=work.title or None,
+        authors=tuple(
+            Author(last_name=family, fore_name=given) if comma else Author(collective_name=name)  # a group
+            for name, (family, comma, given) in ((each, each.partition(", ")) for each in work.authors)
+        ),
+        journal=Journal(work.journal, volume=work.volume or None, issue=work.issue or None) if work.journal else None,
+        pages=work.pages or None,
+        doi=work.doi,
+        publication_date=PartialDate(str(work.year), work.year) if work.year else None,
+        retraction=status_of(work.notices),
+    )
+
 
 FETCHED = 200  # records in one request
 MATCHED = 100  # citations in one request
@@ -47,9 +202,12 @@ def check_references(
     Never raises failures of NCBI or Crossref: what could not be asked is `unknown`. Raises `StoreFailed`.
     """
     ladder = _Ladder(works, backends, deadline)
-    steps = (ladder.by_ids, ladder.by_corpus, ladder.by_matcher, ladder.by_title, ladder.by_fields, ladder.by_crossref)
-    for step in steps:
-        step()
+    ladder.by_ids()
+    ladder.by_corpus()
+    ladder.by_matcher()
+    ladder.by_search(title_term)
+    ladder.by_search(field_term)
+    ladder.by_crossref()
     return ladder.verdicts(), list(dict.fromkeys(ladder.reasons))
 
 
@@ -68,7 +226,8 @@ class _Ladder:
 
     def by_ids(self) -> None:
         """The papers that PMIDs, PMCIDs and DOIs name; the corpus is asked for the latter first."""
-        named = {place: ids for place, work in enumerate(self.works) if (ids := _identifiers(work))}
+        stated = [{"doi": each.doi, "pmcid": each.pmcid} for each in self.works]
+        named = {at: ids for at, each in enumerate(stated) if (ids := [f"{kind}:{x}" for kind, x in each.items() if x])}
         stored = self.backends.documents.resolve(sorted(set(chain.from_iterable(named.values()))))
         self._add_each(_translated(named, stored))
         self._add_each({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
@@ -93,15 +252,11 @@ class _Ladder:
         for place in self._open():
             terms = tuple((term, 1.0) for term in dict.fromkeys(analyse(self.works[place].title)))
             if terms:
-                self._add(place, self._in_corpus(terms))
+                with suppress(IndexUnavailable):  # PubMed is asked instead
+                    found = self.backends.passages.hybrid_search(PassageQuery(terms, None, depth=NEAREST))
+                    found.sort(key=lambda each: (-(each.bm25 or 0), int(each.pmid)))
+                    self._add(place, [each.pmid for each in found[:NEAREST]])
         self._settle(fetch=False)
-
-    def _in_corpus(self, terms: tuple[tuple[str, float], ...]) -> list[str]:
-        try:
-            found = self.backends.passages.hybrid_search(PassageQuery(terms, None, depth=NEAREST))
-        except IndexUnavailable:
-            return []  # PubMed is asked instead
-        return [each.pmid for each in sorted(found, key=lambda each: (-(each.bm25 or 0), int(each.pmid)))][:NEAREST]
 
     def by_matcher(self) -> None:
         """The papers that NCBI's matcher names for journal, year, volume and page."""
@@ -114,17 +269,14 @@ class _Ladder:
                 self._add(place, [match.pmid] if match.pmid else [])
         self._settle()
 
-    def by_title(self) -> None:
-        """The papers that PubMed has for the words of the title."""
-        self._search(title_term)
-
-    def by_fields(self) -> None:
-        """The papers that PubMed has for author, year and some words, or for the imprint."""
-        self._search(field_term)
-
     def by_crossref(self) -> None:
         """The works that Crossref has for DOIs that PubMed does not know, where the settings name Crossref."""
-        places = {place: doi for place in self._open() if (doi := self.works[place].doi) and not self._has(place, doi)}
+        places = {}
+        for place in self._open():
+            records = (self.records[each] for each in self.candidates[place] if each in self.records)
+            known = {(each.doi or "").casefold() for each in records}  # then Crossref need not learn of it
+            if (doi := self.works[place].doi) and doi not in known:
+                places[place] = doi
         dois = sorted(set(places.values()))
         if not dois:
             return
@@ -133,18 +285,13 @@ class _Ladder:
         except Misconfigured:
             return
         nothing: dict[str, RegisteredWork] = {}
-        ask = partial(notices.of, dois, deadline=self.deadline)
-        found = self._asked(ask, nothing, [place for place in places])
+        found = self._asked(partial(notices.of, dois, deadline=self.deadline), nothing, list(places))
         self.records |= {f"doi:{doi}": article_of(work) for doi, work in found.items()}
         self._add_each({place: [f"doi:{doi}"] for place, doi in places.items() if doi in found})
         self._settle(fetch=False)
 
-    def _has(self, place: int, doi: str) -> bool:
-        """Whether PubMed has the paper of this DOI: then Crossref need not learn of it."""
-        records = (self.records[each] for each in self.candidates[place] if each in self.records)
-        return any((each.doi or "").casefold() == doi for each in records)
-
-    def _search(self, term_of: Callable[[CitedWork], str]) -> None:
+    def by_search(self, term_of: Callable[[CitedWork], str]) -> None:
+        """The papers that PubMed has for such a term."""
         terms = [(place, term) for place in self._open() if (term := term_of(self.works[place]))]
         for start in range(0, len(terms), SEARCHED):
             self._search_some(terms[start : start + SEARCHED])
@@ -190,7 +337,7 @@ class _Ladder:
     def _open(self) -> list[int]:
         return [place for place in range(len(self.works)) if place not in self.confirmed]
 
-    def _add_each(self, found: dict[int, list[str]]) -> None:
+    def _add_each(self, found: Mapping[int, Sequence[str]]) -> None:
         for place, pmids in found.items():
             self._add(place, pmids)
 
@@ -223,12 +370,8 @@ class _Ladder:
             return ask()
         except (UpstreamFailed, DeadlineExceeded, InvalidInput, BudgetSpent) as failure:
             self.failed.update(places)
-            self.reasons.append(f"some references could not be looked up ({status_of(failure)}): {failure}")
+            self.reasons.append(f"some references could not be looked up ({failure_status(failure)}): {failure}")
             return otherwise
-
-
-def _identifiers(work: CitedWork) -> list[str]:
-    return [f"{kind}:{text}" for kind, text in (("doi", work.doi), ("pmcid", work.pmcid)) if text]
 
 
 def _translated(named: Mapping[int, Sequence[str]], pmids: Mapping[str, str]) -> dict[int, list[str]]:

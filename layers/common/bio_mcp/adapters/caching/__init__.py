@@ -1,1 +1,0 @@
-"""Caching of PubMed's answers, behind any `Cache`."""

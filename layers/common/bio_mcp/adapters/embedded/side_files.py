@@ -1,0 +1,344 @@
+"""SQLite files beside the corpus, for what may be lost: the corpus neither grows by them nor waits for them.
+
+One may be deleted or replaced at any time, which whoever uses it notices at the next transaction. One that is damaged,
+or has the schema of another version, is made anew. Whoever deletes `authorizations.sqlite3` signs everybody out and
+ends every grant; whoever deletes `budgets.sqlite3` gives everybody a new budget.
+"""
+
+import json
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, connect
+from bio_mcp.adapters.stored import age_s
+from bio_mcp.errors import NotFound, StoreFailed
+from bio_mcp.literature.clock import sortable
+from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
+from bio_mcp.ports.stores import CacheEntry
+
+BUSY_S = 1.0  # wait for another process's write; to do without costs less than a longer wait
+LOG_BYTES = 16 << 20
+LARGEST_SHARE = 8  # one value of a limited file may take an eighth of it
+USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # SQLITE_ERROR: another schema
+
+
+class SideFile:
+    """One connection to the file in `directory`, opened on first use. `what` names it in failures, `version` its
+    `schema`. `clock` returns seconds since 1970.
+
+    Threads may share it, and processes the file; unless it is `durable`, the last writes may be lost in a power cut.
+    """
+
+    file: str
+    what: str
+    schema: str
+    version = 1
+    durable = False
+    journal = "WAL"
+    busy_s = BUSY_S
+
+    def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = directory / self.file
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+
+    def close(self) -> None:
+        """Close the file; the next use reopens it."""
+        with self._lock:
+            self._close()
+
+    @contextmanager
+    def transaction(self, begin: str) -> Iterator[Connection]:
+        """A transaction that commits at the end of the block. Raises `StoreFailed`, also for a write into a file that
+        was replaced meanwhile."""
+        unusable = f"The file of {self.what} cannot be used at the moment."
+        with self._lock:
+            try:
+                if self._connection is not None and not self._connection.refers_to(self._path):
+                    self._connection.close_replaced(self._path)
+                    self._connection = None
+                try:
+                    connection = self._connection = self._connection or self._open()
+                except StoreFailed as failure:  # whose words are about the corpus
+                    raise StoreFailed(unusable) from failure
+                connection.execute(begin)
+                connection.record_log(self._path)
+                yield connection
+                connection.execute("COMMIT")
+                if begin != READ and not connection.refers_to(self._path):
+                    raise StoreFailed(
+                        f"The file of {self.what} was replaced while it was written, and may not hold that; "
+                        "repeat the call."
+                    )
+            except (sqlite3.Error, OSError) as error:
+                self._close()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
+                    self._delete()
+                raise StoreFailed(unusable) from error
+            finally:
+                if self._connection is not None and self._connection.in_transaction:
+                    self._close()
+
+    def _open(self) -> Connection:
+        connection = connect(self._path, self.busy_s)
+        try:
+            self._prepare(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _close(self) -> None:
+        """Close the connection, which rolls back an open transaction."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _delete(self) -> None:
+        """Delete the file."""
+        try:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreFailed(
+                f"The file of {self.what} is damaged and cannot be removed: delete {self._path.name}."
+            ) from error
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Set the pragmas and create the tables, replacing those with the schema of another version."""
+        connection.execute(f"PRAGMA journal_mode = {self.journal}")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
+        connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+        if _version(connection) == self.version:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        if _version(connection) != self.version:
+            for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+                connection.execute(f"DROP TABLE {table}")
+            for statement in filter(str.strip, self.schema.split(";\n")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self.version}")
+        connection.execute("COMMIT")
+
+
+def _shrink(connection: sqlite3.Connection, limit: int, oldest: str) -> None:
+    """Delete the `oldest` rows, some at a time, until the file has at most `limit` bytes in use."""
+    deleted = 1
+    while deleted > 0:
+        pages, free, size = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        if (pages - free) * size <= limit:
+            return
+        deleted = connection.execute(f"DELETE FROM {oldest}").rowcount  # noqa: S608  ours
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+COLUMNS = "kind, key, owner, expires, content"
+
+
+class SqliteAuthorizations(SideFile):
+    """The port `Authorizations` in `directory`. `clock` returns seconds since 1970.
+
+    Threads may share an instance, and processes the file; a commit survives a power cut.
+    """
+
+    file, what = "authorizations.sqlite3", "authorizations"
+    durable = True
+    schema = """
+        CREATE TABLE authorizations (
+            kind TEXT NOT NULL, key TEXT NOT NULL, owner TEXT NOT NULL, expires REAL NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (kind, key)
+        ) WITHOUT ROWID;
+        CREATE INDEX authorizations_by_owner ON authorizations (owner, kind);
+        CREATE INDEX authorizations_by_expiry ON authorizations (expires);
+    """
+
+    def add(self, authorization: Authorization) -> bool:
+        return self._write("INSERT OR IGNORE", authorization)
+
+    def put(self, authorization: Authorization) -> None:
+        self._write("INSERT OR REPLACE", authorization)
+
+    def _write(self, how: str, authorization: Authorization) -> bool:
+        each, content = authorization, json.dumps(dict(authorization.content), ensure_ascii=False)
+        row = (each.kind, each.key, each.owner, each.expires.timestamp(), content)
+        with self.transaction(WRITE) as connection:
+            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
+            statement = f"{how} INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+            return connection.execute(statement, row).rowcount > 0
+
+    def get(self, kind: str, key: str) -> Authorization | None:
+        found = self._live(READ, f"SELECT {COLUMNS} FROM authorizations WHERE kind = ? AND key = ?", kind, key)  # noqa: S608
+        return found[0] if found else None
+
+    def take(self, kind: str, key: str) -> Authorization | None:
+        sql = "DELETE FROM authorizations WHERE kind = ? AND key = ?"
+        found = self._live(WRITE, sql, kind, key, f"RETURNING {COLUMNS}")
+        return found[0] if found else None
+
+    def of(self, kind: str, owner: str) -> list[Authorization]:
+        sql = f"SELECT {COLUMNS} FROM authorizations WHERE kind = ? AND owner = ?"  # noqa: S608  constants
+        return self._live(READ, sql, kind, owner, "ORDER BY key")
+
+    def _live(self, begin: str, sql: str, kind: str, value: str, end: str = "") -> list[Authorization]:
+        """Those that have not expired of the rows that a statement with two values gives."""
+        with self.transaction(begin) as connection:
+            rows = connection.execute(f"{sql} AND expires > ? {end}", (kind, value, self._clock())).fetchall()
+        return [
+            Authorization(kind, key, owner, datetime.fromtimestamp(expires, UTC), json.loads(content))
+            for kind, key, owner, expires, content in rows
+        ]
+
+    def revoke(self, owner: str) -> int:
+        with self.transaction(WRITE) as connection:
+            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
+            return connection.execute("DELETE FROM authorizations WHERE owner = ?", (owner,)).rowcount
+
+
+class SqliteBudgets(SideFile):
+    """The port `Budgets` in `directory`. `clock` returns seconds since 1970.
+
+    Threads may share an instance, and processes the file; the last charges may be lost in a power cut.
+    """
+
+    file, what = "budgets.sqlite3", "budgets"
+    schema = """
+        CREATE TABLE spent (
+            account TEXT NOT NULL, unit TEXT NOT NULL, seconds INTEGER NOT NULL, ends REAL NOT NULL,
+            amount INTEGER NOT NULL, PRIMARY KEY (account, unit, seconds)
+        ) WITHOUT ROWID;
+        CREATE INDEX spent_by_end ON spent (ends);
+    """
+
+    def spend(self, charges: Sequence[Charge]) -> list[Allowance]:
+        now = self._clock()
+        ends = [(now // each.seconds + 1) * each.seconds for each in charges]  # periods are counted from 1970
+        with self.transaction(WRITE) as connection:
+            connection.execute("DELETE FROM spent WHERE ends <= ?", (now,))
+            after = before = [_spent(connection, each) for each in charges]
+            granted = all(
+                each.amount <= 0 or spent + each.amount <= each.most
+                for each, spent in zip(charges, before, strict=True)
+            )
+            if granted:
+                connection.executemany(
+                    "INSERT INTO spent VALUES (?1, ?2, ?3, ?4, max(0, ?5)) "
+                    "ON CONFLICT DO UPDATE SET amount = max(0, amount + ?5)",
+                    [
+                        (each.account, each.unit, each.seconds, end, each.amount)
+                        for each, end in zip(charges, ends, strict=True)
+                    ],
+                )
+                after = [_spent(connection, each) for each in charges]
+        return [
+            Allowance(each, granted, max(0, each.most - spent), end - now)
+            for each, spent, end in zip(charges, after, ends, strict=True)
+        ]
+
+
+def _spent(connection: sqlite3.Connection, charge: Charge) -> int:
+    sql = "SELECT amount FROM spent WHERE account = ? AND unit = ? AND seconds = ?"
+    row = connection.execute(sql, (charge.account, charge.unit, charge.seconds)).fetchone()
+    return row[0] if row else 0
+
+
+class SqliteCache(SideFile):
+    """The port `Cache` in `directory`. `clock` returns seconds since 1970; `limit` is the file's size in bytes.
+
+    Threads may share an instance, and processes the file. The least recently written values are evicted first; the last
+    writes may be lost in a power cut.
+    """
+
+    file, what = "cache.sqlite3", "the cache"
+    version = 2
+    schema = """
+        CREATE TABLE answers (key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL);
+        CREATE INDEX answers_by_age ON answers (stored);
+        CREATE INDEX answers_by_expiry ON answers (expires);
+    """
+
+    def __init__(self, directory: Path, limit: int, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(directory, clock)
+        self._limit = limit
+
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
+        now, query = self._clock(), "SELECT * FROM answers WHERE key IN (SELECT value FROM json_each(?))"
+        with self.transaction(READ) as connection:
+            rows = connection.execute(query, (json.dumps(list(keys)),)).fetchall()
+        return {
+            key: CacheEntry(value, age)
+            for key, value, stored, expires in rows
+            if (age := age_s(stored, expires, now)) is not None
+        }
+
+    def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
+        now = self._clock()
+        fitting = [(key, value) for key, value in values.items() if len(value) <= self._limit // LARGEST_SHARE]
+        with self.transaction(WRITE) as connection:
+            connection.execute("DELETE FROM answers WHERE expires <= ?", (now,))
+            rows = [(key, value, now, now + lifetime_s) for key, value in fitting]
+            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
+            _shrink(connection, self._limit, "answers WHERE key IN (SELECT key FROM answers ORDER BY stored LIMIT 64)")
+
+
+NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
+
+
+class SqliteCalls(SideFile):
+    """The port `Calls` in `directory`, for `days`. `clock` returns seconds since 1970; `limit` is the file's size in
+    bytes, by which the oldest calls are deleted early."""
+
+    file, what = "calls.sqlite3", "the log of calls"
+    schema = """
+        CREATE TABLE calls (
+            correlation_id TEXT PRIMARY KEY, at TEXT NOT NULL, expires REAL NOT NULL, call BLOB NOT NULL,
+            read BLOB NOT NULL
+        );
+        CREATE INDEX calls_by_time ON calls (at);
+        CREATE INDEX calls_by_expiry ON calls (expires);
+    """
+
+    def __init__(self, directory: Path, days: int, limit: int, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(directory, clock)
+        self._days, self._limit = days, limit
+
+    def record(self, call: CallRecord) -> None:
+        columns = {name: getattr(call, name) for name in NAMES} | {"at": sortable(call.at), "inputs": dict(call.inputs)}
+        row, now = zlib.compress(json.dumps(columns).encode(), 1), self._clock()
+        if len(row) + len(call.read) > self._limit // LARGEST_SHARE:
+            return
+        values = (call.correlation_id, sortable(call.at), now + self._days * 86_400, row, call.read)
+        with self.transaction(WRITE) as connection:
+            connection.execute("DELETE FROM calls WHERE expires <= ?", (now,))
+            connection.execute("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", values)
+            oldest = "SELECT correlation_id FROM calls ORDER BY at LIMIT 32"
+            _shrink(connection, self._limit, f"calls WHERE correlation_id IN ({oldest})")
+
+    def get(self, correlation_id: str) -> CallRecord:
+        if found := self._calls("call, read", "correlation_id = ?", correlation_id):
+            return found[0]
+        raise NotFound(f"There is no call {correlation_id!r} in the log, which has the calls of {self._days} days")
+
+    def latest(self, limit: int) -> list[CallRecord]:
+        return self._calls("call, x''", "TRUE ORDER BY at DESC, correlation_id DESC LIMIT ?", limit)
+
+    def _calls(self, columns: str, wanted: str, value: str | int) -> list[CallRecord]:
+        live = f"(SELECT * FROM calls WHERE expires > {self._clock()!r})"  # noqa: S608  a number
+        with self.transaction(READ) as connection:
+            sql = f"SELECT {columns} FROM {live} WHERE {wanted}"  # noqa: S608  our own words
+            rows = connection.execute(sql, (value,)).fetchall()
+        unpacked = ((json.loads(zlib.decompress(packed)), read) for packed, read in rows)
+        return [CallRecord(**{**call, "at": datetime.fromisoformat(call["at"])}, read=read) for call, read in unpacked]

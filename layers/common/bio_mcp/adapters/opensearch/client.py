@@ -1,0 +1,223 @@
+"""Requests to one OpenSearch endpoint, in JSON: signed, bounded in time, and retried if it is busy.
+
+No failure gives an address or a server's text, only the HTTP status and OpenSearch's own word.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from ssl import create_default_context
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import urllib3
+
+from bio_mcp.adapters.opensearch.library import (
+    SerializationError,
+    Transport,
+    TransportError,
+    Urllib3AWSV4SignerAuth,
+    Urllib3HttpConnection,
+)
+from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import IndexUnavailable, Misconfigured
+from bio_mcp.scope import call_deadline
+
+if TYPE_CHECKING:
+    from botocore.credentials import Credentials
+
+
+BUSY_STATUS = frozenset({429, 502, 503, 504})
+
+
+class Busy(IndexUnavailable):
+    """OpenSearch cannot answer now; the same request may succeed in a moment."""
+
+
+class IndexRefused(IndexUnavailable):
+    """OpenSearch refused the request; `status` is HTTP's, `kind` its own word for the reason."""
+
+    def __init__(self, status: int, kind: str) -> None:
+        super().__init__(
+            f"The passage index refused a request ({status} {kind}). {_advice(status)}", retryable=status >= 500
+        )
+        self.status, self.kind = status, kind
+
+
+def _advice(status: int) -> str:
+    if status in (401, 403):
+        return "Check what the configured credentials may do there, and whether the index is blocked."
+    return "Look at its log; the corpus itself is safe."
+
+
+def kind_of(answer: Any) -> str:
+    """Return OpenSearch's word for the innermost cause of an error, as index_not_found_exception."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if isinstance(error, dict):
+        causes = error.get("root_cause") or [error]
+        error = causes[0].get("type") or error.get("type")
+    return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{3,80}", error) else "unknown_error"
+
+
+CONNECT_S = 3.0
+POOL = 16  # open connections
+PORTS = {"http": 80, "https": 443}
+JUDGED_HERE = range(300, 600)  # statuses that opensearch-py would raise
+
+Sign = Callable[[str, str, Any], Mapping[str, str]]
+"""(method, URL, body) -> the headers that sign it."""
+
+
+def client(url: str, sign: Sign | None = None) -> Transport:
+    """Return a transport to `url`, for any number of threads. TLS trusts the system's certificates.
+
+    Raises `Misconfigured` if `url` is no http address.
+    """
+    host = _host(url)
+    tls = create_default_context() if host["use_ssl"] else None
+    return Transport([host], Connection, max_retries=0, pool_maxsize=POOL, ssl_context=tls, http_auth=sign)
+
+
+def _host(url: str) -> dict[str, Any]:
+    with suppress(ValueError):
+        at = urlsplit(url.rstrip("/"))
+        if at.scheme in PORTS and at.hostname:
+            port = at.port or PORTS[at.scheme]
+            return {"host": at.hostname, "port": port, "url_prefix": at.path, "use_ssl": at.scheme == "https"}
+    raise Misconfigured("BIO_MCP_OPENSEARCH_URL is not an http address; correct it")
+
+
+class Connection(Urllib3HttpConnection):
+    """Sends one request. Connecting may take `CONNECT_S` of its `timeout`."""
+
+    def perform_request(
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        timeout: float | None = None,
+        ignore: Collection[int] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Return status, headers and text of an answer of 200 to 299. Raises `Busy` or `IndexRefused` for any other."""
+        seconds = self.timeout if timeout is None else timeout
+        bounds: Any = urllib3.Timeout(connect=min(CONNECT_S, seconds), read=seconds)
+        try:
+            answer = super().perform_request(method, url, params, body, bounds, (*ignore, *JUDGED_HERE), headers)
+        except TransportError as error:
+            answer, failure = None, type(error.info).__name__
+        if answer is None:  # out of the handler, so that nothing refers to the error, which has the address
+            raise Busy(f"The passage index cannot be reached ({failure}); try again in a minute.")
+        status, _, text = answer
+        if status >= 300:
+            raise _failure(status, text)
+        return answer
+
+    def log_request_fail(self, *_: Any, **__: Any) -> None:
+        """Log nothing: the caller gets an error, and the log would hold the address."""
+
+
+def _failure(status: int, text: str) -> IndexUnavailable:
+    if status in BUSY_STATUS:
+        return Busy(f"The passage index is busy (HTTP {status}); try again in a moment.")
+    try:
+        return IndexRefused(status, kind_of(json.loads(text)))
+    except ValueError:
+        return Busy(f"The passage index gave an answer that cannot be read (HTTP {status}).")
+
+
+def sigv4(service: str, region: str | None = None, credentials: "Credentials | None" = None) -> Urllib3AWSV4SignerAuth:
+    """Return opensearch-py's signer (Signature Version 4); region and credentials are botocore's own unless given.
+
+    It signs a header with the body's hash, without which Serverless answers 403. botocore renews credentials that
+    expire. Raises `Misconfigured` if there are no credentials or no region.
+    """
+    from botocore.session import Session
+
+    session = Session()
+    found = credentials or session.get_credentials()
+    place = region or session.get_config_variable("region")
+    if found is None or place is None:
+        raise Misconfigured("there are no AWS credentials or no region to sign requests to OpenSearch with")
+    return Urllib3AWSV4SignerAuth(found, place, service)
+
+
+T = TypeVar("T")
+
+BACKOFF = Backoff(tries=5, first_s=0.1, cap_s=2.0)
+JSON, NDJSON = "application/json", "application/x-ndjson"
+
+
+class OpenSearchTransport:
+    """Sends requests. A request with all its retries takes `read_s` or `write_s` seconds at most, within the call's
+    deadline."""
+
+    def __init__(
+        self, client: Transport, *, backoff: Backoff = BACKOFF, read_s: float = 7.0, write_s: float = 60.0
+    ) -> None:
+        self._client = client
+        self.backoff = backoff
+        self.read_s = read_s
+        self.write_s = write_s
+
+    def ask(self, method: str, path: str, body: Any = None, read: Callable[[Any], T] = lambda answer: answer) -> T:
+        """Send `body`, an object or a list of them (sent as lines), and return what `read` makes of the answer's JSON.
+
+        Retries on `Busy`, which `read` may raise too. Raises `Busy` after the last try, and `IndexRefused`.
+        """
+        deadline = call_deadline().share(self.read_s if method == "GET" else self.write_s)
+        return retry(
+            lambda: read(self.once(method, path, body, deadline)),
+            worth=Busy,
+            deadline=deadline,
+            backoff=self.backoff,
+        )
+
+    def refresh(self, name: str) -> None:
+        """Let searches of the index see what was written to it. Raises `Busy` unless every copy did."""
+        self.ask("POST", f"/{name}/_refresh", None, _refreshed)
+
+    def once(self, method: str, path: str, body: Any, deadline: Deadline) -> Any:
+        """Send one request and return the answer's JSON. `body` may also be bytes: lines that are ready to be sent."""
+        sent, kind = _encoded(body)
+        seconds = max(0.1, min(deadline.remaining, 86_400))
+        try:
+            answer = self._client.perform_request(
+                method, path, body=sent or None, timeout=seconds, headers={"content-type": kind}
+            )
+        except SerializationError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise Busy("The passage index gave an answer that cannot be read; try again in a moment.")
+        return answer
+
+
+def _refreshed(answer: Any) -> None:
+    if failed := answer["_shards"]["failed"]:
+        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
+
+
+def _encoded(body: Any) -> tuple[bytes, str]:
+    if body is None:
+        return b"", JSON
+    if isinstance(body, bytes):
+        return body, NDJSON
+    if isinstance(body, list):
+        return lines(body), NDJSON
+    return json.dumps(body).encode(), JSON
+
+
+def lines(objects: Sequence[Any]) -> bytes:
+    """Write one JSON object a line, as `_bulk` and `_msearch` take them."""
+    return b"".join(json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in objects)
+
+
+def transport_to(url: str, service: str) -> OpenSearchTransport:
+    """Return a transport to `url`, which connects when first used.
+
+    `service` is es (a managed domain), aoss (Serverless) or none, which leaves requests unsigned.
+    """
+    return OpenSearchTransport(client(url, None if service == "none" else sigv4(service)))

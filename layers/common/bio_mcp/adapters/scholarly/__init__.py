@@ -1,1 +1,0 @@
-"""Services about papers beside NCBI: iCite, Crossref, Europe PMC and Unpaywall."""

@@ -1,1 +1,0 @@
-"""Where documents are read from, each place behind its guard."""

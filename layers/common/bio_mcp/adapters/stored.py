@@ -1,0 +1,227 @@
+"""What the stores of SQLite and DynamoDB have in common: keys, numbers and the shapes of what they store."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar
+
+from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
+from bio_mcp.graph.nodes import Edge, Node, to_record
+from bio_mcp.literature.clock import sortable
+from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.literature.notices import Notice
+from bio_mcp.literature.records import Article, ChangeKind
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints, NewsEntry
+from bio_mcp.ports.stores import ReviewSearch, ScreeningLabel
+from bio_mcp.retrieval.project_chunks import Work
+
+_WORD = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_FOLDER = re.compile(rf"{_WORD}(?:/{_WORD}){{0,7}}")
+_SUFFIX = re.compile(r"(?:\.[a-z0-9]{1,10}){0,2}")
+_KEY = re.compile(rf"{_FOLDER.pattern}/([0-9a-f]{{64}}){_SUFFIX.pattern}")
+LONGEST = 512  # characters; S3 ends at 1,024 bytes
+
+
+def key_of(folder: str, content: bytes, suffix: str = "") -> str:
+    """Return `folder/<SHA-256 in hex><suffix>`. Raises `InvalidInput` for a folder or suffix with other characters."""
+    key = f"{folder}/{sha256(content).hexdigest()}{suffix}"
+    if not (_FOLDER.fullmatch(folder) and _SUFFIX.fullmatch(suffix) and len(key) <= LONGEST):
+        raise InvalidInput("a blob's folder is words of a-z, 0-9 and - joined by /, its suffix like .pdf")
+    return key
+
+
+def key_of_hash(like: str, digest: str) -> str:
+    """The key of other content, whose SHA-256 is `digest`, in the folder and with the suffix of the key `like`.
+
+    Raises `NotFound` where `key_of` cannot have returned that.
+    """
+    if not is_key(like):
+        raise missing()
+    folder, _, name = like.rpartition("/")
+    return f"{folder}/{digest}{name[64:]}"
+
+
+def is_key(key: str) -> bool:
+    """Whether `key_of` can have returned `key`."""
+    return len(key) <= LONGEST and _KEY.fullmatch(key) is not None
+
+
+def checked(key: str, content: bytes) -> bytes:
+    """Return `content`. Raises `StoreFailed` if it does not match the hash in `key`."""
+    digest = _KEY.fullmatch(key)
+    if digest is None or sha256(content).hexdigest() != digest[1]:
+        raise StoreFailed("A stored file is damaged; import or fetch it again.", retryable=False)
+    return content
+
+
+def missing() -> NotFound:
+    """The failure for an unknown key. It does not quote the key, which may be anybody's text."""
+    return NotFound("There is no stored file of this key")
+
+
+Change = Callable[[KeyCheckpoints], KeyCheckpoints]
+
+
+class CheckpointsByKey(ABC):
+    """`get`, `advance` and `set` of the port `Checkpoints`, over a store that reads and changes one key at a time."""
+
+    def get(self, query_key: str, term: str | None = None) -> Checkpoint:
+        return self._read(query_key).of(term)
+
+    def advance(
+        self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
+    ) -> Checkpoint:
+        return self._change(query_key, lambda before: before.advanced(term, last_edat, windows))[1].of(term)
+
+    def set(
+        self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
+    ) -> Checkpoint:
+        return self._change(query_key, lambda before: before.moved(term, last_edat, windows))[0].of(term)
+
+    @abstractmethod
+    def _read(self, query_key: str) -> KeyCheckpoints:
+        """The checkpoints of a key; empty where there are none."""
+
+    @abstractmethod
+    def _change(self, query_key: str, change: Change) -> tuple[KeyCheckpoints, KeyCheckpoints]:
+        """Apply `change` to the checkpoints of a key, atomically; returns them before and after."""
+
+
+MOST_NAMED = 10  # ids in a message
+
+
+def text_of(what: Node | Edge) -> str:
+    """A node or an edge as it is stored; equal ones are one text."""
+    return json.dumps(to_record(what), ensure_ascii=False, separators=(",", ":"))
+
+
+Record = TypeVar("Record", Node, Edge)
+
+
+def merged(
+    given: Iterable[Record],
+    stored: Mapping[Any, Record],
+    key: Callable[[Record], Any],
+    merge: Callable[[Record | None, Record], Record],
+) -> dict[Any, Record]:
+    """What becomes of nodes or edges that are given, by their keys: each merged with what is stored of it."""
+    found: dict[Any, Record] = {}
+    for each in given:
+        found[key(each)] = merge(found.get(key(each), stored.get(key(each))), each)
+    return found
+
+
+def missing_nodes(node_ids: Collection[str]) -> InvalidInput:
+    """The failure for edges whose nodes are neither given nor stored."""
+    named = ", ".join(sorted(node_ids)[:MOST_NAMED])
+    more = f" and {len(node_ids) - MOST_NAMED} more" if len(node_ids) > MOST_NAMED else ""
+    return InvalidInput(f"These nodes of edges are neither given nor stored: {named}{more}")
+
+
+def entry_at(position: str) -> NewsEntry:
+    """The entry whose `position` this is."""
+    at, pmid, version, kind = position.split(" ")
+    return NewsEntry(datetime.fromisoformat(at), ChangeKind(kind), str(int(pmid)), int(version))
+
+
+OLD_VERSIONS = 5  # of a paper, that are stored beside its newest
+
+
+class Codec(Protocol):
+    """Converts an article to bytes and back; the result equals the original."""
+
+    def dumps(self, article: Article, /) -> bytes:
+        """The article as bytes."""
+
+    def loads(self, blob: bytes, /) -> Article:
+        """The article that `dumps` encoded. Raises `StoreFailed` for other bytes."""
+
+
+def utc_day(seconds: float) -> date:
+    """The day (UTC) of a time in seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).date()
+
+
+def unknown_paper(pmid: str) -> NotFound:
+    """The failure for a PMID that is not in the corpus; it says how to add it."""
+    return NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+
+
+def unknown_version(pmid: str, version: int) -> NotFound:
+    """The failure for a version of a paper that is not stored."""
+    return NotFound(f"PMID {pmid} is not stored as of version {version}: it was deleted, or revised too often since")
+
+
+def number(pmid: str) -> int | None:
+    """The PMID as an integer; None for what is not one in its normal form ("abc", "007")."""
+    return int(pmid) if is_pmid(pmid) else None
+
+
+def numbers(pmids: Iterable[str]) -> list[int]:
+    """Those of `pmids` that are PMIDs; each once, in ascending order."""
+    return sorted({int(pmid) for pmid in pmids if is_pmid(pmid)})
+
+
+def key(pmid: str) -> int:
+    """The PMID as an integer. Raises `InvalidInput` for what is not one in its normal form."""
+    if not is_pmid(pmid):
+        raise InvalidInput(f"{pmid!r} is not a PMID: digits only, no leading zero")
+    return int(pmid)
+
+
+def to_row(document: ProjectDocument) -> dict[str, Any]:
+    """The document as JSON values, but for its identifiers, which stand elsewhere: they move between documents."""
+    row = asdict(document)
+    del row["identifiers"]
+    return row
+
+
+def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocument:
+    """Restore a document that `to_row` made, with the identifiers that it has."""
+    work = row["work"]
+    named = {"authors": tuple(work["authors"]), "tags": tuple(work["tags"])}
+    notices = tuple(Notice(**each) for each in row.get("notices", ()))  # which older rows have not
+    read = {"work": Work(**{**work, **named}), "identifiers": frozenset(identifiers), "notices": notices}
+    return ProjectDocument(**{**row, **read})
+
+
+def label_row(label: ScreeningLabel) -> dict[str, Any]:
+    """The label as JSON."""
+    return {**asdict(label), "at": sortable(label.at)}
+
+
+def label_of(row: dict[str, Any]) -> ScreeningLabel:
+    """The label that `label_row` wrote."""
+    return ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])})
+
+
+def search_row(search: ReviewSearch) -> dict[str, Any]:
+    """The search as JSON."""
+    return {**asdict(search), "at": sortable(search.at)}
+
+
+def search_of(row: dict[str, Any]) -> ReviewSearch:
+    """The search that `search_row` wrote."""
+    moment = datetime.fromisoformat(row["at"])
+    return ReviewSearch(**{**row, "at": moment, "record_ids": tuple(row["record_ids"])})
+
+
+def by_time(labels: list[ScreeningLabel]) -> list[ScreeningLabel]:
+    """The labels in the order that the port promises."""
+    return sorted(labels, key=lambda each: (each.at, each.record_id, each.stage))
+
+
+MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ
+
+
+def age_s(stored: float, expires: float, now: float) -> float | None:
+    """Age in seconds of a value stored at `stored` that expires at `expires`; None once it has expired.
+
+    Also None for a value stored more than `MAX_SKEW_S` in the future: somebody has set the clock back.
+    """
+    return max(0.0, now - stored) if stored - MAX_SKEW_S <= now < expires else None

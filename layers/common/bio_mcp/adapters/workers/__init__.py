@@ -1,1 +1,0 @@
-"""The port `Workers`: processes of this machine that embed."""

@@ -1,0 +1,187 @@
+"""Clients of the authorization server: those that registered themselves, and those whose id is an address."""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from mcp.server.auth.provider import RegistrationError
+from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
+from pydantic import AnyUrl
+
+from bio_mcp.callers import SCOPES
+from bio_mcp.doors.auth.access import is_loopback
+from bio_mcp.doors.auth.sessions import derived
+from bio_mcp.doors.auth.tokens import Key, Keys
+from bio_mcp.errors import InvalidInput
+
+MAX_URI = 512  # characters
+PROGRAMS = {"claude", "codex", "cursor", "vscode", "vscode-insiders", "windsurf", "zed"}
+"""Schemes without a dot of programs on people's machines; RFC 8252 asks for one with a dot, which any program may
+have."""
+
+
+def is_allowed(uri: str) -> bool:
+    """Whether it is an https address, one of this machine's loopback interface by http, or a program's own scheme."""
+    try:
+        parts = urlsplit(uri)
+        host = parts.hostname or ""
+        AnyUrl(uri)
+    except ValueError:
+        return False
+    if len(uri) > MAX_URI or not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
+        return False
+    if parts.fragment or "#" in uri or "@" in parts.netloc:
+        return False
+    if parts.scheme in ("https", "http"):
+        return bool(host) and (parts.scheme == "https" or is_loopback(host))
+    return "." in parts.scheme or parts.scheme in PROGRAMS
+
+
+def comparable(uri: AnyUrl | str) -> str:
+    """What two redirect URIs are compared by: themselves, but for the port of a loopback address (RFC 8252, 7.3)."""
+    written = str(AnyUrl(str(uri)))
+    parts = urlsplit(written)
+    if parts.scheme == "http" and is_loopback(parts.hostname or ""):
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        return parts._replace(netloc=str(host)).geturl()
+    return written
+
+
+def host_of(uri: AnyUrl | str) -> str:
+    """What a person is told of where they are sent back to."""
+    parts = urlsplit(str(uri))
+    if parts.scheme == "http":
+        return "this computer"
+    return parts.hostname or "" if parts.scheme == "https" else f"the program {parts.scheme}"
+
+
+MAX_NAME = 80  # characters
+MAX_REDIRECTS = 10
+MAX_REGISTERED = 1_500  # characters of a client's redirect URIs, which come back in its id
+PUBLIC, CONFIDENTIAL = "none", "client_secret_post"  # how clients authenticate
+PREFIX = "registered."
+MAC_BYTES = 16
+NOT_A_CLIENT = "its address gives no description of a client: a JSON object with this address as client_id"
+
+
+class Client(OAuthClientInformationFull):
+    """A client: its name as a person is shown it, and where people are sent back to."""
+
+    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
+        """The URI to send back to. Raises `InvalidRedirectUriError` unless the client gave it; any port of loopback is
+        as good."""
+        given = self.redirect_uris or []
+        if redirect_uri is None and len(given) == 1:
+            return given[0]
+        if redirect_uri is None or comparable(redirect_uri) not in map(comparable, given):
+            raise InvalidRedirectUriError("redirect_uri is none of those that the client gave")
+        return redirect_uri
+
+    def validate_scope(self, requested_scope: str | None) -> list[str] | None:
+        """The scopes of this server among those asked for; None where none of them is, and the person chooses."""
+        words = (requested_scope or "").split()
+        return [scope for scope in SCOPES if scope in words] or None
+
+    @property
+    def shown(self) -> str:
+        """What a person is told the client is called."""
+        return self.client_name or host_of((self.redirect_uris or [AnyUrl("about:blank")])[0])
+
+
+def client(
+    client_id: str, redirects: Iterable[str], name: str = "", secret: str = "", issued: int | None = None
+) -> Client:
+    """A client, public unless it has a secret."""
+    return Client(
+        client_id=client_id,
+        redirect_uris=[AnyUrl(uri) for uri in redirects],
+        client_name=name or None,
+        token_endpoint_auth_method=CONFIDENTIAL if secret else PUBLIC,
+        client_secret=secret or None,
+        client_id_issued_at=issued,
+    )
+
+
+def plain_name(name: object) -> str:
+    """A name without what is not printed or turns text around."""
+    return "".join(each for each in name if each.isprintable())[:MAX_NAME].strip() if isinstance(name, str) else ""
+
+
+def register(wanted: OAuthClientInformationFull, keys: Keys) -> None:
+    """Give a client that registers itself (RFC 7591) an id and, unless it is public, a secret. Raises
+    `RegistrationError`.
+
+    Nothing is stored: the id of a client holds what it registered, sealed by our key, so strangers cannot fill a store.
+    Its secret follows from its id. Both end when the key does.
+    """
+    redirects = [str(uri) for uri in wanted.redirect_uris or []]
+    if not redirects or len(redirects) > MAX_REDIRECTS or sum(map(len, redirects)) > MAX_REGISTERED:
+        raise RegistrationError("invalid_redirect_uri", f"give 1 to {MAX_REDIRECTS} redirect URIs, of some length")
+    if refused := [uri for uri in redirects if not is_allowed(uri)]:
+        at = redirects.index(refused[0])
+        raise RegistrationError("invalid_redirect_uri", f"redirect_uris[{at}]: https, or http on loopback")
+    public, name = wanted.token_endpoint_auth_method == PUBLIC, plain_name(wanted.client_name)
+    content = {"u": redirects, "n": name, "p": public, "t": wanted.client_id_issued_at}
+    packed = _b64(json.dumps(content, separators=(",", ":")).encode())
+    wanted.client_id = f"{PREFIX}{packed}.{_seal(keys[0], packed)}"
+    wanted.client_secret = None if public else _client_secret(keys[0], wanted.client_id)
+    wanted.token_endpoint_auth_method = PUBLIC if public else CONFIDENTIAL
+    wanted.client_name = name or None
+
+
+def registered(client_id: str, keys: Keys) -> Client | None:
+    """The client that registered itself and was given this id; None for an id that we did not give out."""
+    packed, _, seal = client_id.removeprefix(PREFIX).partition(".")
+    for key in keys:
+        if hmac.compare_digest(_seal(key, packed).encode(), seal.encode()):
+            content = json.loads(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)))
+            secret = "" if content["p"] else _client_secret(key, client_id)
+            return client(client_id, content["u"], content["n"], secret, content["t"])
+    return None
+
+
+def _seal(key: Key, packed: str) -> str:
+    made = hmac.new(derived(key.value, "registrations of clients"), packed.encode(), hashlib.sha256)
+    return _b64(made.digest()[:MAC_BYTES])
+
+
+def _client_secret(key: Key, client_id: str) -> str:
+    return hmac.new(derived(key.value, "secrets of clients"), client_id.encode(), hashlib.sha256).hexdigest()
+
+
+def _b64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def is_address(client_id: str) -> bool:
+    """Whether a client's id is the address of its description (Client ID Metadata Documents)."""
+    try:
+        parts = urlsplit(client_id)
+    except ValueError:
+        return False
+    steps = parts.path.split("/")
+    return (
+        parts.scheme == "https" and parts.path not in ("", "/") and not ("#" in client_id or {".", ".."} & set(steps))
+    )
+
+
+def described(address: str, body: bytes) -> Client:
+    """The client that the description at `address` is of. Raises `InvalidInput` where it is of none."""
+    try:
+        read = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInput(NOT_A_CLIENT) from None
+    if not isinstance(read, dict) or read.get("client_id") != address:
+        raise InvalidInput(NOT_A_CLIENT)
+    others = read.get("token_endpoint_auth_methods_supported")  # one description serves servers that offer others
+    methods = [read.get("token_endpoint_auth_method", PUBLIC), *(others if isinstance(others, list) else [])]
+    if "client_secret" in read or PUBLIC not in methods:
+        raise InvalidInput("its description asks for a way to authenticate that is not offered; take none")
+    given = read.get("redirect_uris")
+    uris = [uri for uri in given if isinstance(uri, str) and is_allowed(uri)] if isinstance(given, list) else []
+    if not uris:
+        raise InvalidInput("its description has no redirect URI that is https, or http on loopback")
+    return client(address, uris[:MAX_REDIRECTS], plain_name(read.get("client_name")))

@@ -1,0 +1,265 @@
+"""An authorization server for one team (OAuth 2.1), over the port `Authorizations` and the MCP SDK's handlers."""
+
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from anyio.to_thread import run_sync
+from mcp.server.auth.handlers.authorize import AuthorizationHandler
+from mcp.server.auth.handlers.register import RegistrationHandler
+from mcp.server.auth.handlers.token import TokenHandler
+from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
+from mcp.server.auth.provider import (
+    AuthorizationParams,
+    construct_redirect_uri,
+)
+from mcp.server.auth.settings import ClientRegistrationOptions
+from mcp.shared.auth import OAuthMetadata
+from starlette.datastructures import FormData, ImmutableMultiDict
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bio_mcp.callers import MEANING, SCOPES, Caller
+from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.bearer import RateLimiter, published, refused
+from bio_mcp.doors.auth.clients import (
+    CONFIDENTIAL,
+    PUBLIC,
+    Client,
+    described,
+    host_of,
+    is_address,
+)
+from bio_mcp.doors.auth.grants import CONSENT, Provider
+from bio_mcp.doors.auth.pages import LEADS_AWAY, Guarded, Handler, field, page, problem, read_form, sign_in_routes
+from bio_mcp.doors.auth.sessions import CookieRequired, People, Sessions
+from bio_mcp.doors.auth.tokens import KEY
+from bio_mcp.ports.state import Authorizations
+
+log = logging.getLogger(__name__)
+
+
+TOO_OLD = "This request is too old, or not whole. Go back to the program that sent you here, and connect again."
+FORGED = "This form came from elsewhere. Go back to the program that sent you here, and connect again."
+NO_SCOPE = "Nothing was chosen that the program may do, so nothing was allowed."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is decided: which client, its request, sealed and open, and the scopes that the person could allow it."""
+
+    client: Client
+    sealed: str
+    params: AuthorizationParams
+    scopes: list[str]
+
+
+@dataclass(frozen=True)
+class ConsentPage:
+    """The handlers of the page; `cookie` is the name of the session's. They are reached by people who are signed in."""
+
+    provider: Provider
+    cookie: str
+
+    async def show(self, request: Request) -> Response:
+        """Say who asks for what, and where an answer goes."""
+        asked = await self._asked(request, request.query_params.get("request", ""))
+        return self._page(request, asked) if asked else problem(request, TOO_OLD)
+
+    async def decide(self, request: Request) -> Response:
+        """Send the person back to the client, with a code or the refusal."""
+        form = await read_form(request)
+        asked = await self._asked(request, field(form, "request"))
+        if asked is None:
+            return problem(request, TOO_OLD)
+        if not hmac.compare_digest(self._token(request, asked).encode(), field(form, "token").encode()):
+            return problem(request, FORGED, HTTPStatus.FORBIDDEN)
+        if field(form, "decision") != "allow":
+            return self._back(asked, error="access_denied")
+        return await self._allow(request, asked, form)
+
+    async def _allow(self, request: Request, asked: Asked, form: FormData) -> Response:
+        chosen = [scope for scope in asked.scopes if scope in form.getlist("scope")]
+        if not chosen:
+            return problem(request, NO_SCOPE)
+        caller: Caller = request.scope[KEY]
+        params = asked.params.model_copy(update={"scopes": chosen})
+        log.info("allowed %s: %s", asked.client.shown, " ".join(chosen), extra={"subject": caller.subject})
+        return self._back(asked, code=await run_sync(self.provider.allow, caller, asked.client, params))
+
+    async def _asked(self, request: Request, sealed: str) -> Asked | None:
+        opened = self.provider.opened(sealed)
+        client = await self.provider.get_client(opened[0]) if opened else None
+        if opened is None or client is None:
+            return None
+        _, params = opened
+        caller: Caller = request.scope[KEY]
+        wanted = params.scopes or SCOPES
+        return Asked(client, sealed, params, [each for each in SCOPES if each in wanted and each in caller.scopes])
+
+    def _back(self, asked: Asked, **answer: str) -> Response:
+        """To the client, with whose answer it is (RFC 9207)."""
+        issuer = self.provider.access.issuer
+        to = construct_redirect_uri(str(asked.params.redirect_uri), **answer, state=asked.params.state, iss=issuer)
+        headers = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
+        return RedirectResponse(to, HTTPStatus.SEE_OTHER, headers)
+
+    def _token(self, request: Request, asked: Asked) -> str:
+        """What only a form that this session was shown for this request holds."""
+        about = f"{request.cookies.get(self.cookie, '')} {asked.sealed}"
+        return hmac.new(
+            self.provider.derived_keys("forms")[0], about.encode(errors="replace"), hashlib.sha256
+        ).hexdigest()
+
+    def _page(self, request: Request, asked: Asked) -> Response:
+        return page(
+            request,
+            "consent.html",
+            headers=LEADS_AWAY,
+            name=asked.client.shown,
+            address=asked.client.client_id if is_address(asked.client.client_id) else "",
+            back=host_of(asked.params.redirect_uri),
+            local=asked.params.redirect_uri.scheme != "https",
+            scopes=[(scope, MEANING[scope]) for scope in SCOPES if scope in asked.scopes],
+            sealed=asked.sealed,
+            token=self._token(request, asked),
+        )
+
+
+NOT_STORED = {"cache-control": "no-store", "pragma": "no-cache"}
+
+
+class Endpoints:
+    """Handlers of `/authorize`, `/token` and `/revoke`.
+
+    `asked` is asked for clients where a person is signed in, `known` elsewhere: it fetches nothing.
+    """
+
+    def __init__(self, asked: Provider, known: Provider) -> None:
+        self._authorization = AuthorizationHandler(asked)
+        self._authenticator = ClientAuthenticator(known)
+        self._token = TokenHandler(known, self._authenticator)
+        self._known = known
+
+    async def authorize(self, request: Request) -> Response:
+        """To the page that asks the person; what is wrong with a request is told to its client where that is safe, and
+        to the person where it is not."""
+        if _repeated(request.query_params):
+            return problem(request, "A parameter of this request is given twice.")
+        response = await self._authorization.handle(request)
+        if location := response.headers.get("location"):
+            if not location.startswith(f"{CONSENT}?"):
+                response.headers["location"] = construct_redirect_uri(location, iss=self._known.access.issuer)
+            return response
+        reason = json.loads(bytes(response.body)).get("error_description") or ""
+        return problem(request, f"The program that sent you here made a request that is not answered: {reason}")
+
+    async def token(self, request: Request) -> Response:
+        """Tokens for a code or a refresh token."""
+        form = await read_form(request)
+        if _repeated(form):
+            return refused(400, "invalid_request", "a parameter is given twice", NOT_STORED)
+        if not self._known.is_for_us(field(form, "resource")):
+            return refused(400, "invalid_target", "resource is not this server's", NOT_STORED)
+        response: Response = await self._token.handle(request)
+        return response
+
+    async def revoke(self, request: Request) -> Response:
+        """End the grant of a refresh or access token (RFC 7009). What is none of the client's is answered alike."""
+        form = await read_form(request)
+        try:
+            client = await self._authenticator.authenticate_request(request)
+        except AuthenticationError as error:
+            return refused(401, "invalid_client", error.message, NOT_STORED)
+        token = field(form, "token")
+        if not token:
+            return refused(400, "invalid_request", "token is missing", NOT_STORED)
+        found = await self._known.load_refresh_token(client, token) or await self._known.load_access_token(token)
+        if found and found.client_id == client.client_id:
+            await self._known.revoke_token(found)
+        return Response(None, 200, NOT_STORED)
+
+
+def _repeated(given: ImmutableMultiDict[str, object]) -> bool:
+    """Whether a parameter is given more than once (RFC 6749, 3.1)."""
+    return len(given.multi_items()) != len(given)
+
+
+WELL_KNOWN = "/.well-known/oauth-authorization-server"  # RFC 8414, 3
+AUTHORIZE, TOKEN, REGISTER, REVOKE = "/authorize", "/token", "/register", "/revoke"
+METHODS = [PUBLIC, CONFIDENTIAL]
+
+
+REQUESTS_A_MINUTE = 300  # of an address, in each process
+
+
+def routes(
+    access: Access | None,
+    sessions: Sessions,
+    authorizations: Callable[[], Authorizations],
+    read_document: Callable[[str], bytes],
+) -> list[BaseRoute]:
+    """Sign-in and sign-out wherever there are access tokens, and the authorization server wherever it is the issuer.
+
+    They come before the console's routes, the last of which takes every path. `read_document` fetches a client's
+    description of itself, which is done only for people who are signed in.
+    """
+    if access is None:
+        return []
+    rate = RateLimiter(REQUESTS_A_MINUTE)
+    pages = sign_in_routes(People(authorizations), sessions, rate)
+    if not access.issues_tokens:
+        return pages
+
+    def fetched(address: str) -> Client:
+        return described(address, read_document(address))
+
+    asked, known = Provider(access, authorizations, fetched), Provider(access, authorizations)
+    consent, endpoints = ConsentPage(asked, sessions.cookie), Endpoints(asked, known)
+    registering = RegistrationHandler(known, ClientRegistrationOptions(enabled=True))
+    people = [Middleware(partial(CookieRequired, sessions=sessions))]
+
+    path = urlsplit(access.resource).path.rstrip("/")  # where clients look that take the endpoint for the issuer
+
+    def route(path: str, handler: Handler, method: str, middleware: Sequence[Middleware] = ()) -> Route:
+        return Route(path, Guarded(handler, rate), methods=[method], middleware=middleware)
+
+    return [
+        *pages,
+        *published(metadata(access.issuer).model_dump_json(exclude_none=True), [WELL_KNOWN, WELL_KNOWN + path]),
+        route(AUTHORIZE, endpoints.authorize, "GET", people),
+        route(CONSENT, consent.show, "GET", people),
+        route(CONSENT, consent.decide, "POST", people),
+        route(TOKEN, endpoints.token, "POST"),
+        route(REGISTER, registering.handle, "POST"),
+        route(REVOKE, endpoints.revoke, "POST"),
+    ]
+
+
+def metadata(issuer: str) -> OAuthMetadata:
+    """What the server says of itself (RFC 8414)."""
+    return OAuthMetadata.model_validate(
+        {
+            "issuer": issuer,
+            "authorization_endpoint": issuer + AUTHORIZE,
+            "token_endpoint": issuer + TOKEN,
+            "registration_endpoint": issuer + REGISTER,
+            "revocation_endpoint": issuer + REVOKE,
+            "scopes_supported": SCOPES,
+            "response_modes_supported": ["query"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "token_endpoint_auth_methods_supported": METHODS,
+            "revocation_endpoint_auth_methods_supported": METHODS,
+            "code_challenge_methods_supported": ["S256"],
+            "client_id_metadata_document_supported": True,
+            "authorization_response_iss_parameter_supported": True,
+        }
+    )

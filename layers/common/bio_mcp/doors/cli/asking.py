@@ -1,0 +1,194 @@
+"""`bio-mcp search`, `get`, `answer` and `news`: what the papers of the corpus say."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
+from bio_mcp.doors.cli.render import View, titled
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.literature.clock import instant
+from bio_mcp.literature.identifiers import doi_page, pubmed_page
+from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer import rag_answer
+from bio_mcp.tools.answer_size import MOST
+from bio_mcp.tools.get_doc import rag_get
+from bio_mcp.tools.news import DAYS, MOST_ENTRIES, whats_new
+from bio_mcp.tools.search import rag_search
+
+HITS = View(
+    ranked=True,
+    hidden=frozenset({"section"}),
+    empty="No paper in the corpus matches. `bio-mcp doctor` shows how many it has.",
+    foot="Scores only order this answer: they say nothing of how well a paper fits.",
+)
+HELPS = {
+    "lang": "language of the question",
+    "journals": "this NLM id or full title; repeat for more",
+    "publication_types": "this MeSH id or name, e.g. meta-analysis; repeat for more",
+}
+SEARCH_HELPS = {"top_k": "papers to show", "quality_bias": "better evidence and newer papers rank higher"}
+
+
+@click.command("search")
+@words("query")
+@options_of(rag_search, without=("query",), helps=HELPS | SEARCH_HELPS)
+@answering
+def search_command(session: Session, /, **given: Any) -> None:
+    """Find papers of your corpus for QUERY, a question or words: the best evidence first, each with its reason."""
+    session.answer(session.ask(rag_search, arguments_of(rag_search, given)), HITS, given["query"])
+
+
+@click.command("get")
+@pmids
+@answering
+def get_command(session: Session, pmids: tuple[str, ...]) -> None:
+    """Show the papers of PMIDS: 34093513 or pmid:34093513."""
+
+    def read(pmid: str) -> dict[str, Any]:
+        return session.ask(rag_get, {"doc_id": f"pmid:{pmid}", "max_characters": answer_size.MOST})
+
+    session.answer_each("papers", pmids, read, View())
+
+
+HEADINGS = {"retracted": "Retracted", "new": "New", "changed": "Changed", "deleted": "Withdrawn from PubMed"}
+"""By kind of news, in the order in which they are shown."""
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
+
+
+@click.command("answer")
+@click.argument("question", nargs=-1, metavar="QUESTION")
+@click.option("--show", "answer_id", metavar="ID", help="Show the answer of this id as it was given, and its flags.")
+@options_of(rag_answer, without=("question",), helps=HELPS)
+@answering
+def answer_command(session: Session, /, question: tuple[str, ...], answer_id: str | None, **given: Any) -> None:
+    """Answer QUESTION from the corpus, by sentences of its papers quoted word for word; or show an earlier answer."""
+    if bool(question) == bool(answer_id):
+        raise click.UsageError("give a QUESTION, or --show and the ID of an answer")
+    if answer_id:
+        session.answer(_stored(session.own.answers.get(answer_id)), show_answer)
+    else:
+        arguments = arguments_of(rag_answer, {**given, "question": " ".join(question)})
+        session.answer(session.ask(rag_answer, arguments), show_answer)
+
+
+def _stored(stored: StoredAnswer) -> dict[str, Any]:
+    return {
+        "answer_id": stored.answer_id,
+        "question": stored.question,
+        "answer": stored.text,
+        "citations": [
+            {"id": f"pmid:{each.pmid}", "version": each.version, "span": each.where, "quote": each.quote}
+            for each in stored.spans
+        ],
+        "answer_conf": stored.confidence,
+        "asked": instant(stored.asked),
+        "retracted_since": [f"pmid:{pmid}" for pmid in stored.flagged],
+    }
+
+
+def show_answer(body: Mapping[str, Any]) -> None:
+    """Print an answer, or why it is withheld, with its citations; of an earlier one also its question and its flags."""
+    if question := body.get("question"):
+        terminal.show(Text(question, style="bold"))
+    if reason := body.get("reason"):
+        terminal.show(Text.assemble(("Withheld: ", "bold yellow"), reason, "."))
+    else:
+        terminal.show(body["answer"] or "Withheld.")
+    if body["citations"]:
+        terminal.show("", *(_citation(number, each) for number, each in enumerate(body["citations"], 1)))
+    for part in body.get("parts", ()):
+        terminal.show(f"on {part['part']}: confidence {part['answer_conf']:.2f}")
+    if "asked" in body:
+        about = f"given {body['asked']} with confidence {body['answer_conf']:.2f}"
+    else:
+        confidence = f"confidence {body['scores']['answer_conf']:.2f}, answers are given from {body['tau']:.2f}"
+        about = f"{confidence}; {body['mode']}; answer {body['answer_id']}"
+    terminal.show(Text(about, "dim"))
+    for doc_id in body.get("retracted_since", ()):
+        terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
+
+
+def _citation(number: int, each: Mapping[str, Any]) -> RenderableType:
+    version = f", version {each['version']}" if "relevance" not in each else ""
+    relevance = f", relevant with {each['relevance']:.2f}" if "relevance" in each else ""
+    where = f"PMID {each['id'].removeprefix('pmid:')}{version}, {each['span']}{relevance}"
+    rank = f"[{number}] "
+    lines = [Text(each["quote"]), Text(where, style="italic")]
+    first = titled(each, rank) if "title" in each else Text.assemble(rank, lines.pop(0))
+    return Group(first, *(Padding(line, (0, 0, 0, 4), expand=False) for line in lines))
+
+
+@click.command("news")
+@click.argument("query_key")
+@click.option("--since", metavar="DATE", help=f"A date, or `next` of an answer as JSON. [default: {DAYS} days ago]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "json"]),
+    default="markdown",
+    show_default=True,
+    help="Of the digest.",
+)
+@click.option("--limit", type=click.IntRange(1), default=1_000, show_default=True, help="Entries to look through.")
+@answering
+def news_command(session: Session, /, query_key: str, since: str | None, form: str, limit: int) -> None:
+    """Show what became of the papers that QUERY_KEY found: new, changed (what differs), retracted, withdrawn.
+
+    It reads the corpus; `bio-mcp sync` brings it up to date. JSON has `next`, to be given as --since the next time.
+    """
+    session.as_json = session.as_json or form == "json"
+    body: dict[str, Any] = {"more": True}
+    news: list[Any] = []
+    while body["more"] and limit > 0:
+        arguments = {"query_key": query_key, "limit": min(limit, MOST_ENTRIES), "max_characters": MOST}
+        body = session.ask(whats_new, arguments | ({"since": since} if since else {}))
+        since, limit = body["next"], limit - MOST_ENTRIES
+        news += body["news"]
+    session.answer({**body, "news": news}, lambda body: terminal.show(*digest(body)))
+
+
+def digest(body: Mapping[str, Any]) -> Iterator[str]:
+    """Lines of Markdown: a section for each kind of news, an item for each paper."""
+    yield f"# News of {_plain(body['query_key'])}"
+    for kind, heading in HEADINGS.items():
+        news = [each for each in body["news"] if each["kind"] == kind]
+        if news:
+            yield from ("", f"## {heading} ({len(news)})", "", *(line for each in news for line in _item(each)))
+    if not body["news"]:
+        yield from ("", "Nothing new.")
+    if body["more"]:
+        yield from ("", f"There is more: give --since {body['next']!r}.")
+
+
+def _item(news: Mapping[str, Any]) -> Iterator[str]:
+    title = _plain(news.get("title") or f"PMID {news['pmid']}")
+    journal = " ".join(str(news[name]) for name in ("journal", "year") if news.get(name))
+    source = [", ".join(news.get("authors", ())), journal, f"{news['at'][:10]}"]
+    links = [f"[PubMed]({pubmed_page(news['pmid'])})"]
+    links += [f"[DOI]({doi_page(news['doi'])})"] if news.get("doi") else []
+    yield f"- **{title}** {'. '.join(filter(None, map(_plain, source)))}. {' '.join(links)}"
+    yield from (f"  - {_plain(each)}" for each in news.get("notices", ()))
+    if news["kind"] == "changed":
+        yield from (f"  - {line}" for line in _changes(news.get("changed")))
+
+
+def _changes(changed: Sequence[Mapping[str, str]] | None) -> Iterator[str]:
+    if changed is None:
+        yield "what differs is no longer known"
+    for each in changed or ():
+        parts = [f"~~{_plain(each['removed'])}~~"] if each.get("removed") else []
+        parts += [_plain(each["added"])] if each.get("added") else []
+        yield f"{each['field']}: {' → '.join(parts)}"
+
+
+def _plain(text: str) -> str:
+    """The text in one line, with what Markdown would read as its own escaped."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,311 @@
+"""`bio-mcp doctor`, and for whoever looks after the installation any tool by its name: `tools`, `call` and `replay`."""
+
+import json
+import platform
+import sqlite3
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.padding import Padding
+from rich.text import Text
+
+from bio_mcp import __version__
+from bio_mcp.call import excerpt
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.options import answering
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.health import FAIL, OK, WARN, Finding, examine
+from bio_mcp.ports import Backends
+from bio_mcp.ports.models import Role
+from bio_mcp.ports.state import CallRecord
+from bio_mcp.replaying import UNKNOWN, replay
+from bio_mcp.retrieval.relevance import is_fitted_to
+from bio_mcp.syncing.importing import corpus_size
+from bio_mcp.syncing.windows import future_warning
+from bio_mcp.tool import Resource, Tool, by_any_name
+
+NCBI_S = 9  # for all tries
+FLAGGED_SHOWN = 5  # answers, at most
+OTHER_MODEL = (
+    "The index decides. Run `bio-mcp admin reindex` to embed all by the model of the settings, or set "
+    "BIO_MCP_EMBEDDING_MODEL to that of the index."
+)
+TWO_INDEXES = (
+    "Every paper is written to both, until `bio-mcp admin reindex remove`; `bio-mcp admin reindex status` compares "
+    "them."
+)
+NO_ADDRESS = Finding(
+    WARN,
+    "readable; no NCBI_ADMIN_EMAIL",
+    "Set it to your address: NCBI writes there before it blocks anyone.",
+    "settings",
+)
+NOT_ASKED = Finding(OK, "not asked; `bio-mcp doctor --ncbi` asks it", check="ncbi")
+MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
+VERDICTS = {
+    "ok": "Everything is in order.",
+    "warn": "Nothing is broken; see the rows marked warn.",
+    "fail": "Something is broken; follow the advice beside FAIL.",
+}
+
+
+def model(backends: Backends) -> Finding:
+    """The embedding model gives vectors of its dimension; says whether the probabilities were fitted to it."""
+    vectors = backends.embeddings.embed(["Is the embedding model at work?"])
+    if vectors.shape != (1, backends.embeddings.dim):
+        found = f"gives vectors of {vectors.shape[1]} dimensions"
+        return Finding(FAIL, found, "Delete the model and run `bio-mcp setup`.")
+    fingerprint, configured = backends.embeddings.fingerprint, backends.models.named("").fingerprint
+    fitted = is_fitted_to(fingerprint)
+    found = fingerprint if fitted else f"{fingerprint}; probabilities of relevance, fitted to another, are rough"
+    if fingerprint == configured:
+        return Finding(OK, found)
+    return Finding(WARN, f"{found}; the settings name {configured}", OTHER_MODEL)
+
+
+def index(backends: Backends) -> Finding:
+    """Every paper is indexed, by the configured model."""
+    size = corpus_size(backends)
+    if not size.documents:
+        return Finding(WARN, "the corpus is empty", "Run `bio-mcp import --sample` or `bio-mcp sync`.")
+    backends.passages.check_model(backends.embeddings.fingerprint, backends.embeddings.dim)
+    found = f"{size.documents:,} papers, {size.indexed:,} of them indexed as {size.chunks:,} passages"
+    if size.documents != size.indexed:
+        return Finding(WARN, found, "Run the interrupted import or sync again, or `bio-mcp admin reindex`.")
+    if others := [each.role for each in backends.indexes.all() if each.role is not Role.SEARCHED]:
+        return Finding(WARN, f"{found}; a {others[0]} index beside it", TWO_INDEXES)
+    return Finding(OK, found)
+
+
+def queries(backends: Backends) -> Finding:
+    """No watermark is in the future."""
+    checkpoints, today = backends.checkpoints.all(), backends.today()
+    problems = {f"{each.query_key}: {reason}": None for each in checkpoints if (reason := future_warning(each, today))}
+    if problems:
+        return Finding(WARN, "; ".join(problems), "Correct the clock and run the sync again.")
+    return Finding(OK, f"{len({each.query_key for each in checkpoints})} followed")
+
+
+def answers(backends: Backends) -> Finding:
+    """No paper that an answer cites was retracted since."""
+    flagged = backends.answers.flagged(FLAGGED_SHOWN)
+    if not flagged:
+        return Finding(OK, "none cites a paper that was retracted since")
+    of_each = (f"{each.answer_id} (PMID {', '.join(each.flagged)})" for each in flagged)
+    found = f"cite papers that were retracted since: {', '.join(of_each)}"
+    return Finding(WARN, found, "Read them with `bio-mcp answer --show ID`, and ask again.")
+
+
+def ncbi(backends: Backends) -> Finding:
+    """NCBI answers a search."""
+    page = backends.entrez.esearch("all[sb]", retmax=1, deadline=Deadline(NCBI_S))
+    return Finding(OK, f"answers; PubMed holds {page.count:,} records")
+
+
+CORPUS = {"embedding model": model, "corpus": index, "queries": queries, "answers": answers}
+
+
+@click.command("doctor")
+@click.option("--ncbi", "ask_ncbi", is_flag=True, help="Ask NCBI too, within 10 seconds.")
+@click.option("--upstreams", is_flag=True, help="Ask every service that is configured, each within 10 seconds.")
+@answering
+def doctor_command(session: Session, ask_ncbi: bool, upstreams: bool) -> None:
+    """Check this installation and its corpus, with advice on every problem.
+
+    --upstreams asks NCBI's E-utilities and its ID converter, and where they are configured the language model (for a
+    few tokens), the issuer of access tokens and the OpenTelemetry collector.
+    """
+
+    def examine_all(backends: Backends, _context: object) -> dict[str, Any]:
+        versions = f"bio-mcp {__version__} on Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+        found = [
+            Finding(OK, versions, check="versions"),
+            Finding(OK, "readable", check="settings") if session.settings.ncbi_admin_email else NO_ADDRESS,
+            *backends.checks(),
+            *(examine(name, partial(check, backends)) for name, check in CORPUS.items()),
+            examine("ncbi", partial(ncbi, backends)) if ask_ncbi or upstreams else NOT_ASKED,
+            *(backends.upstreams() if upstreams else ()),
+        ]
+        return {"ok": all(each.state != FAIL for each in found), "checks": [asdict(each) for each in found]}
+
+    body = session.do("corpus.doctor", examine_all)
+    session.answer(body, _show_checks)
+    session.code = 0 if body["ok"] else 1
+
+
+def _show_checks(body: Mapping[str, Any]) -> None:
+    """Print a row per check with its advice, then the verdict."""
+    rows = [
+        (
+            Text(MARKS[each["state"]], terminal.STYLES[each["state"]]),
+            each["check"],
+            "\n".join(filter(None, (each["found"], each["remedy"]))),
+        )
+        for each in body["checks"]
+    ]
+    terminal.show(terminal.table(("", "check", "found"), rows))
+    terminal.show(VERDICTS[max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)])
+
+
+NEWEST = 20
+SHOWN = 10  # PMIDs
+MEANINGS = {
+    "corpus": "the corpus: papers were revised, came or went",
+    "model": "the embedding model",
+    "reranker": "the model that orders the best hits anew",
+    "language_model": "the language model",
+    "graph": "the graph",
+    "projects": "the projects, whose state is not recorded",
+    "rules": "the rules: tables, coefficients or the least confidence of an answer",
+    "code": "the code",
+    UNKNOWN: "nothing that is recorded: the call does not give the same answer twice",
+}
+
+
+@click.command("tools")
+@answering
+def tools_command(session: Session) -> None:
+    """List the tools and resources that MCP clients see, by family."""
+    tools = [
+        {
+            "name": each.name,
+            "portable_name": each.portable_name,
+            "family": each.family.name,
+            "summary": summary(each),
+            "read_only": each.read_only,
+            "timeout_s": each.timeout,
+            "input_schema": each.input_schema,
+            "output_schema": each.output_schema,
+        }
+        for each in TOOLS.values()
+    ]
+    resources = [
+        {"uri": each.uri, "name": each.name, "family": each.family.name, "summary": summary(each)}
+        for each in RESOURCES.values()
+    ]
+    session.answer({"tools": tools, "resources": resources}, _show_tools)
+
+
+def summary(each: Tool | Resource) -> str:
+    """The first sentence of its description."""
+    sentence, stop, _ = f"{' '.join(each.description.split())} ".partition(". ")
+    return sentence + stop.rstrip()
+
+
+def _show_tools(body: Mapping[str, Any]) -> None:
+    for each in (*body["tools"], *body["resources"]):
+        kind = "resource" if "uri" in each else "reads" if each["read_only"] else "writes"
+        name = each.get("portable_name") or each["uri"]
+        title = Text.assemble((name, "bold"), (f"  {each['family']}, {kind}", "dim"), overflow="fold")
+        terminal.show(title, Padding(Text(each["summary"]), (0, 0, 0, 4), expand=False))
+
+
+@click.command("call")
+@click.argument("name", metavar="TOOL")
+@click.argument("given", metavar="[JSON]", default="{}")
+@answering
+def call_command(session: Session, name: str, given: str) -> None:
+    """Call TOOL with the arguments in JSON, and print its answer as JSON.
+
+    TOOL is a name that `bio-mcp admin tools` lists. JSON is an object, such as '{"query": "migraine"}'; @FILE reads it
+    from a file and - from standard input; without it there are no arguments. docs/tools.md has the arguments of each
+    tool.
+    """
+    known = by_any_name(TOOLS.values())
+    if name not in known:
+        alike = get_close_matches(name, [each.portable_name for each in TOOLS.values()], n=1, cutoff=0.5)
+        hint = f"did you mean {alike[0]}?" if alike else "`bio-mcp admin tools` lists them."
+        raise click.UsageError(f"There is no tool {name[:100]!r}; {hint}")
+    session.answer(session.ask(known[name], _arguments(given)), terminal.print_json)
+
+
+def _arguments(given: str) -> dict[str, Any]:
+    """The JSON object from the command line, a file or standard input. Raises `UsageError`."""
+    try:
+        if given == "-":
+            given = sys.stdin.buffer.read().decode()
+        elif given.startswith("@"):
+            given = Path(given[1:]).read_bytes().decode()
+        arguments = json.loads(given)
+    except OSError as error:
+        raise click.UsageError(f"{given[1:]} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise click.UsageError("JSON is not UTF-8.") from None
+    except RecursionError:
+        raise click.UsageError("JSON is nested too deep.") from None
+    except json.JSONDecodeError as wrong:
+        place = f"line {wrong.lineno}, column {wrong.colno}"
+        raise click.UsageError(f"JSON cannot be read: {wrong.msg} at {place}.") from None
+    if not isinstance(arguments, dict):
+        raise click.UsageError('JSON is not an object of arguments, such as {"query": "migraine"}.')
+    return arguments
+
+
+@click.command("replay")
+@click.argument("correlation_id", required=False)
+@click.option("--tenant", default="", help="Whose calls: a tenant's, as its access tokens name it.")
+@answering
+def replay_command(session: Session, correlation_id: str | None, tenant: str) -> None:
+    """Repeat the call CORRELATION_ID, and say whether its answer is the same or which input moved.
+
+    The id is in `_meta.audit` of each answer. Without one, the newest recorded calls are listed. The exit code is 1
+    where the answer is another one.
+    """
+    session.tenant = tenant
+
+    def latest(backends: Backends, _context: object) -> dict[str, Any]:
+        return {"calls": [_recorded(each) for each in backends.calls.latest(NEWEST)]}
+
+    def repeat(backends: Backends, _context: object) -> dict[str, Any]:
+        found = replay(correlation_id or "", backends, TOOLS)
+        papers = {each: getattr(found.papers, each) for each in ("revised", "new", "gone", "rescored")}
+        verdict = {each: getattr(found, each) for each in ("as_then", "today", "moved", "because")}
+        return {"call": _recorded(found.recorded), "equal": found.equal, **verdict, "papers": papers}
+
+    if not correlation_id:
+        session.answer(session.do("calls.list", latest), _show_calls)
+        return
+    body = session.do("calls.replay", repeat)
+    session.answer(body, _show_replay)
+    session.code = 0 if body["equal"] else 1
+
+
+def _recorded(call: CallRecord) -> dict[str, Any]:
+    fields = {each: getattr(call, each) for each in ("correlation_id", "tool", "out_hash")}
+    return {**fields, "arguments": dict(call.arguments), "at": call.at.isoformat()}
+
+
+def _show_calls(body: Mapping[str, Any]) -> None:
+    rows = [
+        (each["correlation_id"], each["at"][:19], each["tool"], excerpt(str(each["arguments"]), 60))
+        for each in body["calls"]
+    ]
+    terminal.show(terminal.table(("correlation id", "at (UTC)", "tool", "arguments"), rows))
+    if not rows:
+        terminal.show("No call is recorded yet.")
+
+
+def _show_replay(body: Mapping[str, Any]) -> None:
+    """Print the verdict, then what moved."""
+    then = {True: "the same answer", False: "another answer", None: "cannot be repeated"}[body["as_then"]]
+    because = f" ({body['because']})" if body["because"] else ""
+    terminal.show(f"On the corpus of then: {then}{because}.")
+    terminal.show(f"On the corpus of today: {'the same' if body['today'] else 'another'} answer.")
+    terminal.show("Equal." if body["equal"] else "It differs by:")
+    for each in body["moved"]:
+        terminal.show(f"- {MEANINGS[each]}")
+    papers = body["papers"]
+    for name, meaning in (("revised", "Revised since"), ("new", "Found now only"), ("gone", "Found then only")):
+        if pmids := papers[name]:
+            more = f" and {len(pmids) - SHOWN} more" if len(pmids) > SHOWN else ""
+            terminal.show(f"{meaning}: PMID {', '.join(pmids[:SHOWN])}{more}.")
+    if papers["rescored"] and not body["today"]:
+        terminal.show(f"Scored differently: {terminal.counted(papers['rescored'], 'paper')}.")

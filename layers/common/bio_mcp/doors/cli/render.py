@@ -1,0 +1,255 @@
+"""Shows any answer on a terminal: the kind of a field decides how it is shown.
+
+A title is bold, after a mark if the paper was retracted. Facts follow it, in one line or, of the answer itself, as
+rows of name and value. Texts are paragraphs. A list of things with titles or texts is a list of paragraphs, any other
+list of objects a table. Reasons and warnings go to standard error.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from bio_mcp.doors import terminal
+
+TITLES = ("title", "label", "heading", "searchTerm", "correctedQuery")
+TEXTS = """
+    snippet abstract abstractText full_text render_text chunk_text text quote scopeNote answer citation summary content
+""".split()
+CITING = {
+    "id": "{}",
+    "doc_id": "{}",
+    "citekey": "{}",
+    "authors": "{}",
+    "journal": "{}",
+    "source": "{}",
+    "section_path": "{}",
+    "page_span": "{}",
+    "pdat": "{}",
+    "pubDate": "{}",
+    "year": "{}",
+    "pmid": "PMID {}",
+    "pmcid": "PMCID {}",
+    "doi": "DOI {}",
+}
+"""What cites a thing, in the order in which it is shown: a value that needs no name, or its usual name before it."""
+LABELS = {
+    "doc_id": "id",
+    "pmid": "PMID",
+    "pmcid": "PMCID",
+    "doi": "DOI",
+    "pdat": "published",
+    "edat": "entered",
+    "lr": "revised",
+    "pub_types": "types",
+    "entryTerms": "also",
+    "hybrid_enabled": "words too",
+    "chunks": "passages",
+}
+MACHINE = frozenset(
+    """
+    status uuid chunk_id sim bm25 word_rank vector_rank char_start char_end lang audit next_cursor retraction level
+    eSearchUrl eSummaryUrl eLinkUrl linkUrl eFetchDetails searchParameters queryTranslation relationshipType score_kind
+    sourceRetraction epubDate contentType requestedPmids retrievedPmidCount affiliationIndices version agrees url
+    metadata truncated
+    """.split()
+)
+"""Fields for programs; --json has them."""
+FLAGS = {
+    "retracted": ("RETRACTED", "bold red"),
+    "notice": ("RETRACTION NOTICE", "bold red"),
+    "concern": ("EXPRESSION OF CONCERN", "bold red"),
+    "corrected": ("corrected", "yellow"),
+}
+STATES = {
+    "complete": ("complete", "green"),
+    "incomplete": ("incomplete; run the same command again", "yellow"),
+    "running": ("another process is at it; nothing was started", "yellow"),
+    "cancelled": ("cancelled; what was stored stays", "yellow"),
+}
+MOST_NAMES = 8
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class View:
+    """What the fields of an answer do not say: which are not shown, the columns of a list that is a table, other names,
+    whether things are numbered, and a sentence before all, formatted with the answer, where no list has anything, and
+    at the end."""
+
+    hidden: frozenset[str] = frozenset()
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    head: str = ""
+    empty: str = ""
+    foot: str = ""
+    ranked: bool = False
+
+    def shows(self, name: str, value: Any) -> bool:
+        """Whether a field is for people."""
+        elsewhere = name in MACHINE or name in self.hidden or name in ("warnings", "reasons")
+        return not elsewhere and value not in (None, "", [], {})
+
+
+def render(body: Mapping[str, Any], view: View, query: str = "") -> None:
+    """Print an answer and its warnings. Words of `query` are marked in its texts."""
+    shown = {name: value for name, value in body.items() if view.shows(name, value)}
+    lists = {name: value for name, value in shown.items() if _is_list_of_objects(value)}
+    parts: list[RenderableType] = [Text(view.head.format(**body))] if view.head else []
+    parts += [*_whole({name: value for name, value in shown.items() if name not in lists}, body, view)]
+    for name, items in lists.items():
+        if parts or len(lists) > 1:
+            parts += ["", Text(label(name, view.labels), "bold")] if _is_table(name, items, view) else [""]
+        parts += _table(name, items, view) if _is_table(name, items, view) else _entries(items, view, query)
+    if view.empty and not lists:
+        parts.append(Text(view.empty))
+    elif view.foot:
+        parts.append(Text(view.foot, "dim"))
+    if parts:
+        terminal.show(*parts)
+    for sentence in (*body.get("reasons", ()), *body.get("warnings", ())):
+        terminal.warn(sentence)
+
+
+def _whole(shown: Mapping[str, Any], body: Mapping[str, Any], view: View) -> Iterator[RenderableType]:
+    """The fields of the answer itself: title, rows of facts, texts."""
+    rows = [(name, value) for name, value in shown.items() if name not in (*TITLES, *TEXTS)]
+    if "title" in body:
+        yield titled(body)
+        yield ""
+    if rows:
+        yield terminal.pairs(
+            (
+                label(name, view.labels),
+                Text(*STATES.get(value, (value, ""))) if name == "state" else plain(name, value, view.labels),
+            )
+            for name, value in rows
+        )
+    if texts := [Text(str(shown[name])) for name in (*TITLES[1:], *TEXTS) if name in shown]:
+        yield Group(*([""] if rows else []), *texts)
+
+
+def _table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> Iterator[RenderableType]:
+    names = view.tables.get(name) or [key for key in items[0] if any(view.shows(key, each.get(key)) for each in items)]
+    right = [
+        place for place, key in enumerate(names) if all(isinstance(each.get(key), int | float | None) for each in items)
+    ]
+    rows = [[plain(key, each.get(key), view.labels) for key in names] for each in items]
+    yield terminal.table([label(key, view.labels) for key in names], rows, right=right)
+
+
+def _entries(items: Sequence[Mapping[str, Any]], view: View, query: str) -> Iterator[RenderableType]:
+    for place, item in enumerate(items, 1):
+        yield entry(item, view, query, f"{place}. " if view.ranked else "")
+
+
+def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") -> RenderableType:
+    """A thing with a title or texts: what cites it, its texts, what it consists of, and its other facts."""
+    shown = {name: value for name, value in item.items() if view.shows(name, value)}
+    title = titled(item, rank)
+    if str(shown.get("pubDate", "-"))[:4] in str(shown.get("source", "")):
+        shown.pop("pubDate")
+    citing = [form.format(plain(name, shown[name], view.labels)) for name, form in CITING.items() if name in shown]
+    texts = [shown[name] for name in TEXTS if name in shown and shown[name] != item.get("title")]
+    inner = {name: value for name, value in shown.items() if _is_list_of_objects(value)}
+    used = {*TITLES, *TEXTS, *CITING, *inner}
+    facts = [
+        f"{label(name, view.labels)} {plain(name, value, view.labels)}"
+        for name, value in shown.items()
+        if name not in used
+    ]
+    lines = [
+        Text(", ".join(citing), "italic"),
+        *(marked(each, query) for each in texts),
+        *(
+            Text(f"{label(name, view.labels)}: {plain(name, each, view.labels)}")
+            for name, of in inner.items()
+            for each in of
+        ),
+        Text("; ".join(facts), "dim"),
+    ]
+    return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines if line), "")
+
+
+def titled(item: Mapping[str, Any], rank: str = "") -> Text:
+    """The title of a thing, after the mark of what became of a paper."""
+    return Text.assemble(
+        rank,
+        *flag(str(item.get("retraction", ""))),
+        (next((str(item[name]) for name in TITLES if item.get(name)), "") or "(no title)", "bold"),
+    )
+
+
+def flag(retraction: str) -> Iterator[tuple[str, str]]:
+    """The mark before the title of a paper with a retraction status."""
+    if retraction in FLAGS:
+        word, style = FLAGS[retraction]
+        yield (f"[{word}] ", style)
+
+
+def marked(text: str, query: str) -> Text:
+    """`text` with the words marked that match the query as the search analyses it."""
+    shown = Text(text)
+    if not query:
+        return shown
+    from bio_mcp.retrieval.analysis import analyse, query_terms
+
+    wanted = {term for term, _ in query_terms(query)}
+    for word in _WORD.finditer(text):
+        if wanted.intersection(analyse(word.group())):
+            shown.stylize("bold green", *word.span())
+    return shown
+
+
+def label(name: str, labels: Mapping[str, str]) -> str:
+    """The name of a field in words: "max_edat_seen" is "max edat seen"."""
+    words = "".join(f" {each.lower()}" if each.isupper() else each for each in name).replace("_", " ").strip()
+    return labels.get(name) or LABELS.get(name) or words
+
+
+def plain(name: str, value: Any, labels: Mapping[str, str]) -> str:
+    """A value in a line."""
+    match value:
+        case None:
+            return "–"
+        case [first, *_, last] if name == "page_span":
+            return f"page {first}" if first == last else f"pages {first}-{last}"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return str(value) if "year" in name else f"{value:,}"
+        case float():
+            return f"{value:,.3f}".rstrip("0").rstrip(".")
+        case list():
+            return _listed(name, value, labels)
+        case Mapping():
+            shown = ((key, each) for key, each in value.items() if each not in (None, "", [], {}))
+            return ", ".join(_inside(key, each, labels) for key, each in shown)
+        case _:
+            return str(value).replace("pmid:", "PMID ", 1)
+
+
+def _listed(name: str, values: Sequence[Any], labels: Mapping[str, str]) -> str:
+    separator = " > " if name.endswith("path") else "; " if values and isinstance(values[0], dict) else ", "
+    more = f" and {len(values) - MOST_NAMES} more" if name == "authors" and len(values) > MOST_NAMES else ""
+    return separator.join(plain("", each, labels) for each in (values[:MOST_NAMES] if more else values)) + more
+
+
+def _inside(name: str, value: Any, labels: Mapping[str, str]) -> str:
+    """A field of an object in a line; a text that is named like its kind needs no name."""
+    shown = plain(name, value, labels)
+    if name in labels or not isinstance(value, str):
+        return f"{label(name, labels)} {shown}"
+    return CITING.get(name, "{}" if name in (*TITLES, *TEXTS) else f"{label(name, labels)} {{}}").format(shown)
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _is_table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> bool:
+    return name in view.tables or not any(key in each for each in items for key in (*TITLES, *TEXTS))

@@ -1,0 +1,293 @@
+"""What a writer needs: `bio-mcp check-refs` says which references are wrong, invented or retracted (for people, for a
+pull request, and as SARIF for code scanning), `bio-mcp export` writes papers for other programs."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from bio_mcp import __version__
+from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.options import answering, arguments_of
+from bio_mcp.doors.cli.render import View
+from bio_mcp.doors.cli.session import Session, refused
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.exporting.formats import FORMATS, NAMES
+from bio_mcp.exporting.run import finished
+from bio_mcp.jobs.runner import RunContext
+from bio_mcp.literature.references import files as reading
+from bio_mcp.literature.references.word import read_docx
+from bio_mcp.literature.references.works import CitedWork
+from bio_mcp.ports import Backends
+from bio_mcp.querying.references.run import check_all
+from bio_mcp.tool import Context
+from bio_mcp.tools.exports import export_papers
+
+Row = Mapping[str, Any]
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+RULES = {
+    "retracted": "The cited paper was retracted.",
+    "not_found": "PubMed has no such paper: the reference may be invented.",
+    "doubtful": "The reference differs from the record of the paper that it seems to mean.",
+    "unknown": "The reference could not be checked, as a service could not be asked.",
+    "concern": "An expression of concern was published about the cited paper.",
+    "corrected": "A correction of the cited paper was published.",
+    "unchecked": "No article, or too little stated: the reference was not checked.",
+}
+_LEVELS = {"retracted": "error", "not_found": "error"} | dict.fromkeys(("doubtful", "unknown", "concern"), "warning")
+_MARKS = {"found": "ok", "retracted": "RETRACTED", "not_found": "NOT FOUND", "concern": "CONCERN"}
+
+
+def problem_of(row: Row) -> str | None:
+    """The rule that a reference breaks; None for one that is found and clear. A retraction counts before all else."""
+    if row["retraction"] == "retracted":
+        return "retracted"
+    if row["verdict"] != "found":
+        return str(row["verdict"])
+    return str(row["retraction"]) if row["retraction"] in ("concern", "corrected") else None
+
+
+def failing(rows: Sequence[Row], chosen: frozenset[str]) -> list[Row]:
+    """The references whose verdict, or what became of the paper, is among `chosen`."""
+    return [row for row in rows if {problem_of(row), row["verdict"], row["retraction"]} & chosen]
+
+
+def differences(row: Row) -> list[str]:
+    """`year: 2012, is 2014` for each field, and the reason if there is one."""
+    differs = [f"{each['field']}: {each['stated'] or 'none'}, is {each['true'] or 'none'}" for each in row["differs"]]
+    return [*differs, row["reason"]] if row["reason"] else differs
+
+
+def _label(row: Row) -> str:
+    problem = problem_of(row) or "found"
+    return _MARKS.get(problem, problem)
+
+
+def _place(row: Row, position: int) -> str:
+    return str(row["key"] or (f"line {row['line']}" if row["line"] else position))
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    counts = Counter(problem_of(row) or "found" for row in rows)
+    return f"{len(rows)} references: " + ", ".join(
+        f"{many} {name.replace('_', ' ')}" for name, many in sorted(counts.items())
+    )
+
+
+def as_text(body: Mapping[str, Any], _file: str, _chosen: frozenset[str]) -> str:
+    """A line for each reference, and what differs below it."""
+    lines = []
+    for position, row in enumerate(body["references"], 1):
+        pmid = f"  PMID {row['pmid']}" if row["pmid"] else ""
+        lines.append(f"{_label(row):<10} {_place(row, position)}: {row['reference'][:160]}{pmid}")
+        lines += [f"{'':<11}{each}" for each in differences(row)]
+    return "\n".join([*lines, _summary(body["references"]), *body["reasons"]])
+
+
+def as_markdown(body: Mapping[str, Any], file: str, _chosen: frozenset[str]) -> str:
+    """A table of what is wrong, as for a comment on a pull request."""
+    wrong = [(place, row) for place, row in enumerate(body["references"], 1) if problem_of(row)]
+    lines = [f"## References of {_cell(file)}", "", _summary(body["references"]), ""]
+    if wrong:
+        lines += ["| reference | verdict | as written | what differs | record |", "| --- | --- | --- | --- | --- |"]
+    for place, row in wrong:
+        cells = _place(row, place), _label(row), row["reference"][:160], "; ".join(differences(row))
+        record = f"[{row['pmid']}](https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/)" if row["pmid"] else ""
+        lines.append(f"| {' | '.join((*map(_cell, cells), record))} |")
+    if body["reasons"]:
+        lines += ["", *(f"- {_cell(each)}" for each in body["reasons"])]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Text that is no Markdown and no HTML."""
+    plain = " ".join(text.split())
+    for mark in ("\\", "`", "*", "_", "[", "]", "<", ">", "|", "#", "!"):
+        plain = plain.replace(mark, f"\\{mark}")
+    return plain
+
+
+def as_sarif(body: Mapping[str, Any], file: str, chosen: frozenset[str]) -> str:
+    """SARIF 2.1.0: a result for each reference with a problem, at its line; errors are what fails the command."""
+    rows = [(place, row, problem) for place, row in enumerate(body["references"], 1) if (problem := problem_of(row))]
+    results = [_result(row, problem, place, file, failing([row], chosen)) for place, row, problem in rows]
+    rules = [{"id": name, "shortDescription": {"text": text}, "helpUri": _HELP} for name, text in RULES.items()]
+    driver = {"name": "bio-mcp check-refs", "version": __version__, "informationUri": _HELP, "rules": rules}
+    notes = [{"level": "warning", "message": {"text": each}} for each in body["reasons"]]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+
+
+_HELP = "https://pubmed.ncbi.nlm.nih.gov/help/"
+
+
+def _result(row: Row, problem: str, position: int, file: str, fails: Sequence[Row]) -> dict[str, Any]:
+    message = (
+        f"{RULES[problem]} {_place(row, position)}: {row['reference'][:300]}. {'; '.join(differences(row))}".strip()
+    )
+    location = {"artifactLocation": {"uri": quote(file)}, "region": {"startLine": max(row["line"], 1)}}
+    known = sha256(f"{problem}\n{row['key']}\n{row['reference']}".encode()).hexdigest()
+    return {
+        "ruleId": problem,
+        "level": "error" if fails else _LEVELS.get(problem, "note"),
+        "message": {"text": message},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {"reference/v1": known},
+    }
+
+
+REPORTS: dict[str, Callable[[Mapping[str, Any], str, frozenset[str]], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "sarif": as_sarif,
+    "json": lambda body, _file, _chosen: json.dumps(body, ensure_ascii=False, indent=2),
+}
+
+FAILS = tuple(RULES)
+BY_DEFAULT = FAILS[:4]
+LARGEST = 64_000_000  # bytes of a file
+SUFFIXES = {each.suffix: name for name, each in FORMATS.items()}
+
+
+@click.command("check-refs")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--from", "form", type=click.Choice(reading.FORMATS), help="Format of FILE, if it is not recognized.")
+@click.option(
+    "--format", "report", type=click.Choice(tuple(REPORTS)), default="text", show_default=True, help="Of the report."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE.")
+@click.option(
+    "--fail-on",
+    default=",".join(BY_DEFAULT),
+    show_default=True,
+    metavar="LIST",
+    help=f"Verdicts that make the exit code 1, of {', '.join(FAILS)}; none.",
+)
+@answering
+def check_refs_command(
+    session: Session, file: Path, form: str | None, report: str, output: Path | None, fail_on: str
+) -> None:
+    """Check the references of FILE: BibTeX, RIS, NBIB, CSL-JSON, DOCX or plain text; - is standard input.
+
+    Each is found, doubtful (with what differs), not_found, retracted, unchecked (a book or web page), or unknown where
+    PubMed could not be asked.
+    """
+    chosen = _chosen(fail_on)
+    with terminal.progress("checking references") as update:
+        body = session.do(
+            "references.file",
+            partial(_check, _read(file, form)),
+            lambda done, total, _: update(done, total, f"{done}/{total}"),
+        )
+    session.code = 1 if failing(body["references"], chosen) else session.code
+    if session.as_json or (report == "text" and not output):
+        session.answer(body, lambda shown: terminal.say_unwrapped(REPORTS["text"](shown, "", chosen)))
+        return
+    text = REPORTS[report](body, _named(file), chosen)
+    if not output:
+        terminal.say_unwrapped(text)
+        return
+    with refused("The report cannot be written"):
+        output.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _chosen(fail_on: str) -> frozenset[str]:
+    words = frozenset(word.strip() for word in fail_on.split(",") if word.strip()) - {"none"}
+    if unknown := sorted(words - set(FAILS)):
+        raise click.UsageError(f"--fail-on: {', '.join(unknown)} is none of {', '.join(FAILS)}, none.")
+    return words
+
+
+def _named(file: Path) -> str:
+    """The file as a report names it: relative to where the command runs, if it is below."""
+    here = Path.cwd()
+    return (file.resolve().relative_to(here) if file.resolve().is_relative_to(here) else Path(file.name)).as_posix()
+
+
+def _read(file: Path, form: str | None) -> list[CitedWork]:
+    with (
+        refused("FILE cannot be read"),
+        nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as opened,
+    ):
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise InvalidInput("FILE is larger than any list of references; split it")
+    if content.startswith(b"PK\x03\x04"):
+        return read_docx(content)
+    return reading.read_references(_decoded(content), form)  # type: ignore[arg-type]
+
+
+def _decoded(content: bytes) -> str:
+    """The text: UTF-16 by its mark, UTF-8, or else Windows' western code page."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def _check(works: list[CitedWork], backends: Backends, context: Context) -> dict[str, Any]:
+    report = check_all(works, RunContext(backends, context.deadline, context.progress))
+    return {"references": report.rows, "reasons": report.reasons}
+
+
+@click.command("export")
+@click.argument("query", nargs=-1)
+@click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
+@click.option("--query-key", metavar="KEY", help="All papers that this followed query found.")
+@click.option("--project", metavar="ID", help="The documents of this project.")
+@click.option("--limit", type=click.INT, metavar="N", help="Hits of QUERY, at most 200. [default: 200]")
+@click.option("--format", type=click.Choice(NAMES), help="What to write. [default: by the ending of FILE, or ris]")
+@click.option("-o", "--output", metavar="FILE", help="Where to write it, - for standard output. [default: a new name]")
+@answering
+def export_command(session: Session, /, output: str | None, **given: Any) -> None:
+    """Write papers to a file: hits of QUERY in the corpus, all of a followed query, those of --pmid, or a project's.
+
+    The file has abstracts, MeSH headings and notices of retractions. Zotero, EndNote and Mendeley read ris, nbib and
+    bibtex; ASReview and Rayyan read ris and csv.
+    """
+    given["query"] = " ".join(given["query"]) or None
+    given["format"] = given["format"] or SUFFIXES.get(Path(output or "").suffix, "ris")
+    body = session.ask_to_the_end(export_papers, arguments_of(export_papers, given), "exporting")
+    head = ""
+    if body["state"] != "complete":
+        session.code = 1
+    elif written := _write(session, body, output or body["file"]["name"]):
+        body["written"] = written
+        head = "{papers:,} papers, {file[bytes]:,} bytes, written to {written}"
+    else:
+        return
+    if body["absent"]:
+        absent = f"{body['absent']:,} papers are in no source: {', '.join(body['missing'][:10])}"
+        body["warnings"] = [absent, *body["warnings"]]
+    session.answer(body, View(hidden=frozenset(body) - {"" if head else "state"}, head=head))
+
+
+def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None:
+    """Copy the file to where it was asked for; returns its path, None for standard output."""
+    blobs = session.own.blobs
+    try:
+        _, cursor = finished(body["job_id"], session.own)
+        if output == "-":
+            terminal.pipe(blobs.get(part).decode() for part in cursor.parts)
+            return None
+        pieces = blobs.stream(cursor.file)
+    except NotFound:
+        raise InvalidInput("the exported file is gone; export again") from None
+    with refused("The file cannot be written"), Path(output).open("wb") as file:
+        file.writelines(pieces)
+    return output

@@ -1,1 +1,0 @@
-"""The report of an evaluation: one HTML page that needs no network and no script."""

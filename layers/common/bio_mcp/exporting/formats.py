@@ -1,0 +1,202 @@
+"""The formats of an export. A file is a head, records with a separator between them, and a tail; it is UTF-8."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from bio_mcp.exporting.selecting import Record, starred
+from bio_mcp.literature.citing import formats, imprint, styles, works
+from bio_mcp.literature.citing.works import Work, nlm_notices
+from bio_mcp.literature.notices import KINDS
+from bio_mcp.literature.records import Article, Author, Book, Journal
+from bio_mcp.untrusted import neutral
+
+Name = Literal["ris", "nbib", "bibtex", "csl-json", "csv"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the file's ending and media type, and how a record is written."""
+
+    suffix: str
+    mime_type: str
+    render: Callable[[Record], str]
+    head: str = ""
+    between: str = ""
+    tail: str = ""
+
+
+INCLUDED, EXCLUDED = "ASReview_relevant", "ASReview_irrelevant"  # by which ASReview knows what a screening decided
+
+
+def _ris(record: Record) -> str:
+    more = [("AB", record.abstract), *(("KW", each) for each in record.subjects)]
+    if record.included is not None:
+        more.append(("N1", INCLUDED if record.included else EXCLUDED))
+    return formats.ris(Work(record.article), more)
+
+
+def _bibtex(record: Record) -> str:
+    """Keywords are joined by semicolons, since MeSH headings have commas."""
+    more = {"abstract": record.abstract, "keywords": "; ".join(record.subjects)}
+    return formats.bibtex(Work(record.article), more)
+
+
+def _csl(record: Record) -> str:
+    """An item of the list in one line. Keywords are joined by semicolons, since MeSH headings have commas."""
+    more = {"abstract": record.abstract, "keyword": "; ".join(record.subjects)}
+    whole = formats.csl_item(Work(record.article)) | {name: text for name, text in more.items() if text}
+    return json.dumps(neutral(whole), ensure_ascii=False)  # before a control is escaped
+
+
+_WIDTH = 82  # of a line, without its tag
+_TAGS = {kind: tag for tag, kind in KINDS.items()}
+
+Fields = Iterator[tuple[str, str | None]]
+
+
+def _nbib(record: Record) -> str:
+    """MEDLINE's display format: a tag of four characters, a hyphen, a value; longer ones go on after six spaces.
+
+    Tags, and the order in which they are printed, are those of PubMed's own description of its format.
+    """
+    cited = Work(record.article)
+    fields = (*_source(cited), *_subjects(record), *_history(cited))
+    return "".join(_line(tag, " ".join(value.split())) for tag, value in fields if value)
+
+
+def _line(tag: str, value: str) -> str:
+    lines = [""]
+    for word in value.split(" "):
+        if lines[-1] and len(lines[-1]) + len(word) >= _WIDTH:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return f"{tag:<4}- " + "\n      ".join(lines) + "\n"
+
+
+def _located(article: Article) -> list[str]:
+    return [f"{value} [{kind}]" for value, kind in ((article.doi, "doi"), (article.pii, "pii")) if value]
+
+
+def _source(cited: Work) -> Fields:
+    article, journal, book = cited.article, cited.article.journal or Journal(), cited.article.book or Book()
+    yield "PMID", article.pmid
+    yield "STAT", article.status
+    yield "DCOM", f"{article.date_completed:%Y%m%d}" if article.date_completed else ""
+    yield "LR", f"{article.date_revised:%Y%m%d}" if article.date_revised else ""
+    yield "IS", journal.issn and f"{journal.issn} ({journal.issn_type or 'Print'})"
+    yield "IS", journal.issn_l and f"{journal.issn_l} (Linking)"
+    yield "VI", journal.volume
+    yield "IP", journal.issue
+    yield "DP", article.publication_date.text if article.publication_date else ""
+    yield "TI", article.title
+    yield "TT", article.vernacular_title if cited.original_title else ""
+    yield "BTI", book.title
+    yield "PB", book.publisher
+    yield from (("ISBN", each) for each in book.isbn)
+    yield "PG", article.pages
+    yield from (("LID", each) for each in _located(article))
+    for author in article.authors:
+        yield from _person(author)
+    yield from (("FED", works.inverted_name(each)) for each in cited.editors)
+    yield from (("LA", each) for each in article.languages)
+    for grant in article.grants:
+        yield "GR", "/".join(filter(None, (grant.number, grant.acronym, grant.agency, grant.country)))
+
+
+def _subjects(record: Record) -> Fields:
+    article, journal = record.article, record.article.journal or Journal()
+    online = article.electronic_date
+    yield "AB", record.abstract
+    yield "CI", article.copyright
+    yield from (("SI", f"{bank.name}/{each}") for bank in article.databanks for each in bank.accessions)
+    yield from (("PT", each.name) for each in article.publication_types)
+    yield "DEP", online.iso.replace("-", "") if online and online.iso and online.day else ""
+    yield "PL", journal.country
+    yield "TA", journal.medline_abbreviation or journal.iso_abbreviation
+    yield "JT", journal.title
+    yield "JID", journal.nlm_id
+    yield from (("RN", f"{each.registry_number} ({each.name})") for each in article.chemicals)
+    yield from (("MH", each) for each in starred(article.mesh))
+    yield from (("OT", each) for each in article.keywords)
+
+
+def _history(cited: Work) -> Fields:
+    article = cited.article
+    for notice in article.corrections:
+        text = " ".join(filter(None, (notice.citation, notice.pmid and f"PMID: {notice.pmid}")))
+        yield _TAGS.get(notice.kind, ""), text if notice.kind in _TAGS else ""
+    yield "PMC", (article.pmcid or "").partition(".")[0]  # a preprint has a version of it
+    for tag, moment in (("EDAT", article.edat), ("MHDA", article.mhda), ("CRDT", article.crdt)):
+        yield tag, moment and moment.replace("-", "/").replace("T", " ")
+    yield from (("AID", each) for each in _located(article))
+    yield "PST", article.publication_status
+    yield "SO", styles.vancouver(cited) if article.pmid else ""
+
+
+def _person(author: Author) -> Fields:
+    if author.collective_name and not author.last_name:
+        yield "CN", author.collective_name
+    elif author.last_name or author.fore_name:
+        given = " ".join(filter(None, (author.fore_name or author.initials, author.suffix)))
+        yield "FAU", ", ".join(filter(None, (author.last_name, given)))
+        yield "AU", author.short_name
+    yield "AUID", author.orcid and f"ORCID: {author.orcid}"
+    yield from (("AD", each) for each in author.affiliations)
+
+
+COLUMNS = (
+    "pmid", "doi", "pmcid", "title", "authors", "year", "date", "journal", "journal_abbreviation", "volume", "issue",
+    "pages", "issn", "abstract", "mesh", "keywords", "publication_types", "language", "retraction", "notices", "url",
+    "included",
+)  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _row(cells: tuple[str, ...] | list[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue()
+
+
+def _csv(record: Record) -> str:
+    """The paper as a row (RFC 4180), lists joined by semicolons. An apostrophe leads a text that is a formula."""
+    cited = Work(record.article)
+    article = cited.article
+    cells = {each: getattr(article, each) or "" for each in ("pmid", "doi", "pmcid")}
+    cells |= {each: getattr(cited, each) for each in ("title", "volume", "issue", "issn", "language", "url")}
+    cells |= {
+        "authors": "; ".join(map(works.inverted_name, cited.authors)),
+        "year": str(cited.issued.year) if cited.issued and cited.issued.year else "",
+        "date": cited.issued.text if cited.issued else "",
+        "journal": cited.container,
+        "journal_abbreviation": cited.abbreviation,
+        "pages": cited.number or imprint.full_pages(cited.page),
+        "abstract": record.abstract,
+        "mesh": "; ".join(record.headings),
+        "keywords": "; ".join(article.keywords),
+        "publication_types": "; ".join(each.name for each in article.publication_types),
+        "retraction": article.retraction.value,
+        "included": "" if record.included is None else str(int(record.included)),
+        "notices": "; ".join(nlm_notices(cited)),
+    }
+    texts = [" ".join(cells[name].split()) for name in COLUMNS]
+    return _row([f"'{each}" if each.startswith(_FORMULA) else each for each in texts])
+
+
+FORMATS: Mapping[Name, Format] = MappingProxyType(
+    {
+        "ris": Format(".ris", "application/x-research-info-systems", _ris, between="\n"),
+        "nbib": Format(".nbib", "application/nbib", _nbib, between="\n"),
+        "bibtex": Format(".bib", "application/x-bibtex", _bibtex, between="\n"),
+        "csl-json": Format(
+            ".json", "application/vnd.citationstyles.csl+json", _csl, head="[\n", between=",\n", tail="\n]\n"
+        ),
+        "csv": Format(".csv", "text/csv", _csv, head=_row(COLUMNS)),
+    }
+)
+NAMES: tuple[Name, ...] = get_args(Name)

@@ -1,0 +1,217 @@
+"""Documents on their way into a project: where they come from, which of them are one work, and what is known of it.
+
+PMID, PMCID, DOI, the key in a library and the hash of the file each name a work for certain. A citekey and the place of
+a file do as well, unless the two have different PMIDs or DOIs: people use a citekey twice, and replace files."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import partial, reduce
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.descriptions import Description, References, of_article
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection
+from bio_mcp.literature.identifiers import normal
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.sources import SourceFile, Sources
+from bio_mcp.ports.stores import Documents
+from bio_mcp.retrieval.project_chunks import Work
+
+NOTHING = Description()
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A document that comes in. `name` is what messages call it; `content` its file, None where it has none.
+
+    `place` names where it comes from, the same each time, and is never shown. `description` is what a library knows of
+    the work, `notes` what its reader wrote, `language` the one that the library gives. A library that brings those
+    gives a `state` too, which changes whenever any of them does; it is stored as part of `origin`. With `same_text`
+    only the description may have changed since the document was last read, and there is no content.
+    """
+
+    name: str
+    content: bytes | None
+    place: str
+    description: Description = NOTHING
+    notes: tuple[ParsedSection, ...] = ()
+    language: str | None = None
+    state: str | None = None
+    same_text: bool = False
+    identifiers: frozenset[str] = frozenset()
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of the file; of where it comes from where there is none."""
+        return sha256(self.place.encode(errors="surrogateescape") if self.content is None else self.content).hexdigest()
+
+    @property
+    def place_id(self) -> str:
+        """An identifier of where it comes from, which does not show that."""
+        return f"place:{sha256(self.place.encode(errors='surrogateescape')).hexdigest()[:32]}"
+
+    @property
+    def own_identifiers(self) -> frozenset[str]:
+        """What names the document before anybody has looked into it."""
+        file = set() if self.same_text else {f"sha256:{self.sha256}"}
+        return frozenset({*file, self.place_id, *self.identifiers})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document that may be loaded. `key` orders those of a source and names it there; `name` is for people."""
+
+    key: str
+    name: str
+    load: Callable[[], Incoming]
+
+
+class Feed(Protocol):
+    """The documents of a source, as far as they may have changed."""
+
+    def entries(self) -> Sequence[Entry]:
+        """Return them by key."""
+
+    def finish(self) -> Sequence[str]:
+        """Record that every entry has been worked through, and return warnings. It may be called again."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFeed:
+    """The files at a location."""
+
+    sources: Sources
+    location: str
+    local: bool
+
+    def entries(self) -> list[Entry]:
+        """One entry a file, by address."""
+        files = self.sources.files(self.location, local=self.local)
+        return [
+            Entry(each.address, each.name, partial(self._load, each)) for each in sorted(files, key=lambda e: e.address)
+        ]
+
+    def finish(self) -> list[str]:
+        return []
+
+    def _load(self, file: SourceFile) -> Incoming:
+        content = self.sources.read(file.address, local=self.local)
+        url = file.address if file.address.startswith("https://") else None
+        return Incoming(file.name, content, file.address, Description(url=url))
+
+
+CERTAIN = ("pmid", "pmcid", "doi", "zotero", "sha256")
+PROBABLE = ("citekey", "place")
+_ONE_OF_A_KIND = {"pmid", "pmcid", "doi", "citekey", "place"}  # a work may have several files, and items of a library
+_RANK = {kind: rank for rank, kind in enumerate((*CERTAIN, *PROBABLE))}
+
+
+def kind_of(identifier: str) -> str:
+    return identifier.partition(":")[0]
+
+
+def same_work(found: Iterable[ProjectDocument], identifiers: Set[str]) -> list[ProjectDocument]:
+    """Those of `found` that are the work with these identifiers; the first stays, the others become one with it."""
+    shared = {each.doc_id: {kind_of(name) for name in each.identifiers & identifiers} for each in found}
+    same = [
+        each
+        for each in found
+        if (kinds := shared[each.doc_id]) & set(CERTAIN) or (kinds & set(PROBABLE) and not _differ(each, identifiers))
+    ]
+    return sorted(same, key=lambda each: (min(_RANK.get(kind, 99) for kind in shared[each.doc_id]), each.doc_id))
+
+
+def _differ(document: ProjectDocument, identifiers: Set[str]) -> bool:
+    """Whether both have a PMID, or both a DOI, and not the same."""
+    for kind in ("pmid", "doi"):
+        mine, theirs = ({each for each in of if kind_of(each) == kind} for of in (document.identifiers, identifiers))
+        if mine and theirs and not mine & theirs:
+            return True
+    return False
+
+
+def joined(identifiers: Set[str], documents: Sequence[ProjectDocument]) -> frozenset[str]:
+    """The identifiers of a work that `documents` are of too: of the kinds that a work has one of, the newer hold."""
+    kinds = {kind_of(each) for each in identifiers} & _ONE_OF_A_KIND
+    older = {name for each in documents for name in each.identifiers if kind_of(name) not in kinds}
+    return frozenset(identifiers | older)
+
+
+class Authority(IntEnum):
+    """Who describes a work, the most trusted last."""
+
+    NAME = 0  # the file's name, or the title that stands in it
+    IDENTIFIED = 1  # a DOI or PMID that stands in the document
+    CORPUS = 2
+    LIBRARY = 3
+    REFERENCES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A work with everything that is known of it, and the best of those who know it. `reference` is its entry there."""
+
+    work: Description
+    authority: Authority
+    reference: Description | None = None
+
+    def with_older(self, document: ProjectDocument) -> Description:
+        """What is known of the work now, and what was known before: the one with more authority holds."""
+        older = description_of(document)
+        newer_holds = self.authority >= document.origin.get("authority", Authority.NAME)
+        return self.work.over(older) if newer_holds else older.over(self.work)
+
+
+def describe(incoming: Incoming, parsed: ParsedDocument, references: References, documents: Documents) -> Described:
+    """Describe the work of a document: each field by the most trusted that has it."""
+    own = Description(
+        title=(parsed.title or "").strip() or None,
+        doi=normal(identifiers.doi, parsed.doi),
+        pmid=normal(identifiers.parse_pmid, parsed.pmid),
+        language=parsed.language or incoming.language,
+    )
+    known = incoming.description.over(own)
+    reference = references.match(known, incoming.name)
+    known = reference.over(known) if reference else known
+    record = record_of(known, documents)
+    named = Description(title=PurePosixPath(incoming.name).stem)
+    given = [each for each in (reference, incoming.description, record, own, named) if each]
+    by = {
+        Authority.REFERENCES: reference,
+        Authority.LIBRARY: incoming.description.title or incoming.description.identifiers,
+        Authority.CORPUS: record,
+        Authority.IDENTIFIED: own.identifiers,
+    }
+    authority = next((authority for authority, knows in by.items() if knows), Authority.NAME)
+    return Described(reduce(Description.over, given), authority, reference)
+
+
+def record_of(known: Description, documents: Documents) -> Description | None:
+    """What the corpus knows of the paper with this PMID, PMCID or DOI; None if it has none."""
+    others = sorted(each for each in known.identifiers if each.startswith(("pmcid:", "doi:")))
+    pmid = known.pmid or (next(iter(documents.resolve(others).values()), None) if others else None)
+    found = documents.get_many([pmid]).get(pmid) if pmid else None
+    return of_article(found.article) if found else None
+
+
+_OF_A_WORK = ("title", "citekey", "doi", "pmid", "url", "year", "authors", "tags", "language")
+
+
+def description_of(document: ProjectDocument) -> Description:
+    """What a document's record says of its work."""
+    named = {kind: value for kind, _, value in (each.partition(":") for each in document.identifiers)}
+    known: dict[str, Any] = {each: getattr(document.work, each) for each in _OF_A_WORK}
+    return Description(**known, pmcid=named.get("pmcid"))
+
+
+def work_of(doc_id: str, known: Description, source: str | None) -> Work:
+    """The work as it stands with each chunk of a document."""
+    return Work(doc_id, source=source, **{each: getattr(known, each) for each in _OF_A_WORK})
+
+
+def hash_of(description: Description) -> str:
+    return sha256(repr(description).encode(errors="surrogatepass")).hexdigest()[:32]

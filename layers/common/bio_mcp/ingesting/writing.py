@@ -1,0 +1,280 @@
+"""Bring one document into a project, in steps that may each be repeated: parse, embed what changed, index, record.
+
+The record is written last, and says what was read and by which recipe; a document is skipped only while that holds. So
+a run that is killed anywhere is healed by the next: it writes the same chunks over what stands."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
+from bio_mcp.ingesting.documents import (
+    CERTAIN,
+    Authority,
+    Described,
+    Incoming,
+    describe,
+    description_of,
+    hash_of,
+    joined,
+    kind_of,
+    same_work,
+    work_of,
+)
+from bio_mcp.ingesting.projects import model_for
+from bio_mcp.literature.descriptions import Description, References
+from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.retrieval.chunking import chunks_of_sections
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.scope import bounded_by
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SLICE = 64  # texts that are embedded between two looks at the clock
+RESERVE_S = 2.0  # for saving what is done when the time ends
+LANGUAGES = ("en", "de")  # of scans, unless a library or the caller says otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """What became of a document: its chunks were `written`, or nothing had to be. `log` is the key of a blob."""
+
+    doc_id: str
+    written: bool = False
+    chunks: int = 0
+    pages: int = 0
+    warnings: tuple[str, ...] = ()
+    log: str | None = None
+
+
+class WritesDocuments(Protocol):
+    def write_document(self, incoming: Incoming) -> WrittenDocument:
+        """Bring the document in; the same once more changes nothing."""
+
+
+class DocumentWriter:
+    """Brings documents into `project`. `again` names a run that reads each document once even if nothing changed."""
+
+    def __init__(
+        self,
+        project: Project,
+        backends: Backends,
+        deadline: Deadline,
+        *,
+        references: References,
+        languages: Sequence[str] = (),
+        again: str | None = None,
+    ) -> None:
+        self._project, self._backends, self._deadline = project, backends, deadline
+        self._references, self._languages, self._again = references, tuple(languages), again
+        # All that the chunks of a file depend on, but for its work and its languages.
+        self._recipe = f"{backends.parser.version} {project.embed_model}"
+
+    def write_document(self, incoming: Incoming) -> WrittenDocument:
+        """Bring the document in. Raises `UnreadableDocument`, `DeadlineExceeded` and the failures of the ports.
+
+        What was embedded when the time ended is stored, so that the next try continues there.
+        """
+        known = self._find(incoming.own_identifiers)
+        if incoming.same_text and known:
+            return self._describe_again(known[0], incoming)
+        if current := self._current(known, incoming):
+            return self._move(current, incoming)
+        parsed = self._parse(incoming)
+        described = describe(incoming, parsed, self._references, self._backends.documents)
+        identifiers = incoming.own_identifiers | described.work.identifiers
+        same = same_work(self._find(identifiers), identifiers)
+        if same and self._stays(same[0], incoming):
+            return self._join(same, incoming, described)
+        return self._write(same, incoming, parsed, described)
+
+    def _find(self, identifiers: Set[str]) -> list[ProjectDocument]:
+        return self._backends.project_documents.find(self._project.project_id, sorted(identifiers))
+
+    def _languages_of(self, incoming: Incoming) -> list[str]:
+        first = [incoming.language] if incoming.language else []
+        return list(dict.fromkeys([*first, *(self._languages or LANGUAGES)]))
+
+    def _current(self, known: Sequence[ProjectDocument], incoming: Incoming) -> ProjectDocument | None:
+        """The document that this file was read into already, if reading it again would change nothing."""
+        [*same] = (each for each in known if f"sha256:{incoming.sha256}" in each.identifiers)
+        if len(same) != 1 or not (document := same[0]).chunks or document.recipe != self._recipe:
+            return None
+        origin = document.origin
+        if self._again and origin.get("run") != self._again:
+            return None
+        if incoming.state != origin.get("state") and incoming.state is not None:
+            return None
+        if incoming.state is None and origin.get("state") is not None:
+            return document  # the library's own copy, with its notes
+        languages = not document.ocr or origin.get("languages") == self._languages_of(incoming)
+        reference = self._references.match(description_of(document), incoming.name)
+        same_reference = reference is None or hash_of(reference) == origin.get("reference")
+        return document if languages and same_reference else None
+
+    def _move(self, document: ProjectDocument, incoming: Incoming) -> WrittenDocument:
+        """Note where an unchanged file is now, that another file in its old place is not taken for it."""
+        if document.sha256 == incoming.sha256 and incoming.place_id not in document.identifiers:
+            identifiers = joined(incoming.own_identifiers, [document])
+            self._record(replace(document, identifiers=identifiers))
+        return WrittenDocument(document.doc_id)
+
+    def _parse(self, incoming: Incoming) -> ParsedDocument:
+        """The document with its reader's notes. Raises `UnreadableDocument` when there is no word in it."""
+        parsed = ParsedDocument(())
+        if incoming.content is not None:
+            languages = self._languages_of(incoming)
+            with bounded_by(self._deadline.share(max(self._deadline.remaining - RESERVE_S, 0.1))):
+                parsed = self._backends.parser.parse(incoming.content, incoming.name, languages)
+        parsed = replace(parsed, sections=(*parsed.sections, *incoming.notes))
+        if not any(section.text.strip() for section in parsed.sections):
+            raise UnreadableDocument("there is no text in it")
+        return parsed
+
+    def _stays(self, document: ProjectDocument, incoming: Incoming) -> bool:
+        """Whether the document was read from another file of the same work, and that is as good as this one."""
+        if incoming.state is not None or not document.chunks or document.recipe != self._recipe:
+            return False
+        other_file = incoming.place_id not in document.identifiers and document.sha256 != incoming.sha256
+        return other_file and (not self._again or document.origin.get("run") == self._again)
+
+    def _join(self, same: Sequence[ProjectDocument], incoming: Incoming, described: Described) -> WrittenDocument:
+        """Note that this file is one more of a work that is there; what it tells of the work is taken over."""
+        document = same[0]
+        identifiers = document.identifiers | described.work.identifiers | {f"sha256:{incoming.sha256}"}
+        work = work_of(document.doc_id, described.with_older(document), document.work.source)
+        if work != document.work:
+            self._reword(work)
+        self._drop(same, incoming)
+        self._record(replace(document, work=work, identifiers=joined(identifiers, same)))
+        sentence = (
+            f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
+        )
+        return WrittenDocument(document.doc_id, warnings=(sentence,))
+
+    def _reword(self, work: Work) -> None:
+        """Give the chunks of a document what is known of its work now; their text and vectors stay."""
+        collection, collections = self._project.collection, self._backends.collections
+        chunks = collections.document(collection, work.doc_id)
+        collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
+
+    def _describe_again(self, document: ProjectDocument, incoming: Incoming) -> WrittenDocument:
+        """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
+        if {**document.origin, **incoming.origin, "state": incoming.state} == document.origin:
+            return WrittenDocument(document.doc_id)
+        described = describe(incoming, ParsedDocument(()), self._references, self._backends.documents)
+        work = work_of(document.doc_id, _known(incoming, described, document), document.work.source)
+        if work != document.work:
+            self._reword(work)
+        identifiers = joined(incoming.own_identifiers | described.work.identifiers, [document])
+        origin = {**document.origin, **self._origin(incoming, described, [document])}
+        self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
+        return WrittenDocument(document.doc_id, written=True)
+
+    def _write(
+        self, same: Sequence[ProjectDocument], incoming: Incoming, parsed: ParsedDocument, described: Described
+    ) -> WrittenDocument:
+        """Write the chunks of a document that is new or has changed, then its record."""
+        own = incoming.own_identifiers | described.work.identifiers
+        older = [
+            each for each in same if any(kind_of(name) in CERTAIN for name in each.identifiers & own)
+        ]  # or its place has another text now, and no more is known
+        doc_id = same[0].doc_id if same else self._new_id(incoming)
+        known = _known(incoming, described, older[0]) if older else described.work
+        chunks = self._chunks(parsed, work_of(doc_id, known, incoming.name))
+        vectors, model = self._embed(doc_id, chunks), model_for(self._project, self._backends).fingerprint
+        self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model)
+        self._drop(same, incoming)
+        # Whether another run has brought in the same work meanwhile.
+        now = same_work(self._find(own), own)
+        if not {each.doc_id for each in now} <= {each.doc_id for each in same}:
+            return self.write_document(incoming)
+        record = ProjectDocument(
+            work=chunks[0].work,
+            identifiers=(
+                joined(own, older)
+                - {f"sha256:{each.sha256}" for each in same[:1] if incoming.place_id in each.identifiers}
+            )
+            | {doc_id, f"sha256:{incoming.sha256}"},
+            sha256=incoming.sha256,
+            recipe=self._recipe,
+            chunks=len(chunks),
+            pages=parsed.pages,
+            ocr=parsed.ocr,
+            origin=self._origin(incoming, described, older),
+            notices=next((each.notices for each in older if each.work.doi == chunks[0].work.doi), ()),
+        )
+        self._record(record)
+        return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))
+
+    def _chunks(self, parsed: ParsedDocument, work: Work) -> tuple[ProjectChunk, ...]:
+        model = model_for(self._project, self._backends)
+        chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
+        if not chunks:
+            raise UnreadableDocument("there is no text in it but a list of references")
+        return chunks
+
+    def _origin(self, incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> dict[str, Any]:
+        """What decides whether the file is read again."""
+        authority = max([int(described.authority), *(each.origin.get("authority", 0) for each in older)])
+        run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
+        reference = hash_of(described.reference) if described.reference else None
+        return {**incoming.origin, **run, "authority": authority, "reference": reference}
+
+    def _new_id(self, incoming: Incoming) -> str:
+        """An id that no document has: the file that once had that of its hash may be an edited one now."""
+        doc_id = _id_of(incoming.sha256)
+        return _id_of(f"{incoming.sha256} {incoming.place_id}") if self._find({doc_id}) else doc_id
+
+    def _drop(self, same: Sequence[ProjectDocument], incoming: Incoming) -> None:
+        """Delete all but the first document, and the chunks that a killed run left of a file without a record."""
+        collection, collections = self._project.collection, self._backends.collections
+        for each in same[1:]:
+            collections.replace(collection, each.doc_id, [], {})
+        if same[1:]:
+            self._backends.project_documents.delete(self._project.project_id, [each.doc_id for each in same[1:]])
+        left = _id_of(incoming.sha256)
+        if same and collections.hashes(collection, left) and not self._find({left}):
+            collections.replace(collection, left, [], {})
+
+    def _record(self, document: ProjectDocument) -> None:
+        self._backends.project_documents.put(self._project.project_id, document)
+
+    def _embed(self, doc_id: str, chunks: Sequence[ProjectChunk]) -> "dict[str, NDArray[np.float32]]":
+        """Vectors, by chunk id, of the chunks whose text has none in the index yet."""
+        collection, collections = self._project.collection, self._backends.collections
+        stored = set(collections.hashes(collection, doc_id).values())
+        waiting = [each for each in chunks if each.embedded_sha256 not in stored]
+        vectors: dict[str, NDArray[np.float32]] = {}
+        model = model_for(self._project, self._backends)
+        for start in range(0, len(waiting), SLICE):
+            if self._deadline.remaining < RESERVE_S:
+                done = [each for each in waiting if each.chunk_id in vectors]
+                collections.upsert(collection, done, vectors, model.fingerprint)
+                raise DeadlineExceeded("out of time while a document was embedded; what is done is stored")
+            some = waiting[start : start + SLICE]
+            made = model.embed([each.embedded_text for each in some])
+            vectors |= {each.chunk_id: vector for each, vector in zip(some, made, strict=True)}
+        return vectors
+
+
+def _id_of(names: str) -> str:
+    """The id of a document that is new to a project."""
+    return f"doc:{sha256(names.encode()).hexdigest()[:20]}"
+
+
+def _known(incoming: Incoming, described: Described, document: ProjectDocument) -> Description:
+    """What is known of a work that is there already. Tags and citekey that a library took away are gone."""
+    known, now = described.with_older(document), described.work
+    return known if incoming.state is None else replace(known, tags=now.tags, citekey=now.citekey)
+
+
+def _warnings(incoming: Incoming, parsed: ParsedDocument, described: Described) -> tuple[str, ...]:
+    unknown = [f"Metadata not found for document {incoming.name!r}"] if described.authority is Authority.NAME else []
+    return (*unknown, *(f"{incoming.name!r}: {each}" for each in parsed.warnings))

@@ -1,0 +1,340 @@
+"""The one runner of long work: a sync, an ingest, an evaluation, an export, a check of references or of the corpus.
+
+A job is saved with its cursor after each step, so that whatever ends a run, the next one goes on behind the last step
+that is durable. At most one run works on a job: it holds the job's lease and renews it with each save. What ended while
+nobody was reading is reported to the next caller, once.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from uuid import uuid4
+
+from bio_mcp.deadline import Clock, Deadline, Progress
+from bio_mcp.errors import BudgetSpent, Conflict, DeadlineExceeded, Failure, JobNotFound, NotFound
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+
+FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new run
+STATES = {"succeeded": "complete", "cancelled": "cancelled"}  # of a job that has ended; any other is incomplete
+FIRST_STEP_S = 6.0  # assumed time of a step before one has been timed: 32 abstracts on one slow core
+REMOVED = "there is no such job any more"
+RESERVE_S = 1.0  # for saving the cursor and answering
+SILENT = timedelta(minutes=5)
+STALL_LEASE_S = 300
+
+
+class Cancelled(Exception):
+    """The job was cancelled by another process."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The state of a job that a later run resumes from: a dataclass of JSON values, small enough to save often."""
+
+    def to_json(self) -> dict[str, Any]:
+        """It as JSON values, which may be shared with the cursor: write them at once."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Restore what `to_json` returned."""
+        return cls(**stored)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """That of a job of which nothing is known."""
+        return cls()
+
+
+C = TypeVar("C", bound=Cursor)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What one call gives to a job. `holder` has its lease; `unattended`: nobody reads the call's answer."""
+
+    backends: Backends
+    deadline: Deadline
+    progress: Progress
+    unattended: bool = False
+    holder: str = field(default_factory=lambda: uuid4().hex)
+
+
+@dataclass(frozen=True)
+class JobReport(Generic[C]):
+    """Result or progress of a job.
+
+    `state`: complete; continues (later, by itself); running (another call is at work); incomplete; cancelled.
+    `ended`: when the job ended, ISO 8601, if this call itself did nothing.
+    """
+
+    job: Job
+    state: str
+    cursor: C
+    warnings: tuple[str, ...] = ()
+    ended: str | None = None
+
+    @property
+    def job_id(self) -> str:
+        return self.job.job_id
+
+
+class TimeBudget:
+    """Measures the seconds between two calls of `allows`, and requires 1.5 times the longest."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._last: float | None = None
+        self._longest = 0.0
+
+    def allows(self, deadline: Deadline) -> bool:
+        """Whether the deadline leaves time for another step and `RESERVE_S` for saving and answering."""
+        now = self._clock()
+        if self._last is not None:
+            self._longest = max(self._longest, now - self._last)
+        self._last = now
+        return deadline.remaining > RESERVE_S + (1.5 * self._longest or FIRST_STEP_S)
+
+
+class JobRun(ABC, Generic[C, R]):
+    """One call's share of a job of one kind.
+
+    A subclass says how a job is planned, what a step is, how it ends and how it is reported. The request's `query_key`
+    (and `term`) tell the jobs of a kind apart; only a job of an equal request is resumed.
+    """
+
+    kind: str
+    tool: str  # that continues it
+    what: str  # the work, as a sentence names it
+    starting: str = ""  # the refusal while another run is about to begin
+    again: str | None = None  # what to ask again for, after an unread result; None: nobody waits for results
+    lease_s: float = 600
+    keeps_waiting = False  # after a failure that no repetition mends
+    cursor_type: ClassVar[type[Cursor]]
+    job: Job
+    cursor: C
+
+    def __init__(self, context: RunContext, request: dict[str, Any]) -> None:
+        self.backends, self.deadline, self.progress = context.backends, context.deadline, context.progress
+        self.holder, self.unattended, self.budget = context.holder, context.unattended, TimeBudget()
+        self.request = request
+
+    def plan(self, _last: Job | None) -> C:
+        """The cursor of a new job; `_last` is the newest job of these keys."""
+        return cast(C, self.cursor_type.empty())
+
+    @abstractmethod
+    def has_work(self) -> bool:
+        """Whether there is another step."""
+
+    @abstractmethod
+    def step(self) -> bool:
+        """Do the next step; False when the time ran out in the middle of it."""
+
+    def finish(self) -> bool:
+        """End a job that has no step left; False where its cursor says why it is incomplete."""
+        return True
+
+    def report(self, job: Job, cursor: C, state: str, *notes: str, ended: str | None = None) -> R:
+        warnings: Sequence[str] = cast(Any, cursor).warnings
+        return cast(R, JobReport(job, state, cursor, (*warnings, *notes), ended))
+
+    def counts(self) -> dict[str, int]:
+        cursor: Any = self.cursor
+        return {"processed": cursor.done, "expected": cursor.expected}
+
+    @classmethod
+    def continuation(cls, job: Job) -> dict[str, Any]:
+        """The call that continues a job, or reports its result: the first one, with the id of the job."""
+        return {"tool": cls.tool, "arguments": {**job.request.get("arguments", job.request), "job_id": job.job_id}}
+
+    def run(self, job_id: str | None = None) -> R:
+        """Run or resume the job of this request until it is done or the deadline is near.
+
+        With `job_id` that job continues, or its result is returned, and no other is started. Raises `JobNotFound` where
+        there is none of this kind, but for a queued call, whose job was removed meanwhile: that is cancelled. Raises
+        `Conflict` while a run is just starting, and what the work raises; the job then waits with its cursor.
+        """
+        jobs, leases = self.backends.jobs, self.backends.leases
+        if job_id:
+            found = find_job(job_id, self.kind, self.backends, unattended=self.unattended)
+            if found is None:
+                gone = removed(job_id, self.kind, self.backends)
+                return self.report(gone, cast(C, self.cursor_type.empty()), "cancelled", REMOVED)
+            if not found.unfinished:
+                return self.result(self._read(found))
+        keys = (self.kind, self.request["query_key"], self.request.get("term"))
+        lease = f"{self.kind}:{self.request['query_key']}"
+        if not leases.acquire(lease, self.holder, self.lease_s):
+            return self._running(jobs.latest(*keys))
+        try:
+            last = jobs.latest(*keys)
+            if job_id and not (last and last.unfinished and last.job_id == job_id):
+                return self.result(jobs.get(job_id))
+            if last and self.again and not self.unattended and self._is_unread(last):
+                note = f"this is the result of {last.job_id}, which continued by itself; ask again to {self.again}"
+                return self.result(self._read(last), note)
+            self.job, self.cursor = self.take_up(last)
+            return self._run()
+        finally:
+            leases.release(lease, self.holder)
+
+    def take_up(self, last: Job | None) -> tuple[Job, C]:
+        """The job to work on: the newest one if it is unfinished and of this request, else a new one."""
+        if last and last.unfinished and last.request == self.request:
+            return last, self.cursor_of(last)
+        cursor, now = self.plan(last), self.backends.now()
+        job_id = f"{self.kind}_{instant(now)}_{uuid4().hex[:12]}"
+        return Job(job_id, self.kind, "running", now, now, self.request, cursor.to_json()), cursor
+
+    def cursor_of(self, job: Job) -> C:
+        return cast(C, self.cursor_type.from_json(job.cursor))
+
+    def result(self, job: Job, *notes: str) -> R:
+        """The result of a job that has ended, or that nothing continues."""
+        if error := job.progress.get("error"):
+            notes = (f"it ended with: {error}", *notes)
+        state = STATES.get(job.state, "incomplete")
+        return self.report(job, self.cursor_of(job), state, *notes, ended=instant(job.updated))
+
+    def work(self) -> R:
+        """Take step after step, each of which is saved, and end the job."""
+        while self.has_work():
+            if not self.may_go_on() or not self.step():
+                return self.continue_later()
+            self.save("running")
+        is_complete = self.finish()
+        self.save("succeeded" if is_complete else "failed")
+        return self.report(self.job, self.cursor, "complete" if is_complete else "incomplete")
+
+    def may_go_on(self) -> bool:
+        """Whether there is time for another step. Raises `Cancelled` where the job was cancelled meanwhile."""
+        if self.backends.jobs.is_cancelled(self.job.job_id):
+            raise Cancelled(f"{self.job.job_id} was cancelled")
+        return self.budget.allows(self.deadline)
+
+    def renew(self) -> None:
+        """Renew the lease. Raises `Conflict` when it was lost: another run is at work, nothing more may be written."""
+        if not self.backends.leases.acquire(self.job.lease, self.holder, self.lease_s):
+            raise Conflict(f"another run took over the {self.what}", job_id=self.job.job_id)
+
+    def save(self, state: str, problem: str | None = None) -> None:
+        """Renew the lease, and save the job with its cursor. Whoever asks about the job reads its progress here."""
+        self.renew()
+        job = self.job
+        job.state, job.updated, job.cursor = state, self.backends.now(), self.cursor.to_json()
+        job.progress = {**self.counts(), "error": problem, "reported": not self.unattended}
+        self.backends.jobs.put(job)
+
+    def continue_later(self, reason: str | None = None, wait_s: float = 0) -> R:
+        """Save the job, queue its continuation, due in `wait_s`, and report how far it is."""
+        self.save("waiting", reason)
+        self.backends.continuations.send(self.continuation(self.job), wait_s)
+        later = f"{self.job.job_id} continues by itself; ask again for its result"
+        return self.report(self.job, self.cursor, "continues", *filter(None, [reason]), later)
+
+    def _run(self) -> R:
+        """Work until it is done, the time is over or a port fails; the job is saved in each case.
+
+        A spent budget is no failure: the job goes on when there is a new one.
+        """
+        self.save("running")
+        try:
+            return self.work()
+        except DeadlineExceeded:
+            return self.continue_later()
+        except Cancelled as cancelled:
+            return self.report(self.job, self.cursor, "cancelled", str(cancelled))
+        except Failure as failure:
+            if isinstance(failure, BudgetSpent) and failure.retry_after_s is not None:
+                return self.continue_later(f"{failure}; the job goes on then", failure.retry_after_s)
+            self.save("waiting" if failure.retryable or self.keeps_waiting else "failed", str(failure))
+            failure.details.setdefault("job_id", self.job.job_id)
+            raise
+
+    def _running(self, job: Job | None) -> R:
+        """Report the job that another call works on."""
+        if self.again is None:
+            raise Conflict(f"a {self.what} is running; ask again later", retry_after_s=60)
+        if job is None or job.state != "running":
+            raise Conflict(f"{self.starting}; ask again later", retry_after_s=5)
+        return self.report(
+            job,
+            self.cursor_of(job),
+            "running",
+            f"{job.job_id} is still running; nothing was started",
+        )
+
+    def _is_unread(self, job: Job) -> bool:
+        """Whether a job of this very request ended in the background within `FRESH`, and nobody was told yet."""
+        told = job.unfinished or job.progress.get("reported", True) or job.request != self.request
+        return not told and self.backends.now() - job.updated <= FRESH
+
+    def _read(self, job: Job) -> Job:
+        """Count the result of a job as read, unless nobody reads the answer of this call."""
+        if not self.unattended and not job.progress.get("reported", True):
+            job.progress["reported"] = True
+            self.backends.jobs.put(job)
+        return job
+
+
+def find_job(job_id: str, kind: str, backends: Backends, *, unattended: bool = False) -> Job | None:
+    """The job of this kind with this id. Raises `JobNotFound` where there is none; None for a queued call whose job was
+    removed meanwhile."""
+    try:
+        job = backends.jobs.get(job_id)
+    except NotFound as missing:
+        if unattended:
+            return None
+        raise JobNotFound(str(missing)) from None
+    if job.kind != kind:
+        raise JobNotFound(f"{job_id!r} is a job of another kind: {job.kind}")
+    return job
+
+
+def removed(job_id: str, kind: str, backends: Backends) -> Job:
+    """What stands for a job that was removed."""
+    return Job(job_id, kind, "cancelled", backends.now(), backends.now())
+
+
+def state_of(job: Job, now: datetime) -> str:
+    """The job's state as a report has it.
+
+    A job that is `running` but has been silent for `SILENT` is `interrupted`: its process has ended.
+    """
+    if job.state == "running" and now - job.updated > SILENT:
+        return "interrupted"
+    return STATES.get(job.state, "incomplete" if job.state == "failed" else job.state)
+
+
+def stall(job_id: str, reason: str, backends: Backends) -> None:
+    """Mark a job of any kind as stalled: nothing continues it by itself. One that another run works on is left alone,
+    and so is one that does not exist."""
+    holder = uuid4().hex
+    try:
+        lease = backends.jobs.get(job_id).lease
+    except NotFound:
+        return
+    if not backends.leases.acquire(lease, holder, STALL_LEASE_S):
+        return
+    try:
+        job = backends.jobs.get(job_id)
+        if job.unfinished:
+            job.state, job.progress = "stalled", {**job.progress, "error": reason}
+            backends.jobs.put(job)
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def cancel(job: Job, action: str, backends: Backends, subject: str | None = None) -> None:
+    """Cancel a job of any kind, and log that as `action` of `subject`; whoever works on it ends at its next save."""
+    before = {"job_id": job.job_id, "state": job.state}
+    backends.audit.record(action, job.request["query_key"], before, "cancelled", subject)
+    job.state, job.updated = "cancelled", backends.now()
+    backends.jobs.put(job)

@@ -1,0 +1,347 @@
+"""Files of references: BibTeX, CSL-JSON, RIS, NBIB (MEDLINE), or plain text."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.descriptions import CslItem, csl_items
+from bio_mcp.literature.references.plain import read_plain
+from bio_mcp.literature.references.works import CitedWork, Kind, refuse_too_many, work
+
+_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+            "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a",
+            "d": "\u0323"}  # fmt: skip
+_LETTERS = {"ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
+            "AA": "Å", "i": "i", "j": "j", "dh": "ð", "th": "þ", "textendash": "–", "textemdash": "—", "&": "&",
+            "textquoteright": "’", "textregistered": "®", "textdegree": "°", "times": "×", "pm": "±", "ldots": "…",
+            "textasciitilde": "~", "geq": "≥", "leq": "≤", "rightarrow": "→", "textbackslash": "\\"}  # fmt: skip
+_ACCENT = re.compile(
+    r"\\(?:([`'^\"~=.])\s*|([uvHckrd])(?:\s+|(?=\{)))(?:\{\s*(\\[ij]|[^\W\d_])\s*\}|(\\[ij](?![a-zA-Z])|[^\W\d_]))"
+)
+_COMMAND = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\{\})?|\\([&%$#_{}])")
+_TYPED = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("~", " "), ("$", ""))
+
+
+def text_of(latex: str) -> str:
+    """Accents and letters as characters, Greek letters too; commands, braces and dollars go, their contents stay."""
+    text = latex
+    if "\\" in latex:
+        text = _COMMAND.sub(_character, _ACCENT.sub(_accented, latex))
+    for typed, meant in _TYPED:
+        text = text.replace(typed, meant)
+    text = re.sub(r"[{}]", "", text).replace("\x00", "{").replace("\x01", "}")
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def _accented(found: re.Match[str]) -> str:
+    letter = (found[3] or found[4]).removeprefix("\\")
+    return unicodedata.normalize("NFC", letter + _ACCENTS[found[1] or found[2]])
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[2]:
+        return {"{": "\x00", "}": "\x01", "$": "\uff04"}.get(found[2], found[2])
+    name = found[1]
+    if name in _LETTERS:
+        return _LETTERS[name]
+    case, letter = ("CAPITAL" if name[0].isupper() else "SMALL"), name.removeprefix("var").upper()
+    try:
+        return unicodedata.lookup(f"GREEK {case} LETTER {letter.replace('LAMBDA', 'LAMDA')}")
+    except KeyError:
+        return ""
+
+
+_ENTRY = re.compile(r"@\s*([A-Za-z]+)\s*([{(])")
+_KEY = re.compile(r"\s*([^\s,{}=\"]*)\s*(?=[,})])")
+_FIELD = re.compile(r"[\s,]*([A-Za-z][\w:.+-]*)\s*=\s*")
+_PIECE = re.compile(r"\s*(?:(\d+)|([A-Za-z_][\w:.+-]*)|([{\"]))")
+_JOINED = re.compile(r"\s*#")
+_BRACES = re.compile(r"\\.|[{}\"]", re.DOTALL)
+_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_MONTHS = dict.fromkeys("jan feb mar apr may jun jul aug sep oct nov dec".split(), "")
+_NO_WORKS = frozenset(("comment", "string", "preamble"))
+_BIBTEX_ARTICLES = frozenset(("article", "article-journal", "review", "misc", "unpublished", "online"))
+_PMID = re.compile(r"PMID:?\s*(\d{1,9})", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    at: int = 0
+
+    def value(self, strings: Mapping[str, str]) -> str:
+        """The value at this place: figures, names of strings, braces and quotes, joined by #."""
+        pieces: list[str] = []
+        while piece := _PIECE.match(self.text, self.at):
+            self.at = piece.end()
+            number, name, opened = piece.groups()
+            pieces.append(self._enclosed(opened) if opened else number or strings.get(name.casefold(), name))
+            joined = _JOINED.match(self.text, self.at)
+            if joined is None:
+                break
+            self.at = joined.end()
+        return "".join(pieces)
+
+    def _enclosed(self, opened: str) -> str:
+        """The text up to the closing brace or quote; where none closes, up to the next entry."""
+        start, depth = self.at, 0
+        for mark in _BRACES.finditer(self.text, start):
+            closes = (opened == '"' and mark[0] == '"') or (opened == "{" and mark[0] == "}")
+            if depth == 0 and closes:
+                self.at = mark.end()
+                return self.text[start : mark.start()]
+            depth += {"{": 1, "}": -1}.get(mark[0], 0)
+            depth = max(depth, 0)
+        following = self.text.find("\n@", start)
+        self.at = following if following > 0 else len(self.text)
+        return self.text[start : self.at]
+
+
+def read_bibtex(text: str) -> list[CitedWork]:
+    """The entries of the file, but comments. Raises `InvalidInput` for too many."""
+    strings: dict[str, str] = dict(_MONTHS)
+    works: list[CitedWork] = []
+    for kind, key, at, fields in _entries(text, strings):
+        if kind == "string":
+            strings |= fields
+        elif kind not in _NO_WORKS and fields:
+            works.append(_bibtex_work(kind, key, text.count("\n", 0, at) + 1, fields))
+            refuse_too_many(len(works))
+    return works
+
+
+def _entries(text: str, strings: Mapping[str, str]) -> Iterator[tuple[str, str, int, dict[str, str]]]:
+    """Kind, key, place and fields of each entry. One that is broken ends where the next begins."""
+    reader = _Reader(text)
+    for start in _ENTRY.finditer(text):
+        if start.start() < reader.at:
+            continue
+        kind, reader.at = start[1].casefold(), start.end()
+        found = None if kind == "string" else _KEY.match(text, reader.at)
+        reader.at = found.end() if found else reader.at
+        yield kind, found[1] if found else "", start.start(), dict(_fields(reader, strings))
+
+
+def _fields(reader: _Reader, strings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    while field := _FIELD.match(reader.text, reader.at):
+        reader.at = field.end()
+        yield field[1].casefold(), reader.value(strings)
+
+
+Places = Mapping[str, tuple[str, ...]]
+"""Field of a reference -> where a format has it, the surest first."""
+
+
+def chosen(places: Places, text: Callable[[str], str | None]) -> dict[str, str]:
+    """The fields, each from the first place that has a text."""
+    return {field: next(filter(None, map(text, names)), "") for field, names in places.items()}
+
+
+_BIBTEX: Places = {
+    "title": ("title",), "journal": ("journal", "journaltitle", "shortjournal"), "year": ("year", "date"),
+    "volume": ("volume",), "issue": ("number", "issue"), "pages": ("pages", "eid", "article-number"),
+    "pmcid": ("pmcid", "pmc"),
+}  # fmt: skip
+
+
+def _bibtex_work(kind: str, key: str, line: int, fields: Mapping[str, str]) -> CitedWork:
+    plain = {name: text_of(value) for name, value in fields.items() if name not in ("author", "doi", "url")}
+    people = [_inverted(text_of(each)) for each in _AND.split(fields.get("author", "").strip()) if each.strip()]
+    doi, url = re.sub(r"[{}\\]", "", fields.get("doi", "")), fields.get("url", "")
+    return work(
+        **chosen(_BIBTEX, plain.get),
+        authors=[each for each in people if each.casefold() != "others"],
+        etal=any(each.casefold() == "others" for each in people),
+        doi=doi or (url if "doi.org/10." in url else ""),
+        pmid=_pmid(plain),
+        kind=_bibtex_kind(kind, plain, doi),
+        key=key,
+        line=line,
+    )
+
+
+def _pmid(fields: Mapping[str, str]) -> str:
+    """The PMID in a field of its own, as an eprint, or in a note."""
+    eprint = "eprint" if fields.get("eprinttype", "").casefold() in ("pmid", "pubmed") else ""
+    noted = _PMID.search(" ".join(fields.get(each, "") for each in ("note", "annote", "addendum")))
+    return fields.get("pmid") or fields.get(eprint) or (noted[1] if noted else "")
+
+
+def _inverted(name: str) -> str:
+    """`Doe, Jane` of `Jane Doe`, with the particles before the family name; others as they are."""
+    words = name.split()
+    if "," in name or len(words) < 2 or name.casefold() == "others":
+        return name
+    at = next((place for place, word in enumerate(words[:-1]) if place and word.islower()), len(words) - 1)
+    return f"{' '.join(words[at:])}, {' '.join(words[:at])}"
+
+
+def _bibtex_kind(kind: str, fields: Mapping[str, str], doi: str) -> Kind:
+    if fields.get("archiveprefix") or "rxiv" in (fields.get("journal", "") + fields.get("publisher", "")).casefold():
+        return "preprint"
+    named = kind == "article" or bool(fields.get("journal") or fields.get("journaltitle"))
+    return "article" if named or (kind in _BIBTEX_ARTICLES and (doi or fields.get("pmid"))) else "other"
+
+
+_CSL: Places = {
+    "journal": ("container-title", "container-title-short", "journalAbbreviation"), "volume": ("volume",),
+    "issue": ("issue",), "pages": ("page", "number"),
+}  # fmt: skip
+_CSL_ARTICLES = frozenset(("article-journal", "article", "article-magazine", "review", "", "entry"))
+
+
+def read_csl(text: str) -> list[CitedWork]:
+    """The items of a list, of an object's `items`, or the one item. Raises `InvalidInput` for other JSON."""
+    items = csl_items(text)
+    refuse_too_many(len(items))
+    lines: dict[str, int] = {}  # of each item's id, where it stands first
+    for number, line in enumerate(text.splitlines(), 1):
+        if named := re.search(r'"id"\s*:\s*"?([^",]{1,200})', line):
+            lines.setdefault(named[1], number)
+    return works_of(items, lines)
+
+
+def works_of(items: Iterable[Mapping[str, Any]], lines: Mapping[str, int]) -> list[CitedWork]:
+    """The references of CSL items. `lines`: the line of each id in the file."""
+    return [_csl_work(CslItem(item), lines) for item in items]
+
+
+def _csl_work(item: CslItem, lines: Mapping[str, int]) -> CitedWork:
+    kind = item.text("type")
+    preprint = "preprint" in (item.text("genre") + kind).casefold()
+    people = [", ".join(filter(None, (name.family, name.given))) or name.literal for name in item.names("author")]
+    return work(
+        **chosen(_CSL, item.text),
+        title=item.title,
+        authors=people,
+        year=item.issued,
+        doi=item.text("DOI"),
+        pmid=item.noted("PMID"),
+        pmcid=item.noted("PMCID"),
+        kind="preprint" if preprint else "article" if kind in _CSL_ARTICLES else "other",
+        key=item.key,
+        line=lines.get(item.text("id"), 0),
+    )
+
+
+_RIS_LINE = re.compile(r"^\s*([A-Z][A-Z0-9])(?:  ?- ?| - )(.*)$")
+_NBIB_LINE = re.compile(r"^([A-Z]{2,4}) *- (.*)$")
+_RIS_ARTICLES = frozenset(("JOUR", "JFULL", "MGZN", "EJOUR", "INPR", "GEN", "ABST", "NEWS", ""))
+_RIS: Places = {
+    "title": ("TI", "T1", "CT", "BT"), "journal": ("T2", "JF", "JO", "JA", "J2"), "year": ("PY", "Y1", "DA"),
+    "volume": ("VL",), "issue": ("IS",), "pmcid": ("C2",), "key": ("ID",),
+}  # fmt: skip
+_NBIB: Places = {
+    "title": ("TI", "BTI", "TT"), "journal": ("JT", "TA"), "year": ("DP", "DEP"), "volume": ("VI",), "issue": ("IP",),
+    "pmid": ("PMID",), "pmcid": ("PMC",), "key": ("PMID",),
+}  # fmt: skip
+
+
+class Fields(dict[str, list[str]]):
+    """The values of a record by tag."""
+
+    def first(self, tag: str) -> str:
+        return self.get(tag, [""])[0]
+
+
+def read_ris(text: str) -> list[CitedWork]:
+    """The records of an RIS file, each ended by `ER` or by the next `TY`. Raises `InvalidInput` for too many."""
+    return [_ris(fields, line) for line, fields in _records(text, _RIS_LINE, "TY", "ER")]
+
+
+def read_nbib(text: str) -> list[CitedWork]:
+    """The records of PubMed's MEDLINE format. Raises `InvalidInput` for too many."""
+    return [_nbib(fields, line) for line, fields in _records(text, _NBIB_LINE, "PMID", "")]
+
+
+def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[int, Fields]]:
+    """Line and fields of each record. A line without a tag goes on with the value before it; an empty one, in a format
+    without an end, ends the record."""
+    fields = Fields()
+    started, tag, count = 0, "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        found = tagged.match(line)
+        ends = (found and found[1] in (first, last)) or (not last and not line.strip())
+        if ends and fields:
+            yield started, fields
+            count, fields = count + 1, Fields()
+            refuse_too_many(count)
+        if found and found[1] != last:
+            tag, started = found[1], started if fields else number
+            fields.setdefault(tag, []).append(found[2].strip())
+        elif not found and fields and line.strip():
+            fields[tag][-1] += f" {line.strip()}"
+    if fields:
+        yield started, fields
+
+
+def _ris(fields: Fields, line: int) -> CitedWork:
+    start, end = fields.first("SP"), fields.first("EP")
+    noted = _PMID.search(" ".join(each for tag in ("N1", "AN", "C7") for each in fields.get(tag, [])))
+    of_pubmed = "pubmed" in (fields.first("DB") or fields.first("DP")).casefold()
+    return work(
+        **chosen(_RIS, fields.first),
+        authors=[*fields.get("AU", []), *fields.get("A1", [])],
+        pages=f"{start}-{end}" if start and end and "-" not in start else start,
+        doi=fields.first("DO") or next((each for each in fields.get("UR", []) if "doi.org/10." in each), ""),
+        pmid=(of_pubmed and fields.first("AN")) or (noted[1] if noted else ""),
+        kind="article" if fields.first("TY") in _RIS_ARTICLES else "other",
+        line=line,
+    )
+
+
+def _nbib(fields: Fields, line: int) -> CitedWork:
+    ids = {
+        kind: each for each, _, kind in (each.rpartition("[") for tag in ("LID", "AID") for each in fields.get(tag, []))
+    }
+    pii = ids.get("pii]", "").strip()
+    return work(
+        **chosen(_NBIB, fields.first),
+        authors=fields.get("FAU") or fields.get("AU") or fields.get("CN", []),
+        pages=fields.first("PG") or (pii if re.fullmatch(r"e?\d{3,9}", pii) else ""),
+        doi=ids.get("doi]", ""),
+        kind="preprint" if "Preprint" in fields.get("PT", []) else "article",
+        line=line,
+    )
+
+
+Format = Literal["bibtex", "ris", "nbib", "csl-json", "text"]
+LARGEST = 4_000_000  # characters
+_READERS: dict[Format, Callable[[str], list[CitedWork]]] = {
+    "bibtex": read_bibtex,
+    "ris": read_ris,
+    "nbib": read_nbib,
+    "csl-json": read_csl,
+    "text": read_plain,
+}
+FORMATS: tuple[Format, ...] = tuple(_READERS)
+_SIGNS: tuple[tuple[Format, re.Pattern[str]], ...] = (
+    ("csl-json", re.compile(r"\s*[\[{]\s*[\[{\"]")),
+    ("ris", re.compile(r"(?:^|\n)\s*TY  ?- ?[A-Z]{3,}")),
+    ("nbib", re.compile(r"(?:^|\n)PMID- *\d+|(?:^|\n)TI  - .*(?:\n.*){0,400}\n(?:AU|FAU|TA|JT) *- ")),
+    ("bibtex", re.compile(r"(?:^|\n)\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}]*\s*,")),
+)
+
+
+def format_of(text: str) -> Format:
+    """The format that the text shows; plain text for anything that shows none."""
+    head = text[:200_000]
+    return next(
+        (name for name, sign in _SIGNS if (sign.match(head) if name == "csl-json" else sign.search(head))), "text"
+    )
+
+
+def read_references(text: str, form: Format | None = None) -> list[CitedWork]:
+    """The references of a text, without what states nothing. Raises `InvalidInput` for one that is too large, that has
+    none, or that is not of the `form` that is named."""
+    if len(text) > LARGEST:
+        raise InvalidInput(f"more than {LARGEST:,} characters; split the file")
+    works = [each for each in _READERS[form or format_of(text)](text.lstrip("\ufeff")) if not each.is_empty]
+    if not works:
+        raise InvalidInput(
+            f"no references found; give {', '.join(FORMATS[:-1])}, or plain text with one reference a line"
+        )
+    return works

@@ -1,0 +1,285 @@
+"""PMIDs, PMCIDs and DOIs of each other, and the PMID of a citation."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeVar
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.records import Article
+from bio_mcp.ports.ncbi import (
+    ArticleIds,
+    Citation,
+    CitationMatch,
+    IdKind,
+    NcbiLookup,
+    Pubmed,
+    SearchPage,
+    Summaries,
+)
+from bio_mcp.querying.search import articles, optional, required
+
+IdState = Literal["found", "not_found", "unknown", "invalid"]
+_KINDS: tuple[tuple[IdKind, Callable[[str], str]], ...] = (
+    ("pmcid", identifiers.pmcid),
+    ("pmid", identifiers.parse_pmid),
+    ("doi", identifiers.doi),
+)
+_SEARCHED = 20  # ids in one search
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The ids of one requested article.
+
+    `state` unknown: NCBI failed, which says nothing about the id. `kind` and `ids` are empty for an invalid one.
+    """
+
+    asked: str
+    state: IdState
+    kind: IdKind | None
+    ids: ArticleIds
+
+
+def convert(
+    texts: Sequence[str], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
+) -> tuple[list[Converted], tuple[str, ...]]:
+    """The ids of each article in `texts`, in order, and the reasons why some are unknown.
+
+    PubMed Central's converter knows only the articles in PMC; the others are looked up in PubMed itself. Never raises
+    for an id: one that cannot be read is `invalid`, one that could not be looked up `unknown`.
+    """
+    known = {text: kind_of(text) for text in texts}
+    id_lookup = _IdLookup(lookup, pubmed, deadline, [])
+    ids: dict[str, ArticleIds] = {}
+    failed: set[IdKind] = set()
+    for kind, _ in _KINDS:
+        wanted = list(dict.fromkeys(one[1] for one in known.values() if one and one[0] == kind))
+        before = len(id_lookup.reasons)
+        ids |= id_lookup.by_kind(kind, wanted) if wanted else {}
+        failed |= {kind} if len(id_lookup.reasons) > before else set()
+    found = []
+    for text in texts:
+        if (one := known[text]) is None:
+            found.append(Converted(text, "invalid", None, ArticleIds()))
+        elif one[1] in ids:
+            found.append(Converted(text, "found", one[0], ids[one[1]]))
+        else:  # when any lookup of its kind failed, nothing is known of it
+            state: IdState = "unknown" if one[0] in failed else "not_found"
+            found.append(Converted(text, state, one[0], ArticleIds(**{one[0]: one[1]})))
+    return found, tuple(dict.fromkeys(id_lookup.reasons))
+
+
+def kind_of(text: str) -> tuple[IdKind, str] | None:
+    """Recognise an id: its kind and its normal form; None for text that is none."""
+    for kind, read in _KINDS:
+        try:
+            return kind, read(text)
+        except InvalidInput:
+            continue
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _IdLookup:
+    """The two lookups of one call, and the reasons for what they could not find."""
+
+    lookup: NcbiLookup
+    pubmed: Pubmed
+    deadline: Deadline
+    reasons: list[str]
+
+    def by_kind(self, kind: IdKind, wanted: list[str]) -> dict[str, ArticleIds]:
+        """Ids of the articles that `wanted` names by `kind`; absent ones are unknown to NCBI, or `reasons` has grown.
+
+        A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI. A search for
+        a DOI may return other papers, so ids are compared.
+        """
+        nothing: dict[str, ArticleIds] = {}
+        found = dict(self._or_reason(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
+        rest = [text for text in wanted if text not in found or (kind == "pmid" and not found[text].doi)]
+        pmids = rest if kind == "pmid" else self._pmids(kind, rest)
+        if pmids:
+            ask = partial(self.pubmed.esummary, pmids, deadline=self.deadline)
+            for each in self._or_reason(ask, Summaries((), {})).found:
+                text: str = getattr(each, kind) or ""
+                text = text.casefold() if kind == "doi" else text
+                if text in rest:
+                    found[text] = ArticleIds(each.pmid, each.pmcid, each.doi)
+        return found
+
+    def _pmids(self, kind: IdKind, ids: list[str]) -> list[str]:
+        """PMIDs that a search returns for PMCIDs or DOIs, `_SEARCHED` at a time."""
+        pmids: list[str] = []
+        for start in range(0, len(ids), _SEARCHED):
+            term = " OR ".join(f'"{each}"[doi]' if kind == "doi" else each for each in ids[start : start + _SEARCHED])
+            ask = partial(self.pubmed.esearch, term, deadline=self.deadline, retmax=3 * _SEARCHED)
+            pmids += self._or_reason(ask, SearchPage(0, (), "")).ids
+        return pmids
+
+    def _or_reason(self, ask: Callable[[], T], otherwise: T) -> T:
+        return optional(ask, otherwise, "some ids could not be looked up", self.reasons)
+
+
+Verdict = Literal["matched", "doubtful", "ambiguous", "not_found", "unverified"]
+SEARCHED = 10  # citations that NCBI did not match are looked for one by one: so many of a call
+CANDIDATES = 5
+_SAME_TITLE = 0.8  # share of the words of both titles that both have
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation to look up: its fields, and its title where known."""
+
+    citation: Citation
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The verdict on one citation. `agrees` and `differs` name the fields that record and citation both have.
+
+    matched: one record, and no field differs. doubtful: NCBI names a record, but a field differs. ambiguous: several
+    records fit (`candidates`). not_found: none fits. unverified: a record could not be fetched, or not be
+    searched for.
+    """
+
+    verdict: Verdict
+    article: Article | None = None
+    pmid: str | None = None
+    agrees: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def match(
+    cited: Sequence[Cited], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
+) -> tuple[list[Matched], list[str]]:
+    """Give a verdict on each citation, in order, and the reasons why the answer is partial.
+
+    NCBI's matcher is asked for all; what it does not match is searched by title or by its fields. A record counts only
+    after it was fetched and compared. Raises NCBI's failure when the matcher itself fails.
+    """
+    with required():
+        named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
+    reasons: list[str] = []
+    searched = _search_unmatched(cited, named, pubmed, deadline, reasons)
+    found = [(each.pmid, *(pmids or ())) for each, pmids in zip(named, searched, strict=True)]
+    wanted = list(dict.fromkeys(pmid for pmids in found for pmid in pmids if pmid))
+    nothing: dict[str, Article] = {}
+    ask = partial(articles, wanted, pubmed, deadline)
+    records = optional(ask, nothing, "the matches could not be checked", reasons) if wanted else nothing
+    return [_verdict(*each, records) for each in zip(cited, named, searched, strict=True)], reasons
+
+
+def _search_unmatched(
+    cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+) -> list[tuple[str, ...] | None]:
+    """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches.
+
+    None where a search failed or was not made.
+    """
+    searched: list[tuple[str, ...] | None] = []
+    searches = 0
+    for each, answer in zip(cited, named, strict=True):
+        term = "" if answer.pmid else _term(each)
+        searches += bool(term)
+        if not term or searches > SEARCHED:
+            searched.append(None if term else ())
+            continue
+        page = optional(
+            lambda term=term: pubmed.esearch(term, deadline=deadline, retmax=CANDIDATES),  # type: ignore[misc]
+            None,
+            "a citation that NCBI did not match could not be searched for",
+            reasons,
+        )
+        searched.append(None if page is None else () if page.dropped else page.ids)
+    if searches > SEARCHED:
+        reasons.append(f"only {SEARCHED} of {searches} unmatched citations were searched for; send the others again")
+    return searched
+
+
+def _term(cited: Cited) -> str:
+    """A PubMed query of the title, or else of at least three fields; "" when too little is known."""
+    title = " ".join(re.findall(r"\w+", cited.title))
+    if title:
+        return f"{title}[Title]"
+    of = cited.citation
+    parts = ((of.journal, "ta"), (of.year, "dp"), (of.volume, "vi"), (of.first_page, "pg"), (of.author, "au"))
+    words = [(" ".join(re.findall(r"[\w.-]+", text)), tag) for text, tag in parts]
+    known = [f"{text}[{tag}]" for text, tag in words if text]
+    return " AND ".join(known) if len(known) > 2 else ""
+
+
+def _verdict(
+    cited: Cited, named: CitationMatch, searched: Sequence[str] | None, records: dict[str, Article]
+) -> Matched:
+    """Judge one citation by NCBI's match if there is one, else by the records that a search returned."""
+    if named.pmid:
+        article = records.get(named.pmid)
+        if article is None:
+            return Matched("unverified", None, named.pmid, reason="NCBI names this record, which could not be fetched")
+        agrees, differs = compare(cited, article)
+        reason = "NCBI names this record, but it differs from the citation" if differs else None
+        return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=reason)
+    fitting = {pmid: compare(cited, records[pmid]) for pmid in searched or () if pmid in records}
+    fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
+    if len(fitting) == 1:
+        [(pmid, (agrees, _))] = fitting.items()
+        return Matched("matched", records[pmid], pmid, agrees, reason="found by a search, not by NCBI's matcher")
+    ambiguous = bool(fitting) or (named.reason or "").startswith("AMBIGUOUS")
+    unchecked = [pmid for pmid in searched or () if pmid not in records]
+    candidates = tuple(fitting) or tuple(unchecked)
+    verdict: Verdict = "ambiguous" if ambiguous else "unverified" if unchecked or searched is None else "not_found"
+    return Matched(verdict, candidates=candidates, reason=named.reason)
+
+
+def compare(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields that agree and those that differ. A field that either side lacks is in neither list."""
+    of, journal = cited.citation, article.journal
+    years = {date.year for date in (article.publication_date, article.electronic_date) if date and date.year}
+    first = re.split(r"[-–,;]", article.pages or "")[0]
+    checks = {
+        "year": _equal(of.year, [str(year) for year in years]),
+        "volume": _equal(of.volume, [journal.volume or "" if journal else ""]),
+        "first_page": _equal(of.first_page, [first]),
+        "author": _named(of.author, article),
+        "title": _alike(cited.title, article.title or ""),
+    }
+    return tuple(n for n, same in checks.items() if same), tuple(n for n, same in checks.items() if same is False)
+
+
+def _equal(given: str, printed: Sequence[str]) -> bool | None:
+    known = [_fold(text) for text in printed if text]
+    return _fold(given) in known if given.strip() and known else None
+
+
+def _named(given: str, article: Article) -> bool | None:
+    """Whether an author has this surname; initials and position are not compared."""
+    words = _fold(given).split()
+    people = [_fold(each.last_name or each.collective_name or "") for each in article.authors]
+    if not words or not any(people):
+        return None
+    surnames = {" ".join(words), " ".join(words[:-1]), words[0]}
+    return any(person and (person in surnames or person.split()[-1] in surnames) for person in people)
+
+
+def _alike(given: str, printed: str) -> bool | None:
+    """Whether titles share 80 % of their words, or the given title (over four words) is part of the printed one."""
+    ours, theirs = set(_fold(given).split()), set(_fold(printed).split())
+    if not ours or not theirs:
+        return None
+    return len(ours & theirs) / len(ours | theirs) >= _SAME_TITLE or (len(ours) > 4 and ours <= theirs)
+
+
+def _fold(text: str) -> str:
+    """Lower case, without accents and punctuation."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    unaccented = "".join(c for c in plain if not unicodedata.combining(c))
+    return " ".join(re.findall(r"\w+", unaccented))

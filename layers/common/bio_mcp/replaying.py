@@ -1,0 +1,292 @@
+"""Replay a recorded call: on what it read then, and on what is stored now; and say which of its inputs moved."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from bio_mcp.call import Outcome, call
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Failure, NotFound, UpstreamFailed
+from bio_mcp.literature.records import Document
+from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports.models import Generated
+from bio_mcp.ports.projects import Project
+from bio_mcp.ports.state import CallRecord
+from bio_mcp.recording import Reads, RecordingBackends, Sims, inputs_of, loads, passages_key, search_key
+from bio_mcp.retrieval.chunking import chunks_of
+from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.tool import Tool
+
+CORPUS = "corpus"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class PapersMoved:
+    """How the papers that the call saw differ from those that it would see now, by PMID.
+
+    `rescored` counts those among both that words or meaning score differently.
+    """
+
+    revised: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    rescored: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.revised or self.new or self.gone or self.rescored)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of it. `as_then` is whether the answer on the corpus of then is the recorded one, None where that
+    corpus is no longer stored; `today` the same for the corpus of now.
+
+    `moved` names inputs that explain a difference: corpus, model, reranker, language_model, graph, projects, rules,
+    code; unknown where none does. `papers` has what of the corpus moved; `because` why that of then cannot be read.
+    """
+
+    recorded: CallRecord
+    as_then: bool | None
+    today: bool
+    moved: tuple[str, ...]
+    papers: PapersMoved = field(default_factory=PapersMoved)
+    because: str | None = None
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing moved that the answer shows."""
+        return self.today and self.as_then is not False
+
+
+def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -> Replay:
+    """Replay the call. Raises `NotFound` where the log does not have it, or this version not its tool; `StoreFailed`.
+
+    Nothing is stored by it. A language model that took part is asked again for the answer of now.
+    """
+    record = backends.calls.get(correlation_id)
+    if record.tool not in tools:
+        raise NotFound(f"this version has no tool {record.tool}, which was called")
+    tool, reads = tools[record.tool], loads(record.read)
+    as_then, because = _as_then(record, tool, reads, backends)
+    watched = RecordingBackends(ReadOnlyBackends(backends, reads.day))
+    today = _is_same(call(tool, record.arguments, watched), record)
+    now = watched.trace
+    papers = _papers_moved(reads, now)
+    changed, elsewhere = _changed(record.inputs, inputs_of(backends, now)), reads.elsewhere | now.elsewhere
+    return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
+
+
+def _as_then(record: CallRecord, tool: Tool, reads: Reads, backends: Backends) -> tuple[bool | None, str | None]:
+    """Whether the answer on what was read then is the recorded one, or why that cannot be said."""
+    graph = ["graph"] if reads.graph is not None and backends.graph.revision() != reads.graph else []
+    if lost := [*graph, *sorted(reads.elsewhere)]:
+        return None, f"what was read of {', '.join(lost)} is not recorded"
+    try:
+        then = ReplayBackends(backends, reads)
+    except NotFound as gone:
+        return None, str(gone)
+    return _is_same(call(tool, record.arguments, then), record), None
+
+
+def _is_same(outcome: Outcome, record: CallRecord) -> bool:
+    return bool(outcome.audit["out_hash"] == record.out_hash)
+
+
+def _changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name in then if name in now and now[name] != then[name]]
+
+
+def _moved(
+    as_then: bool | None, today: bool, changed: list[str], papers: PapersMoved, elsewhere: Set[str]
+) -> tuple[str, ...]:
+    """The inputs that explain why the answer differs; none where it does not.
+
+    Where the answer on the corpus of then is the recorded one, code and rules explain nothing.
+    """
+    if today and as_then is not False:
+        return ()
+    corpus = [CORPUS] if papers and not today else []
+    projects = ["projects"] if elsewhere & {"projects", "collections"} and not today else []
+    others = [name for name in changed if as_then is not True or name not in ("code", "rules")]
+    return (*corpus, *projects, *others) or (UNKNOWN,)
+
+
+def _papers_moved(then: Reads, now: Reads) -> PapersMoved:
+    both = then.papers.keys() & now.papers.keys()
+    revised = {pmid for pmid in both if _version(then.papers[pmid]) != _version(now.papers[pmid])}
+    old, new = _scores(then), _scores(now)
+    return PapersMoved(
+        _sorted(pmid for pmid in revised if then.papers[pmid] and now.papers[pmid]),
+        _sorted({*(new.keys() - old.keys()), *(pmid for pmid in revised if not then.papers[pmid])}),
+        _sorted({*(old.keys() - new.keys()), *(pmid for pmid in revised if not now.papers[pmid])}),
+        sum(old[pmid] != new[pmid] for pmid in old.keys() & new.keys()),
+    )
+
+
+def _version(stored: tuple[int, int] | None) -> int:
+    return stored[0] if stored else 0
+
+
+def _scores(reads: Reads) -> dict[str, list[Any]]:
+    """PMID -> the scores that it got, to four digits: the last ones differ between equal searches."""
+    scores: dict[str, list[Any]] = {}
+    for _, found in reads.searches:
+        for each in found:
+            scores.setdefault(each.pmid, []).append([_rounded(each.bm25), _rounded(each.sim)])
+    return scores
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else float(f"{score:.4g}")
+
+
+def _sorted(pmids: Any) -> tuple[str, ...]:
+    return tuple(sorted(pmids, key=lambda pmid: (len(pmid), pmid)))
+
+
+class Diverged(Failure):
+    """The code asks for something else than it did when the call was recorded."""
+
+
+class ReadOnlyBackends(BackendsOver):
+    """Other backends on the day of then, which store no answer; no call is recorded."""
+
+    def __init__(self, backends: Backends, day: str | None) -> None:
+        super().__init__(backends)
+        self._day = day
+        self._ports: dict[str, Any] = {"answers": _Answers(backends)}
+
+    def find_port(self, name: str) -> Any:
+        return self._ports[name] if name in self._ports else getattr(self.over, name)
+
+    def today(self) -> date:
+        return date.fromisoformat(self._day) if self._day else self.over.today()
+
+
+class ReplayBackends(ReadOnlyBackends):
+    """Other backends, with the corpus as `reads` has it: papers at their versions of then, on the day of then.
+
+    Raises `NotFound` where a version is no longer stored. Embeddings, graph and projects are those of now. Nothing is
+    stored, and no call is recorded.
+    """
+
+    def __init__(self, backends: Backends, reads: Reads) -> None:
+        super().__init__(backends, reads.day)
+        papers = {pmid: _then(backends, pmid, *each) for pmid, each in reads.papers.items() if each is not None}
+        self._ports |= {
+            "documents": _Documents(papers, reads.resolved),
+            "passages": _Passages(backends, reads, papers),
+            "reranker": None,  # what one makes of hits is not recorded, and such a call is not read as it was then
+            "language_model": None if reads.generated is None else _LanguageModel(backends, reads.generated),
+        }
+        if "projects" not in reads.elsewhere:
+            self._ports["projects"] = _NoProjects()
+
+
+def _then(backends: Backends, pmid: str, version: int, indexed_version: int) -> Document:
+    document = backends.documents.at_version(pmid, version)
+    return Document(document.article, document.content_hash, version, indexed_version)
+
+
+class _Documents:
+    def __init__(self, papers: Mapping[str, Document], resolved: Mapping[str, str | None]) -> None:
+        self._papers, self._resolved = papers, resolved
+
+    def get(self, pmid: str) -> Document:
+        if pmid not in self._papers:
+            raise NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+        return self._papers[pmid]
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        return {pmid: self._papers[pmid] for pmid in pmids if pmid in self._papers}
+
+    def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
+        return {each: pmid for each in identifiers if (pmid := self._resolved.get(each))}
+
+    def count(self) -> int:
+        """None: it is asked where the index is empty, and the call then ended because the store was, too."""
+        return 0
+
+
+class _Passages:
+    def __init__(self, backends: Backends, reads: Reads, papers: Mapping[str, Document]) -> None:
+        self._embeddings, self._papers = backends.embeddings, papers
+        self._searches, self._passages, self._counts = list(reads.searches), list(reads.passages), list(reads.counts)
+
+    def check_model(self, fingerprint: str, dim: int) -> None:
+        """Any model: what it found is recorded."""
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        found: list[Candidate] = _next(self._searches, search_key(query))
+        return found
+
+    def document_vectors(self, _pmids: Sequence[str]) -> dict[str, Any]:
+        """None: vectors only lead to what is recorded."""
+        return {}
+
+    def chunks(self, pmids: Sequence[str], vector: Any = None) -> dict[str, list[StoredChunk]]:
+        sims: Sims = _next(self._passages, passages_key(pmids, scored=vector is not None))
+        return {pmid: self._chunks_of(pmid, found) for pmid, found in sims.items() if pmid in self._papers}
+
+    def count(self) -> tuple[int, int]:
+        if not self._counts:
+            raise Diverged("the code counts the papers, which it did not then")
+        return self._counts.pop(0)
+
+    def _chunks_of(self, pmid: str, found: Sequence[tuple[str, float | None]]) -> list[StoredChunk]:
+        cut = chunks_of(self._papers[pmid].article, self._embeddings.count_tokens, self._embeddings.max_tokens)
+        by_id = {each.chunk_id: each for each in cut}
+        if not by_id.keys() >= {chunk_id for chunk_id, _ in found}:
+            raise Diverged(f"the code cuts PMID {pmid} into other passages than it did then")
+        chunks = [(by_id[chunk_id], sim) for chunk_id, sim in found]
+        return [StoredChunk(pmid, c.chunk_id, c.text, c.section, c.char_start, c.char_end, sim) for c, sim in chunks]
+
+
+def _next(recorded: list[tuple[str, Any]], key: str) -> Any:
+    """The first that is recorded under `key`, which is taken out."""
+    place = next((at for at, (name, _) in enumerate(recorded) if name == key), None)
+    if place is None:
+        raise Diverged("the code asks the index for something else than it did then")
+    return recorded.pop(place)[1]
+
+
+class _NoProjects:
+    """That there were none."""
+
+    def all(self) -> list[Project]:
+        return []
+
+
+class _Answers:
+    """Answers that are not stored again."""
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+
+    def put(self, _answer: Any) -> None:
+        """Nothing: the answer was stored when it was given."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backends.answers, name)
+
+
+class _LanguageModel:
+    """The language model as it answered then."""
+
+    def __init__(self, backends: Backends, generated: Sequence[tuple[bool, str]]) -> None:
+        self._backends, self._generated = backends, list(generated)
+
+    @property
+    def fingerprint(self) -> str:
+        model = self._backends.language_model
+        return model.fingerprint if model else ""
+
+    def generate(self, _question: str, _passages: Sequence[str], _deadline: Deadline) -> Generated:
+        if not self._generated:
+            raise Diverged("the code asks the language model more often than it did then")
+        wrote, text = self._generated.pop(0)
+        if not wrote:
+            raise UpstreamFailed(text)
+        return Generated(text)

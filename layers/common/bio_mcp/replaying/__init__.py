@@ -1,1 +1,0 @@
-"""Record what calls depended on, and replay them."""

@@ -1,0 +1,279 @@
+"""Apply records to the corpus: store, index, announce and mark them, a slice at a time, so that a kill is healed.
+
+The order decides what a crash can do. Each step is repeatable and precedes the mark that would skip it, so applying the
+same record again completes what is missing."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+
+from bio_mcp.errors import Conflict
+from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion, Document, Head, RetractionStatus
+from bio_mcp.literature.serial import content_hash
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Embeddings, Passages
+from bio_mcp.retrieval.passages import Entry
+from bio_mcp.scope import one_index
+from bio_mcp.syncing.indexing import (
+    Embed,
+    delete_beside,
+    delete_from_all,
+    embedded,
+    model_of,
+    refresh_all,
+    searched_index,
+    slices,
+    unless_removed,
+    write_passages,
+)
+from bio_mcp.tenants import of_all_tenants
+
+
+class Change(StrEnum):
+    """Effect of a record on the corpus."""
+
+    INSERTED = "inserted"
+    UPDATED = "updated"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What to do with a fetched article. `document` is to be stored and indexed; None when nothing is to do."""
+
+    change: Change
+    document: Document | None = None
+
+
+def revise(article: Article, head: Head | None) -> Revision:
+    """Compare a fetched article with the stored one.
+
+    The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
+    an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
+    its version.
+    """
+    new_hash = content_hash(article)
+    if head is None:
+        return Revision(Change.INSERTED, Document(article, new_hash))
+    compared = _compared(article, head)
+    is_new = compared > 0 or new_hash != head.content_hash
+    if compared < 0 or not (is_new or head.indexed_version < head.version):
+        return Revision(Change.SKIPPED)
+    change = Change.UPDATED if head.indexed_version else Change.INSERTED
+    return Revision(change, Document(article, new_hash, head.version + is_new, head.indexed_version))
+
+
+def _compared(article: Article, head: Head) -> int:
+    """Below 0 for an article of an older PubMed version, or an older revision, than the stored one; above for a newer
+    one. A revision without a date is not compared."""
+    if article.pmid_version != head.pmid_version:
+        return article.pmid_version - head.pmid_version
+    if article.date_revised is None or article.date_revised == head.date_revised:
+        return 0
+    return -1 if head.date_revised and article.date_revised < head.date_revised else 1
+
+
+WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
+
+
+class IndexWrites:
+    """Embeds papers a slice at a time, and writes those of several slices together where embedding is quick.
+
+    A transaction of an index costs as much as twenty papers in it. Where a paper goes to more than one index each slice
+    is written at once, since the other may have all of it to embed. Where every write costs the same, however few
+    papers it has, they wait for more; but the first slice is written at once, so that who counts time knows what a
+    write takes.
+    """
+
+    def __init__(self, backends: Backends, embed: Embed) -> None:
+        self._backends, self._embed = backends, embed
+        self._began = backends.now()
+        self._documents: list[Document] = []
+        self._entries: list[Entry] = []
+        self._fingerprint = ""
+        self._several = False
+        self._at_once = 1
+
+    def add(self, documents: Sequence[Document]) -> None:
+        with searched_index(self._backends) as (embeddings, passages):
+            entries = self._embed(documents, embeddings, passages)
+        if not self._documents:
+            self._several = len(self._backends.indexes.all()) > 1
+        if embeddings.fingerprint != self._fingerprint:
+            self._entries, self._fingerprint = [], embeddings.fingerprint
+        self._documents += documents
+        self._entries += entries
+
+    def is_due(self) -> bool:
+        """Whether what was added should be written now."""
+        late = self._backends.now() - self._began > WRITE_AFTER or self._several
+        return late and len(self._documents) >= self._at_once
+
+    def write(self) -> list[str]:
+        """Replace the passages of the documents that were added in every index; returns their PMIDs.
+
+        Searches may miss them until `refresh_all`. The indexes are looked up again after each write: one that was begun
+        meanwhile is written to as well, so that nothing is missing from it when it is switched to.
+        """
+        documents, self._documents = self._documents, []
+        if documents:
+            with searched_index(self._backends) as (embeddings, passages):
+                self._write(documents, embeddings, passages)
+                self._at_once = passages.write_at_once
+                written = {passages.name()}
+                while others := [each for each in self._backends.indexes.all() if each.name not in written]:
+                    for each in others:
+                        twin = passages if each.fingerprint == embeddings.fingerprint else None
+                        with unless_removed(each, self._backends):
+                            _write_each(documents, model_of(each, self._backends), each.passages, twin)
+                        written.add(each.name)
+        self._entries, self._began = [], self._backends.now()
+        return [document.article.pmid for document in documents]
+
+    def _write(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
+        if embeddings.fingerprint == self._fingerprint and len(self._entries) == len(documents):
+            try:
+                passages.upsert_chunks(self._entries, refresh=False)
+                return
+            except Conflict:  # a vector that was known is not stored any more
+                pass
+        _write_each(documents, embeddings, passages)
+
+
+def _write_each(
+    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, twin: Passages | None = None
+) -> None:
+    for part in slices(documents, passages):
+        write_passages(part, embeddings, passages, twin=twin)
+
+
+@dataclass(slots=True)
+class Applied:
+    """Result of a batch: PMID -> change, in the order in which it became durable; and the PMIDs deleted."""
+
+    changes: dict[str, Change] = field(default_factory=dict)
+    deleted: list[str] = field(default_factory=list)
+
+
+def apply_records(
+    records: Iterable[Article | Deletion],
+    backends: Backends,
+    *,
+    before_slice: Callable[[Mapping[str, str]], bool] = lambda _changes: True,
+    embed: Embed = embedded,
+    load: bool = False,
+    look: bool = False,
+) -> Applied:
+    """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
+
+    `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
+    returns False, nothing more is done, and the corpus is consistent. What is stored but not indexed yet is healed when
+    the record is applied again. Slices are announced and marked together where an index is slow to refresh; those that
+    were written and not marked are written again, and not embedded again. `embed` may have embedded passages before.
+    In a `load` nobody is told of new papers: nobody waits for forty million messages. With `look` papers that the
+    index lacks are written to it, whatever is marked as indexed. Raises the failures of its ports.
+    """
+    articles, deletions = _latest_by_pmid(records)
+    applied = Applied()
+    heads = backends.documents.heads(list(articles))
+    if look:
+        with one_index():
+            there = backends.passages.chunk_texts(list(heads))
+        heads |= {pmid: replace(head, indexed_version=0) for pmid, head in heads.items() if pmid not in there}
+    revisions = {pmid: revise(article, heads.get(pmid)) for pmid, article in articles.items()}
+    applied.changes.update((pmid, Change.SKIPPED) for pmid, each in revisions.items() if each.document is None)
+    changed = {pmid: (each.change, each.document) for pmid, each in revisions.items() if each.document is not None}
+    pending = _pending_changes(changed, backends)
+    if changed:
+        with searched_index(backends):
+            backends.documents.put([document for _, document in changed.values()])
+    for written in _written(changed, backends, lambda: before_slice(applied.changes), embed):
+        documents = [changed[pmid][1] for pmid in written]
+        _complete(documents, backends, [each for pmid in written for each in pending[pmid]], load)
+        applied.changes.update((pmid, changed[pmid][0]) for pmid in written)
+    if deletions:
+        # Announce, remove the passages, then delete the documents. The announcement comes first, so that a crash in
+        # between announces again: once the documents are gone, nothing tells that it is due. The documents go last,
+        # since a repetition deletes what is stored, and passages without a document would take places among the hits.
+        stored = backends.documents.heads(deletions)
+        if stored:
+            _tell([CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()], backends)
+        delete_from_all(deletions, backends)
+        backends.documents.delete(deletions)
+        delete_beside(deletions, backends)  # what a rebuild that read the documents before has just written
+        applied.deleted = deletions
+    return applied
+
+
+def _written(
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool], embed: Embed
+) -> Iterator[list[str]]:
+    """Embed the documents, a slice at a time while `go_on`, and write them; yield their PMIDs whenever to refresh the
+    index."""
+    writes, written = IndexWrites(backends, embed), list[str]()
+    for part in slices(changed):
+        if not go_on():
+            break
+        writes.add([changed[pmid][1] for pmid in part])
+        if writes.is_due():
+            written += writes.write()
+        if written and len(written) >= backends.passages.refresh_after:
+            yield written
+            written = []
+    if written := [*written, *writes.write()]:
+        yield written
+
+
+def _tell(changes: Sequence[CorpusChange], backends: Backends, load: bool = False) -> None:
+    """Enter changes in the news of the queries that found their papers, and announce them."""
+    backends.news.record(changes)
+    if announced := [each for each in changes if not (load and each.kind is ChangeKind.NEW)]:
+        backends.announcements.publish(announced)
+
+
+def _pending_changes(
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends
+) -> dict[str, list[CorpusChange]]:
+    """The changes to announce for each document; to be asked before the documents are stored.
+
+    A retraction is announced when the stored paper is not marked retracted, and again when the stored one was never
+    marked as indexed: its run ended early, and nobody can tell whether the announcement went out.
+    """
+    is_now = RetractionStatus.RETRACTED
+    retracted = [pmid for pmid, (_, document) in changed.items() if document.article.retraction is is_now]
+    stored = backends.documents.get_many(retracted) if retracted else {}
+    was = {pmid for pmid, document in stored.items() if document.article.retraction is is_now}
+    announced = {pmid for pmid in was if stored[pmid].indexed_version == stored[pmid].version}
+    pending: dict[str, list[CorpusChange]] = {}
+    for pmid, (change, document) in changed.items():
+        kind = ChangeKind.NEW if change is Change.INSERTED else ChangeKind.CHANGED
+        kinds = [kind, ChangeKind.RETRACTED] if pmid in retracted and pmid not in announced else [kind]
+        pending[pmid] = [CorpusChange(each, pmid, document.version) for each in kinds]
+    return pending
+
+
+def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
+    """Reduce records to the newest version of each article, and the PMIDs whose last record is a deletion."""
+    articles: dict[str, Article] = {}
+    deleted: dict[str, None] = {}
+    for record in records:
+        if isinstance(record, Deletion):
+            articles.pop(record.pmid, None)
+            deleted[record.pmid] = None
+        elif record.pmid not in articles or articles[record.pmid].pmid_version <= record.pmid_version:
+            articles[record.pmid] = record
+            deleted.pop(record.pmid, None)
+    return articles, list(deleted)
+
+
+def _complete(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange], load: bool) -> None:
+    """Let searches see the passages of written documents, announce `changes`, flag the answers that cite a paper that
+    they retract, and mark the documents as indexed."""
+    refresh_all(backends)
+    _tell(changes, backends, load)
+    for each in changes:
+        if each.kind is ChangeKind.RETRACTED:
+            answers = of_all_tenants(backends).answers
+            answers.flag([found.answer_id for found in answers.citing(each.pmid)], each.pmid)
+    backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})

@@ -1,0 +1,296 @@
+"""The steps of a bulk load, each of them repeatable: a machine calls them, those of a file for many files at once.
+
+begin -> fetch each file -> survey -> list each file -> plan -> load each file, slice by slice -> report
+
+A file that cannot be used fails by itself, and is named in the report; the next run takes it up again, in its place."""
+
+import json
+import logging
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import DeadlineExceeded, Failure, IndexUnavailable, NcbiUnreadable, StoreFailed, UpstreamFailed
+from bio_mcp.literature.medline import OddRecord, open_records
+from bio_mcp.literature.pubmed_files import in_order, published_md5
+from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.ports import Backends
+from bio_mcp.ports.ncbi import PubmedFiles
+from bio_mcp.ports.state import LoadFiles
+from bio_mcp.scope import bounded_by
+from bio_mcp.syncing.applying import Change, apply_records
+from bio_mcp.syncing.importing import odd_if_endless
+from bio_mcp.syncing.pubmed_files import fetch, md5_of
+from bio_mcp.syncing.superseded import dumps, left_out, listing_of, loads
+
+FILES, LISTS, DONE = "files", "lists", "done"
+DAMAGED = "damaged"  # marks of files that have another MD5 than the one beside them
+MD5 = ".md5"
+
+
+def name_of(derived: str) -> str:
+    """The name of the file of which this is derived."""
+    return derived.partition("@")[0]
+
+
+def listed(lists: Iterable[str], files: Mapping[str, str]) -> dict[str, str]:
+    """The listing of each file that has one, by its name, in the order of files.
+
+    A file that was taken away is still listed, as what it said still holds.
+    """
+    valid = {
+        name_of(each): each for each in sorted(lists) if files.get(name_of(each)) in (None, each.partition("@")[2])
+    }
+    return {name: valid[name] for name in in_order(valid)}
+
+
+REPORT = "report"
+STAGES = ("fetch", "list", "load")
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def status_of(run: str, files: LoadFiles) -> dict[str, Any]:
+    """How far a run is: the files that each stage has to do, those that are loaded, and those that failed, with why."""
+    here = files.tags(f"runs/{run}/")
+    todo = {
+        stage: [each["name"] for each in json.loads(files.get(f"runs/{run}/{stage}"))]
+        for stage in STAGES
+        if stage in here
+    }
+    failed = [json.loads(files.get(f"runs/{run}/{each}")) for each in sorted(here) if each.startswith("failed/")]
+    loaded = [each.removeprefix("loaded/") for each in sorted(here) if each.startswith("loaded/")]
+    return {
+        "files": len(todo.get("load", [])),
+        "loaded": len(loaded),
+        "left": sorted(set(todo.get("load", [])) - set(loaded) - {each["file"] for each in failed}),
+        "failed": failed,
+        "stages": {stage: len(names) for stage, names in todo.items()},
+    }
+
+
+def report_of(run: str, files: LoadFiles) -> dict[str, Any]:
+    """The status of a run that is over, with the sum of what was done. A file that ended without a word has failed."""
+    found = status_of(run, files)
+    silent = [{"file": each, "stage": "load", "reason": "it ended without a word"} for each in found.pop("left")]
+    counts: dict[str, int] = {}
+    for name in files.tags(f"runs/{run}/loaded"):
+        for what, many in json.loads(files.get(f"runs/{run}/loaded/{name}")).items():
+            counts[what] = counts.get(what, 0) + many
+    return found | {"left": [], "failed": [*found["failed"], *silent], "counts": counts}
+
+
+Record = Article | Deletion | OddRecord
+BUSY = (IndexUnavailable, StoreFailed, UpstreamFailed, DeadlineExceeded)
+"""What the index, the tables and the bus raise when they have too much to do, besides other things that pass."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a file is loaded: `position` records of it are outcome. The counts are of articles, `deleted` of PMIDs;
+    one that a slice had stored when it was stopped counts as skipped."""
+
+    position: int = 0
+    inserted: int = 0
+    updated: int = 0
+    skipped: int = 0
+    deleted: int = 0
+    odd: int = 0
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class Slice:
+    """What came of a slice. `busy` is the failure that ended it early, which may pass; `done` when the file is over."""
+
+    progress: Progress
+    done: bool = False
+    busy: Failure | None = None
+
+
+def _batches(records: Iterable[Record], start: int, size: int) -> Iterator[tuple[int, list[Record]]]:
+    """The records from `start` on, some at a time, each time with the position of the first."""
+    rest = map(odd_if_endless, islice(records, start, None))
+    while part := list(islice(rest, size)):
+        yield start, part
+        start += len(part)
+
+
+log = logging.getLogger(__name__)
+
+Event = dict[str, Any]
+
+BATCH = 200  # records compared with the corpus at once
+MARGIN_S = 20.0  # of a slice, for the batch that it is at and for its answer
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 15, 300  # after the index said that it is busy: 15 s, 30 s, ... give or take a quarter
+MOST_PAUSES = 30  # one after the other, some two hours, after which a file fails
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """The steps, over `files`, where all of a load is kept; `batch` records are compared with the corpus at once.
+
+    `run` is the name of a run, `tag` that of a file's content.
+    """
+
+    files: LoadFiles
+    published: PubmedFiles
+    backends: Backends
+    deadline: Deadline
+    batch: int = BATCH
+
+    def begin(self, run: str, *, fetch: bool = False, again: bool = False) -> Event:
+        """Say which of NCBI's files are neither here, undamaged, nor loaded yet, or all of them with `again`; none
+        unless `fetch`."""
+        here, damaged = self.files.tags(FILES), self.files.tags(DAMAGED)
+        whole = {name for name, tag in here.items() if name + MD5 in here and f"{name}@{tag}" not in damaged}
+        taken_away = {name_of(each) for each in self.files.tags(DONE)} - here.keys()
+        addresses = self.published.addresses() if fetch else []
+        wanted = [each for each in addresses if again or each.rpartition("/")[2] not in whole | taken_away]
+        return self._manifest(run, "fetch", [{"name": each.rpartition("/")[2], "address": each} for each in wanted])
+
+    def fetch_file(self, address: str) -> Event:
+        """Copy a file of NCBI's, then its MD5, which says that it is whole."""
+        name = address.rpartition("/")[2]
+        with tempfile.TemporaryDirectory() as directory, bounded_by(self.deadline):
+            path = Path(directory) / name
+            md5 = fetch(address, self.published, path)
+            self.files.upload(f"{FILES}/{name}", path)
+        self.files.put(f"{FILES}/{name}{MD5}", f"MD5({name})= {md5}\n".encode())
+        return {"state": "done"}
+
+    def survey(self, run: str) -> Event:
+        here, lists = self.files.tags(FILES), self.files.tags(LISTS)
+        wanted = [name for name in in_order(here) if f"{name}@{here[name]}" not in lists]
+        items = [{"name": name, "tag": here[name], "has_md5": name + MD5 in here} for name in wanted]
+        return self._manifest(run, "list", items)
+
+    def list_file(self, name: str, tag: str, *, has_md5: bool) -> Event:
+        """List the records of a file. Raises `NcbiUnreadable` for one that is damaged or has another MD5 than the
+        `.md5` beside it says."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = self._downloaded(name, tag, directory)
+            expected = published_md5(self.files.get(f"{FILES}/{name}{MD5}").decode("latin-1")) if has_md5 else None
+            if has_md5 and expected != md5_of(path):
+                self.files.put(f"{DAMAGED}/{name}@{tag}", b"")
+                raise NcbiUnreadable(f"{name} has another MD5 than the file beside it says.", retryable=False)
+            listing = listing_of(open_records(path))
+        self._forget(DAMAGED, name)
+        self._forget(LISTS, name, but=f"{name}@{tag}")
+        self.files.put(f"{LISTS}/{name}@{tag}", dumps(listing))
+        return {"state": "done"}
+
+    def plan(self, run: str, *, again: bool = False) -> Event:
+        """Decide which records of each file are applied, and say which files are to be loaded: those that are not, or
+        all of them with `again`."""
+        here, done = self.files.tags(FILES), self.files.tags(DONE)
+        lists = listed(self.files.tags(LISTS), here)
+        wanted = [name for name, listed in lists.items() if name in here and (again or listed not in done)]
+        superseded = left_out(list(lists), lambda name: loads(self.files.get(f"{LISTS}/{lists[name]}")), wanted)
+        for name, positions in superseded.items():
+            self.files.put(f"runs/{run}/left-out/{name}", positions.tobytes())
+        items = [{"name": name, "tag": here[name], "again": again} for name in superseded]
+        return self._manifest(run, "load", items)
+
+    def load_file(
+        self, run: str, name: str, tag: str, *, again: bool = False, progress: Event | None = None, pauses: int = 0
+    ) -> Event:
+        """Load a slice of a file; `again` also what is marked as indexed and is not in the index. The answer's `state`
+        is done, more, or wait where the index is busy; its `item` is the input of the next slice."""
+        positions = frozenset(memoryview(self.files.get(f"runs/{run}/left-out/{name}")).cast("I"))
+        before = Progress(**(progress or {}))
+        began = before.position
+        for_work = Deadline(max(0.0, self.deadline.remaining - MARGIN_S / 2), within=self.deadline)
+        with tempfile.TemporaryDirectory() as directory, bounded_by(for_work):
+            records = open_records(self._downloaded(name, tag, directory))
+            made = self._load_slice(records, positions, before, again)
+        counts = asdict(made.progress)
+        if made.done:
+            self.files.put(f"runs/{run}/loaded/{name}", as_json(counts))
+            self.files.put(f"{DONE}/{name}@{tag}", as_json(counts))
+        pauses = 0 if made.busy is None else 1 + (pauses if made.progress.position == began else 0)
+        item = {"name": name, "tag": tag, "again": again, "progress": counts, "pauses": pauses}
+        return _after(made, pauses) | {"item": item}
+
+    def _load_slice(
+        self, records: Iterable[Record], left_out: Container[int], progress: Progress, again: bool
+    ) -> Slice:
+        """Settle the records from `progress.position` on, but for the positions of `left_out`, while there is time.
+
+        Raises what reading `records` does, and the failures of ports that do not pass.
+        """
+
+        def has_time(_changes: object = None) -> bool:
+            return self.deadline.remaining > MARGIN_S
+
+        for start, part in _batches(records, progress.position, self.batch):
+            if not has_time():
+                return Slice(progress)
+            end = start + len(part)
+            every = [each for at, each in enumerate(part, start) if at not in left_out]
+            wanted = [each for each in every if not isinstance(each, OddRecord)]
+            try:
+                applied = apply_records(wanted, self.backends, before_slice=has_time, load=True, look=again)
+            except BUSY as failure:
+                if not failure.retryable:
+                    raise
+                return Slice(progress, busy=failure)
+            changes = Counter(applied.changes.values())
+            if changes.total() + len(applied.deleted) < len({each.pmid for each in wanted}):
+                return Slice(progress)
+            progress.position = end
+            progress.inserted += changes[Change.INSERTED]
+            progress.updated += changes[Change.UPDATED]
+            progress.skipped += changes[Change.SKIPPED]
+            progress.deleted += len(applied.deleted)
+            progress.left_out += sum(at in left_out for at in range(start, end))
+            progress.odd += sum(isinstance(each, OddRecord) for each in part)
+        return Slice(progress, done=True)
+
+    def note(self, run: str, name: str, stage: str, reason: str) -> Event:
+        """Note that a file failed, and why, so that the report names it."""
+        found = {"file": name, "stage": stage, "reason": reason}
+        self.files.put(f"runs/{run}/failed/{name}", as_json(found))
+        return {"state": "done"}
+
+    def report(self, run: str) -> Event:
+        """Say what became of the files of a run, and store that."""
+        found = report_of(run, self.files)
+        self.files.put(f"runs/{run}/{REPORT}", as_json(found))
+        return {"files": found["files"], "loaded": found["loaded"], "failed": len(found["failed"])}
+
+    def _forget(self, folder: str, name: str, but: str = "") -> None:
+        """Delete what is derived of a file in a folder."""
+        for each in self.files.tags(folder):
+            if name_of(each) == name and each != but:
+                self.files.delete(f"{folder}/{each}")
+
+    def _downloaded(self, name: str, tag: str, directory: str) -> Path:
+        path = Path(directory) / name
+        self.files.download(f"{FILES}/{name}", path, tag)
+        return path
+
+    def _manifest(self, run: str, stage: str, items: list[Event]) -> Event:
+        """Store what a step is to be taken for."""
+        key = f"runs/{run}/{stage}"
+        self.files.put(key, as_json(items))
+        return {"count": len(items), "key": self.files.place(key)}
+
+
+def _after(made: Slice, pauses: int) -> Event:
+    """What comes after a slice. Raises its failure where the index has been busy for too long."""
+    if made.busy is None:
+        return {"state": "done" if made.done else "more", "wait_s": 0}
+    if pauses > MOST_PAUSES:
+        raise IndexUnavailable(f"{made.busy} It has been so for {pauses} tries.", retryable=False)
+    log.warning("paused", extra={"reason": str(made.busy), "pauses": pauses})
+    longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (pauses - 1))
+    return {"state": "wait", "wait_s": round(longest * random.uniform(0.75, 1.25))}  # noqa: S311  nobody guesses it

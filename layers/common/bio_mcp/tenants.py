@@ -1,0 +1,425 @@
+"""What one call sees of the backends: its tenant's own, noted where the call is recorded.
+
+Papers, watermarks, syncs and the graph are everybody's; projects and all that comes of work with them are a tenant's.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from hashlib import sha256
+from typing import Any, TypeVar, cast
+
+from bio_mcp.callers import Caller, as_json
+from bio_mcp.errors import Forbidden, NotFound
+from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step, without_documents
+from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports.messages import WorkQueue
+from bio_mcp.ports.projects import Project, Projects
+from bio_mcp.ports.sources import SourceFile, Sources
+from bio_mcp.ports.state import Audit, CallRecord, Calls, Job, Jobs
+from bio_mcp.ports.stores import Answers, Blobs, Graph, StoredAnswer
+from bio_mcp.ports.zotero import ZoteroLibrary
+from bio_mcp.recording import Reads
+from bio_mcp.retrieval.project_chunks import unknown_project
+
+T = TypeVar("T")
+
+_KEY = re.compile(r"t[0-9a-f]{24}")
+_ROUNDS = 5  # of asking for more, each time four times as many
+_WEB = re.compile("https:", re.IGNORECASE)
+NO_FILES = "source: tenants read documents from https addresses; files, buckets and Zotero are this installation's own"
+NO_EDGES = "the graph is everybody's, and a tenant's documents are not: ingest them by ingest_from_source"
+JOINT = "."  # between a tenant and the name of a collection, which may be a part of an address
+SHARED_KINDS = frozenset({"sync", "withdrawals", "import"})  # of jobs that are of the corpus, which is everybody's
+SHARED = frozenset(
+    "documents passages indexes models embeddings entrez pubmed pubmed_files lookup metrics notices "
+    "europe_pmc open_access checkpoints news announcements parser language_model reranker answer_tau sync_max_records "
+    "chunk_namespace".split()
+)
+"""Ports that are the same for every tenant."""
+LOOKED_UP = frozenset({"passages", "embeddings"})
+"""Ports that are found again at each use, as what writes for hours takes up an index that was begun meanwhile."""
+
+
+def for_call(
+    backends: Backends, caller: Caller | None, *, local: bool = False, trace: Reads | None = None
+) -> "CallBackends":
+    """The backends as the tenant of `caller` sees them, or the installation's own where that is None.
+
+    `local`: for the user of this machine, who may read its files into any tenant's projects. `trace` notes what is
+    read of them.
+    """
+    return CallBackends(backends, caller, local=local, trace=trace)
+
+
+def of_all_tenants(backends: Backends) -> Backends:
+    """The backends with the things of every tenant: for the upkeep of the corpus, whose answer no caller is given."""
+    return cast(Backends, getattr(backends, "of_all_tenants", backends))
+
+
+class CallBackends(BackendsOver):
+    """The backends of one call. Each port is found once, and stands in this object from then on."""
+
+    def __init__(self, backends: Backends, caller: Caller | None, *, local: bool, trace: Reads | None) -> None:
+        self.over, self.caller, self.local, self.trace = backends, caller, local, trace
+        self.names = Names(caller.tenant if caller else "")
+
+    @property
+    def of_all_tenants(self) -> Backends:
+        return of_all_tenants(self.over)
+
+    def find_port(self, name: str) -> Any:
+        if name in OF_TENANT:
+            port = OF_TENANT[name](self)
+        elif name in SHARED:
+            port = getattr(self.over, name)
+        else:
+            raise AttributeError(f"tenants share no {name}, and have none")
+        if self.trace is not None:
+            port = self.trace.noting(name, port)
+        if name not in LOOKED_UP:
+            self.__dict__[name] = port
+        return port
+
+    def today(self) -> date:
+        day = self.over.today()
+        if self.trace is not None:
+            self.trace.day = day.isoformat()
+        return day
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one tenant's things. Those of the installation's own, the tenant "", are stored as they are; those
+    of any other begin with a hash of the tenant, so that no two tenants have one, whatever a client names."""
+
+    tenant: str
+
+    @property
+    def key(self) -> str:
+        """What the names of this tenant's things begin with; "" for the installation's own."""
+        return f"t{sha256(self.tenant.encode()).hexdigest()[:24]}" if self.tenant else ""
+
+    def stored(self, name: str, joint: str = ":") -> str:
+        """The name in the store. Raises `NotFound` for one that only another tenant's thing can have."""
+        if self.key:
+            return f"{self.key}{joint}{name}"
+        if is_foreign(name, joint):
+            raise NotFound(f"There is no {name!r}")
+        return name
+
+    def own(self, stored: str, joint: str = ":") -> str | None:
+        """The name by which the tenant knows it; None for another tenant's."""
+        if self.key:
+            begin = f"{self.key}{joint}"
+            return stored.removeprefix(begin) if stored.startswith(begin) else None
+        return None if is_foreign(stored, joint) else stored
+
+
+def is_foreign(stored: str, joint: str) -> bool:
+    """Whether a stored name begins with a tenant's hash."""
+    key, found, _ = stored.partition(joint)
+    return bool(found) and _KEY.fullmatch(key) is not None
+
+
+def first(limit: int, fetch: Callable[[int], list[T]], own: Callable[[Iterable[T]], list[T]]) -> list[T]:
+    """The first `limit` that are `own`, of a list of which `fetch` returns the beginning; fewer where a thousand times
+    as many are others'."""
+    for round_ in range(_ROUNDS):
+        found = fetch(asked := limit * 4**round_)
+        mine = own(found)
+        if len(mine) >= limit or len(found) < asked:
+            break
+    return mine[:limit]
+
+
+class TenantProjects:
+    """The port `Projects`, without those of other tenants."""
+
+    def __init__(self, projects: Projects, names: Names) -> None:
+        self._projects, self._names = projects, names
+
+    def get(self, project_id: str) -> Project:
+        try:
+            found = self._own(self._projects.get(self._names.stored(project_id)))
+        except NotFound:
+            found = None
+        if found is None:
+            raise unknown_project(project_id, (each.project_id for each in self.all()))
+        return found
+
+    def put(self, project: Project) -> None:
+        collection = self._names.stored(project.collection, JOINT)
+        self._projects.put(replace(project, project_id=self._names.stored(project.project_id), collection=collection))
+
+    def all(self) -> list[Project]:
+        return [own for each in self._projects.all() if (own := self._own(each))]
+
+    def delete(self, project_id: str) -> bool:
+        return self._projects.delete(self._names.stored(project_id))
+
+    def _own(self, project: Project) -> Project | None:
+        project_id = self._names.own(project.project_id)
+        collection = self._names.own(project.collection, JOINT)
+        if project_id is None or collection is None:
+            return None
+        return replace(project, project_id=project_id, collection=collection)
+
+
+class FirstNamed:
+    """A port each of whose methods takes first the name of what it is about: `stored` makes the name in the store of
+    it."""
+
+    def __init__(self, port: Any, stored: Callable[[str], str]) -> None:
+        self._port, self._stored = port, stored
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        return partial(self._call, getattr(self._port, method))
+
+    def _call(self, method: Callable[..., Any], name: str, *rest: Any, **named: Any) -> Any:
+        return method(self._stored(name), *rest, **named)
+
+
+class TenantAnswers:
+    """The port `Answers`, without those that other tenants were given."""
+
+    def __init__(self, answers: Answers, names: Names) -> None:
+        self._answers, self._names = answers, names
+
+    def put(self, answer: StoredAnswer) -> None:
+        self._answers.put(replace(answer, answer_id=self._names.stored(answer.answer_id)))
+
+    def get(self, answer_id: str) -> StoredAnswer:
+        return replace(self._answers.get(self._names.stored(answer_id)), answer_id=answer_id)
+
+    def citing(self, pmid: str) -> list[StoredAnswer]:
+        return self._own(self._answers.citing(pmid))
+
+    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
+        self._answers.flag([self._names.stored(each) for each in answer_ids], pmid)
+
+    def flagged(self, limit: int) -> list[StoredAnswer]:
+        return first(limit, self._answers.flagged, self._own)
+
+    def _own(self, answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+        named = ((each, self._names.own(each.answer_id)) for each in answers)
+        return [replace(each, answer_id=own) for each, own in named if own is not None]
+
+
+class TenantCalls:
+    """The port `Calls`, without those of other tenants."""
+
+    def __init__(self, calls: Calls, names: Names) -> None:
+        self._calls, self._names = calls, names
+
+    def record(self, call: CallRecord) -> None:
+        self._calls.record(replace(call, correlation_id=self._names.stored(call.correlation_id)))
+
+    def get(self, correlation_id: str) -> CallRecord:
+        return replace(self._calls.get(self._names.stored(correlation_id)), correlation_id=correlation_id)
+
+    def latest(self, limit: int) -> list[CallRecord]:
+        return first(limit, self._calls.latest, self._own)
+
+    def _own(self, calls: Iterable[CallRecord]) -> list[CallRecord]:
+        named = ((each, self._names.own(each.correlation_id)) for each in calls)
+        return [replace(each, correlation_id=own) for each, own in named if own is not None]
+
+
+class TenantBlobs:
+    """The port `Blobs`; a tenant's files are in a folder of its own below each folder."""
+
+    def __init__(self, blobs: Blobs, names: Names) -> None:
+        self._blobs, self._names = blobs, names
+
+    def put(self, folder: str, content: bytes, suffix: str = "") -> str:
+        key = self._blobs.put(f"{folder}/{self._names.key}" if self._names.key else folder, content, suffix)
+        return f"{folder}/{key.rpartition('/')[2]}"
+
+    def get(self, key: str) -> bytes:
+        return self._blobs.get(self._stored(key))
+
+    def exists(self, key: str) -> bool:
+        try:
+            return self._blobs.exists(self._stored(key))
+        except NotFound:
+            return False
+
+    def uri(self, key: str) -> str:
+        return self._blobs.uri(self._stored(key))
+
+    def join(self, keys: Sequence[str]) -> str:
+        key = self._blobs.join([self._stored(each) for each in keys])
+        return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        return self._blobs.stream(self._stored(key))
+
+    def link(self, key: str, name: str, seconds: int) -> str | None:
+        return self._blobs.link(self._stored(key), name, seconds)
+
+    def _stored(self, key: str) -> str:
+        folder, _, name = key.rpartition("/")
+        if any(is_foreign(f"{part}/", "/") for part in folder.split("/")):
+            raise NotFound("there is no such file")
+        return f"{folder}/{self._names.key}/{name}" if self._names.key else key
+
+
+def stored_work(name: str, names: Names) -> str:
+    """The stored form of a kind of jobs, or of a lease, which begins with one."""
+    return name if name.partition(":")[0] in SHARED_KINDS else names.stored(name)
+
+
+class TenantJobs:
+    """The port `Jobs`, without jobs of other tenants; those of the corpus are everybody's."""
+
+    def __init__(self, jobs: Jobs, names: Names) -> None:
+        self._jobs, self._names = jobs, names
+
+    def get(self, job_id: str) -> Job:
+        if job := self._own(self._jobs.get(job_id)):
+            return job
+        raise NotFound(f"There is no job {job_id!r}")
+
+    def put(self, job: Job) -> None:
+        self._jobs.put(stored := self._stored(job))
+        job.number = stored.number
+
+    def is_cancelled(self, job_id: str) -> bool:
+        return self._jobs.is_cancelled(job_id) and self._own(self._jobs.get(job_id)) is not None
+
+    def remove(self, job: Job) -> None:
+        self._jobs.remove(self._stored(job))
+
+    def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
+        found = self._jobs.latest(stored_work(kind, self._names), query_key, term)
+        return self._own(found) if found else None
+
+    def newest(self, kind: str, most: int) -> list[Job]:
+        return [own for each in self._jobs.newest(stored_work(kind, self._names), most) if (own := self._own(each))]
+
+    def _stored(self, job: Job) -> Job:
+        return replace(job, kind=stored_work(job.kind, self._names))
+
+    def _own(self, job: Job) -> Job | None:
+        if job.kind in SHARED_KINDS:
+            return job
+        kind = self._names.own(job.kind)
+        return None if kind is None else replace(job, kind=kind)
+
+
+class CallersAudit:
+    """The port `Audit`; who asked for a change is `caller`, whoever forgets to say so."""
+
+    def __init__(self, audit: Audit, caller: Caller | None) -> None:
+        self._audit, self._caller = audit, caller
+
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
+        asked = caller or (self._caller.subject if self._caller else None)
+        self._audit.record(action, subject, before, after, caller=asked)
+
+
+class CallersQueue:
+    """The port `WorkQueue`; what is sent is called on behalf of `caller`."""
+
+    def __init__(self, queue: WorkQueue, caller: Caller | None) -> None:
+        self._queue, self._caller = queue, caller
+
+    def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
+        """Queue the event, with its caller."""
+        self._queue.send({**event, "caller": as_json(self._caller)} if self._caller else event, delay_s)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class GraphForTenants:
+    """The port `Graph`, read only, without what documents of projects state."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:  # noqa: ARG002  the form of the port
+        raise Forbidden(NO_EDGES)
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
+        return self._graph.nodes(node_ids)
+
+    def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
+        found = self._graph.neighbours(node_ids, steps, limit)
+        public = {node_id: replace(each, edges=_vouched(each.edges)) for node_id, each in found.items()}
+        return {node_id: each for node_id, each in public.items() if each.edges or each.left_out}
+
+    def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
+        return self._graph.named(names)
+
+    def names(self) -> Iterator[tuple[str, Node]]:
+        return self._graph.names()
+
+    def revision(self) -> str:
+        return self._graph.revision()
+
+    def count(self) -> Mapping[str, int]:
+        return self._graph.count()
+
+
+def _vouched(edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The edges that something else than documents of projects states. Where these say so too, the evidence is left
+    out, as it may be theirs."""
+    public = ((each, without_documents(each.sources)) for each in edges)
+    return tuple(
+        each if sources == each.sources else replace(each, sources=sources, evidence=())
+        for each, sources in public
+        if sources
+    )
+
+
+class SourcesForTenants:
+    """The port `Sources`, with addresses of the web alone, unless the user of this machine asks."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def locate(self, source: str, *, local: bool) -> str:
+        _check(source, local=local)
+        return self._sources.locate(source, local=local)
+
+    def files(self, location: str, *, local: bool) -> list[SourceFile]:
+        _check(location, local=local)
+        return self._sources.files(location, local=local)
+
+    def read(self, address: str, *, local: bool) -> bytes:
+        _check(address, local=local)
+        return self._sources.read(address, local=local)
+
+
+def _check(source: str, *, local: bool) -> None:
+    if not (local or _WEB.match(source)):
+        raise Forbidden(NO_FILES)
+
+
+def _zotero(own: CallBackends) -> ZoteroLibrary:
+    if own.names.tenant and not own.local:
+        raise Forbidden(NO_FILES)
+    return own.over.zotero
+
+
+OF_TENANT: Mapping[str, Callable[[CallBackends], object]] = {
+    "projects": lambda own: TenantProjects(own.over.projects, own.names),
+    "collections": lambda own: FirstNamed(own.over.collections, partial(own.names.stored, joint=JOINT)),
+    "project_documents": lambda own: FirstNamed(own.over.project_documents, own.names.stored),
+    "screenings": lambda own: FirstNamed(own.over.screenings, own.names.stored),
+    "leases": lambda own: FirstNamed(own.over.leases, partial(stored_work, names=own.names)),
+    "jobs": lambda own: TenantJobs(own.over.jobs, own.names),
+    "audit": lambda own: CallersAudit(own.over.audit, own.caller),
+    "continuations": lambda own: CallersQueue(own.over.continuations, own.caller),
+    "answers": lambda own: TenantAnswers(own.over.answers, own.names),
+    "calls": lambda own: TenantCalls(own.over.calls, own.names),
+    "blobs": lambda own: TenantBlobs(own.over.blobs, own.names),
+    "graph": lambda own: GraphForTenants(own.over.graph) if own.names.tenant else own.over.graph,
+    "sources": lambda own: SourcesForTenants(own.over.sources) if own.names.tenant else own.over.sources,
+    "zotero": _zotero,
+}
+"""Ports of which a tenant has its own form."""

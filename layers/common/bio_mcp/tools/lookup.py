@@ -1,0 +1,399 @@
+"""A librarian's services beside search: MeSH headings, spelling, ids, citation matching, full text, books."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.citing import cite
+from bio_mcp.literature.citing.works import Work
+from bio_mcp.literature.documents import Table
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.ports.ncbi import Citation, MeshRecord
+from bio_mcp.querying import full_text
+from bio_mcp.querying import identifiers as converting
+from bio_mcp.querying import identifiers as matching
+from bio_mcp.querying import search as fetching
+from bio_mcp.querying.search import required
+from bio_mcp.querying.versions import retraction_statuses
+from bio_mcp.tool import Context, Request, Response, stated
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import live_tool
+
+Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
+Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
+Word = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class MeshQuestion(Request):
+    """The word to find headings for."""
+
+    term: str = Field(min_length=2, max_length=500)
+    maxResults: int = Field(default=5, ge=1, le=50)
+
+
+class MeshTerm(Response):
+    """A MeSH descriptor, qualifier or supplementary concept; `searchTerm` finds its articles in PubMed."""
+
+    ui: str
+    name: str
+    kind: str
+    scopeNote: str
+    entryTerms: list[str]
+    treeNumbers: list[str]
+    searchTerm: str
+
+
+class MeshTerms(Response):
+    """The best headings; `totalFound` counts all."""
+
+    totalFound: int
+    terms: list[MeshTerm]
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+class SpellingQuestion(Request):
+    """The query to check."""
+
+    query: str = Field(min_length=1, max_length=1000)
+
+
+class SpelledQuery(Response):
+    """PubMed's spelling; null when it would change nothing."""
+
+    query: str
+    correctedQuery: str | None
+    status: Status = "complete"
+
+
+class KnownCitation(Request):
+    """A reference; needs a title, or two other fields."""
+
+    journal: str = ""
+    year: Text = Field(default="", pattern=r"^(\d{4})?$")
+    volume: Text = ""
+    firstPage: Text = ""
+    author: str = Field(default="", description="surname and initials: mann bj")
+    title: str = ""
+
+
+class CitationsToMatch(Request):
+    """The references to match."""
+
+    citations: list[KnownCitation] = Field(min_length=1, max_length=50)
+
+
+class CitationVerdict(Response):
+    """The verdict on one reference, in the order given."""
+
+    verdict: matching.Verdict
+    pmid: str | None
+    citation: str | None = None
+    agrees: list[str] = Field(default_factory=list)
+    differs: list[str] = Field(default_factory=list)
+    candidatePmids: list[str] = Field(default_factory=list)
+    reason: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+class MatchedCitations(Response):
+    """Verdicts; `partial` when some could not be checked."""
+
+    matches: list[CitationVerdict]
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+class IdsToConvert(Request):
+    """Ids to convert, of any kind."""
+
+    ids: list[Word] = Field(min_length=1, max_length=200, description="PMIDs, PMCIDs and DOIs, mixed")
+
+
+class ConvertedId(Response):
+    """The ids of one article; null where it has none or NCBI does not say."""
+
+    requested: str
+    found: converting.IdState
+    pmid: str | None = None
+    pmcid: str | None = None
+    doi: str | None = None
+
+
+class ConvertedIds(Response):
+    """Conversions, in the order given; `partial` when any is unknown."""
+
+    records: list[ConvertedId]
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+class FullTextQuestion(Request):
+    """The article to read, and how much of it."""
+
+    id: Word = Field(description="PMCID, PMID, DOI, or PPR id of a preprint")
+    sections: list[Word] = Field(default=[], max_length=20, description="words of titles, e.g. methods; empty: all")
+    maxCharacters: int = Field(default=20_000, ge=500, le=200_000)
+    includeTables: bool = True
+
+
+class ShownSection(Response):
+    """A section without its subsections, which follow with a higher `level`; tables are text, a line per row."""
+
+    title: str
+    level: int
+    text: str
+    tables: list[str] = Field(default_factory=list)
+
+
+class AskedPlace(Response):
+    """What one place said; `url` is where a reader finds the text there."""
+
+    place: full_text.Place
+    outcome: full_text.Outcome
+    detail: str = ""
+    url: str | None = None
+    licence: str = ""
+
+
+class FullArticle(Response):
+    """An article's text. `available` is false where nobody gives it away; then there is at most an abstract. `source`
+    is the place that the text is from, `places` what each said that was asked."""
+
+    pmcid: str | None
+    pmid: str | None
+    doi: str | None
+    title: str
+    available: bool
+    licence: dict[str, str]
+    sections: list[ShownSection]
+    cutSection: str | None = None
+    leftOutSections: list[str] = Field(default_factory=list)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+    source: full_text.Place | None = None
+    places: list[AskedPlace] = Field(default_factory=list)
+
+
+class BookQuestion(Request):
+    """The book or chapter to read."""
+
+    id: Word = Field(description="PMID or NBK accession")
+    maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
+
+
+class BookRecord(Response):
+    """A Bookshelf record: summary by sections, and titles of its contents."""
+
+    pmid: str
+    accession: str | None
+    bookTitle: str | None
+    title: str | None
+    publisher: str | None
+    citation: str
+    sections: list[ShownSection]
+    contents: list[str]
+    url: str
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+_NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
+
+
+@live_tool(
+    "lookupMeshTerms",
+    command="pubmed mesh",
+    in_default_list=True,
+    beyond="headings to search with",
+)
+def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
+    """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
+    with required():
+        page = backends.lookup.mesh(request.term, request.maxResults, deadline=context.deadline)
+    asked = request.term.casefold().strip()
+    by_exactness = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
+    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in by_exactness], status="complete")
+    return answer_size.or_partial(answer, "terms", "ask for a longer word")
+
+
+def _heading(record: MeshRecord) -> MeshTerm:
+    """A heading with the search term that finds its articles; qualifiers and substances have fields of their own."""
+    field = "Supplementary Concept" if record.kind.startswith("supplemental") else "MeSH Terms"
+    field = "MeSH Subheading" if record.kind == "qualifier" else field
+    return MeshTerm(
+        ui=record.ui,
+        name=record.name,
+        kind=record.kind,
+        scopeNote=record.scope_note,
+        entryTerms=list(record.terms[1:]),
+        treeNumbers=list(record.trees),
+        searchTerm=f'"{record.name}"[{field}]',
+    )
+
+
+@live_tool(
+    "checkSpelling",
+    command="pubmed spell",
+    longest=None,
+    beyond="a query that finds nothing may be misspelt",
+)
+def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
+    """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
+    with required():
+        spelling = backends.pubmed.espell(request.query, deadline=context.deadline)
+    return SpelledQuery(query=request.query, correctedQuery=spelling.corrected, status="complete")
+
+
+@live_tool(
+    "matchCitations",
+    command="pubmed match",
+    beyond="references of a manuscript, to their records",
+)
+def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
+    """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
+    cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
+    matches, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
+    answer = MatchedCitations(matches=[_verdict(each) for each in matches], **answer_size.status_of(reasons))
+    return answer_size.or_partial(answer, "matches", "send the last citations again by themselves")
+
+
+def _to_citation(known: KnownCitation, place: int) -> matching.Cited:
+    """The citation without `|`, which separates fields in NCBI's request. Raises `InvalidInput` for too few fields."""
+    parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
+    if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
+        raise InvalidInput(f"citation {place} is too incomplete; give a title, or journal, year, volume and first page")
+    return matching.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
+
+
+def _verdict(matched: matching.Matched) -> CitationVerdict:
+    article = matched.article
+    return CitationVerdict.of(
+        matched,
+        citation=cite(article, "vancouver") if article else None,
+        candidatePmids=matched.candidates,
+        retraction=article.retraction if article else RetractionStatus.UNKNOWN,
+    )
+
+
+@live_tool(
+    "convertArticleIds",
+    command="pubmed ids",
+    beyond="people name papers by PMID, PMCID or DOI",
+)
+def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
+    """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
+    converted, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
+    answer = ConvertedIds(
+        records=[ConvertedId.of(each.ids, requested=each.asked, found=each.state) for each in converted],
+        status="partial" if any(each.state == "unknown" for each in converted) else "complete",
+        reasons=list(reasons),
+    )
+    return answer_size.or_partial(answer, "records", "send the last ids again by themselves")
+
+
+@live_tool(
+    "getFullText",
+    command="pubmed text",
+    in_default_list=True,
+    beyond="the abstract does not say how it was done",
+    also_uses=("europe_pmc.articles", "europe_pmc.full_text", "open_access.copies"),
+)
+def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
+    """Read an article's open text by sections, with tables and licence: from PubMed Central, else Europe PMC or the
+    preprint; else where a legal copy is."""
+    climbed = full_text.find_full_text(request.id, backends, context.deadline)
+    article = climbed.text or full_text.NOTHING
+    wanted = full_text.choose(article.sections, request.sections)
+    if request.sections and not wanted and article.sections:
+        titles = "; ".join(each.title for each in article.sections if each.level == 1)
+        raise NotFound(f"no section has such a title; there are: {titles}", pmcid=article.pmcid)
+    shown = full_text.fit(wanted, request.maxCharacters, request.includeTables)
+    left = ["not every section fits; ask by name for those left out, or for more characters"]
+    reasons = full_text.reasons_of(climbed) + (left if shown.cut or shown.left_out else [])
+    statuses = retraction_statuses([climbed.ids.pmid], backends.pubmed, context.deadline, reasons)
+    licence = stated(name=article.licence.name, url=article.licence.url, text=article.licence.text[:600])
+    return FullArticle.of(
+        climbed.ids,
+        title=article.title or climbed.title,
+        available=climbed.has_text,
+        licence=licence,
+        sections=[ShownSection.of(each, tables=map(_printed, each.tables)) for each in shown.sections],
+        cutSection=shown.cut,
+        leftOutSections=shown.left_out,
+        retraction=statuses.get(climbed.ids.pmid, RetractionStatus.UNKNOWN),
+        source=climbed.place,
+        places=[
+            AskedPlace(
+                place=each.place,
+                outcome=each.outcome,
+                **stated(detail=each.detail, url=each.url, licence=each.licence),
+            )
+            for each in climbed.rungs
+        ],
+        **answer_size.status_of(reasons),
+    )
+
+
+def _printed(table: Table) -> str:
+    head = " ".join(filter(None, (table.label, table.caption)))
+    return "\n".join(filter(None, (head, *table.rows, table.note)))
+
+
+@live_tool(
+    "getBookRecord",
+    command="pubmed book",
+    beyond="GeneReviews and StatPearls are in PubMed, and no articles",
+)
+def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
+    """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
+    article = _book(request.id.strip(), backends, context)
+    book = article.book
+    if book is None:
+        raise NotFound(
+            f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails",
+            tools=("fetchArticleDetails",),
+        )
+    sections = [
+        ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
+    ]
+    answer = BookRecord(
+        pmid=article.pmid,
+        accession=book.accession,
+        bookTitle=book.title,
+        title=article.title,
+        publisher=book.publisher,
+        citation=cite(article, "vancouver"),
+        sections=sections,
+        contents=list(book.contents),
+        url=Work(article).url,
+        retraction=article.retraction,
+        status="complete",
+    )
+    advice = f"ask for more characters, or read the chapter at {answer.url}"
+    return answer_size.or_partial(answer, "sections", advice, request.maxCharacters)
+
+
+def _book(asked: str, backends: Backends, context: Context) -> Article:
+    """The record with this PMID or accession. A search for an accession may return others, so it is compared."""
+    from bio_mcp.literature.identifiers import parse_pmid
+
+    pubmed, accession = backends.pubmed, asked.upper() if _NBK.fullmatch(asked) else None
+    with required():
+        term = f"{accession}[aid] OR {accession}"
+        ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (parse_pmid(asked),)
+    records = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
+    if accession:
+        records = [each for each in records if each.book and (each.book.accession or "").upper() == accession]
+    if not records:
+        raise NotFound(
+            f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles",
+            tools=("searchPubMedArticles",),
+            id=asked,
+        )
+    return records[0]

@@ -1,0 +1,501 @@
+"""Somebody's own literature: what projects there are, what they hold, and the searches."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from bio_mcp.answering.project_search import (
+    TOP_K,
+    Known,
+    Place,
+    ProjectHit,
+    ProjectHits,
+    ProjectQuestion,
+    known,
+    locate,
+    search_projects,
+    warnings,
+)
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.documents import SectionKind
+from bio_mcp.literature.identifiers import doi_page, pubmed_page
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.ports import projects as ports
+from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.retrieval.project_chunks import ChunkFilters
+from bio_mcp.retrieval.quotes import is_same_work, unrepeated
+from bio_mcp.retrieval.ranking import rounded
+from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
+from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId
+from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
+
+MOST_PROJECTS = 10  # asked at once
+MOST_SAMPLES = 5
+
+Word = Annotated[str, Field(max_length=500, json_schema_extra=unpublished)]
+
+
+class Projects(Request):
+    """Where in the list to begin."""
+
+    cursor: Cursor = ABSENT
+
+
+class Inspection(Request):
+    """The project to look at."""
+
+    project: ProjectId
+    sample: int = Field(default=0, ge=0, le=MOST_SAMPLES, description="passages to show")
+
+
+class PassageFilters(Request):
+    """Which passages may be returned; conditions are joined by AND. A project that is named here is ignored."""
+
+    tags: list[Word] = Field(default_factory=list, description="all of them")
+    section_prefix: Word = Field(default=ABSENT, description="Methods > Statistics")
+    year: int = ABSENT
+    year_from: int = ABSENT
+    year_to: int = ABSENT
+    citekey: Word = ABSENT
+    authors: list[Word] = Field(default_factory=list, description="any of these family names")
+    doc_id: Word = ABSENT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_project(cls, given: Any) -> Any:
+        own = ("project", "project_id")
+        return {name: value for name, value in given.items() if name not in own} if isinstance(given, dict) else given
+
+
+# What clients pay for once: the schema of filters stands in the input of query_hybrid.
+SameFilters = Annotated[PassageFilters, WithJsonSchema({"type": "object", "description": "as in query_hybrid"})]
+
+
+class ProjectSearch(Request):
+    """What every search of projects is asked."""
+
+    project: ProjectId
+    top_k: int = Field(default=TOP_K, ge=1, le=ports.TOP_K)
+    filters: SameFilters = ABSENT
+    include_full_text: bool = False
+    projects: list[ProjectId] = Field(
+        default_factory=list, max_length=MOST_PROJECTS - 1, description="search these too"
+    )
+    max_characters: MaxCharacters = DEFAULT
+
+
+class ChunkQuestion(ProjectSearch):
+    """A question, as the first document of the contract has it."""
+
+    query: str = Field(min_length=1)
+
+
+class DenseQuestion(ProjectSearch):
+    """A question, as the second document of the contract has it."""
+
+    text: str = Field(min_length=1)
+
+
+class HybridQuestion(ProjectSearch):
+    """A question under either name."""
+
+    filters: PassageFilters = ABSENT
+    text: str = Field(default=ABSENT, min_length=1)
+    query: str = Field(default=ABSENT, min_length=1, description="or text")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "HybridQuestion":
+        if len({"text", "query"} & self.model_fields_set) != 1:
+            raise ValueError("give the question as text or as query, exactly one of them")
+        return self
+
+
+class ListedProject(Response):
+    """A project. `sparse_model` is null where it is not searched by words."""
+
+    id: str
+    collection: str
+    embed_model: str
+    dense_model: str
+    sparse_model: str | None
+    hybrid_enabled: bool
+    top_k: int = Field(default=ports.TOP_K, description="most hits")
+
+
+class ProjectList(Response):
+    """Projects, by id. `left_out` counts those that did not fit, which `next_cursor` goes on with."""
+
+    projects: list[ListedProject]
+    count: int = Field(ge=0)
+    left_out: int = 0
+    next_cursor: str | None = None
+
+
+class Indexes(Response):
+    """The fields that are searched, and how."""
+
+    keyword: list[str]
+    fulltext: list[str]
+
+
+class Storage(Response):
+    """Whether the engine searches vectors from disk."""
+
+    on_disk_vectors: bool
+    on_disk_hnsw: bool
+
+
+class CollectionState(Response):
+    """A project's index. `sample` has payloads as the contract's first document shows them, `sample_payloads` the same
+    as its second does."""
+
+    project: str
+    collection: str
+    size: int = Field(ge=0)
+    embed_model: str
+    dense_model: str
+    sparse_model: str | None
+    named_vectors: list[str]
+    payload_keys: list[str]
+    indexes: Indexes
+    storage: Storage
+    sample: list[dict[str, Any]]
+    sample_payloads: list[dict[str, Any]]
+    warnings: list[str] = Field(default_factory=list)
+
+
+class Passage(Response):
+    """A passage that was found, with what cites it."""
+
+    render_text: str
+    score: float = Field(ge=0, le=1)
+    citekey: str | None
+    section: str | None
+    page_span: list[int] | None
+    section_path: list[str]
+    doi: str | None = None
+    url: str | None = None
+    full_text: str | None = None
+    truncated: bool = False
+    chunk_id: str = ""
+    doc_id: str = ""
+    title: str | None = None
+    year: int | None = None
+    pmid: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    kind: SectionKind = SectionKind.BODY
+    sim: float | None = None
+    bm25: float | None = None
+    project: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class FoundChunks(Response):
+    """Passages, best first."""
+
+    items: list[Passage]
+    count: int = Field(ge=0)
+    warnings: list[str] = Field(default_factory=list)
+    left_out: int = 0
+
+
+class DensePassages(FoundChunks):
+    """Passages found by meaning."""
+
+    model: str
+
+
+class HybridPassages(FoundChunks):
+    """Passages found by words and meaning."""
+
+    hybrid_enabled: bool
+    dense_model: str
+    sparse_model: str
+    fusion: str
+
+
+LONGEST_QUOTE = 1_000  # characters
+LONGEST_ANSWER = 15_000  # characters, of the JSON
+
+
+class Quote(Request):
+    """A quote, and where to look for it."""
+
+    quote: str = Field(min_length=8, max_length=LONGEST_QUOTE, description="a sentence as quoted")
+    project: ProjectId = Field(default=ABSENT, description="without one: the corpus of PubMed papers")
+    doc_id: str = Field(default=ABSENT, max_length=500, description="look in this document alone")
+
+
+class QuoteDifference(Response):
+    """Words of the quote, and those that the text has in their place; one of them may be empty."""
+
+    quote: str
+    text: str
+
+
+class QuotePlace(Response):
+    """A place that has the quote, with what cites it."""
+
+    doc_id: str
+    citekey: str | None = None
+    title: str | None = None
+    pmid: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    doi: str | None = None
+    section: str | None = None
+    section_path: list[str] = Field(default_factory=list)
+    page_span: list[int] | None = None
+    char_start: int | None = Field(default=None, description="in the document's text")
+    char_end: int | None = None
+    text: str = Field(description="as it stands there")
+    similarity: float = Field(description="1: equal")
+    differences: list[QuoteDifference] = Field(default_factory=list)
+
+
+class LocatedQuote(Response):
+    """Whether the quote was found, and where."""
+
+    found: Literal["exactly", "nearly", "not found"]
+    places: list[QuotePlace] = Field(description="most similar first")
+    left_out: int = Field(default=0, description="further places")
+    warnings: list[str] = Field(default_factory=list, description="tell the user")
+
+
+def _place_of(place: Place, paper: Known) -> QuotePlace:
+    """The place as clients see it, with what the corpus knows of its paper."""
+    return QuotePlace.of(
+        place,
+        place.work,
+        pmid=paper.pmid,
+        retraction=paper.retraction or RetractionStatus.UNKNOWN,
+        differences=[QuoteDifference.of(each) for each in place.differences],
+    )
+
+
+NOT_FOUND = (
+    "No text looks like the quote. It may be a paraphrase, which query_hybrid or rag_search finds by its "
+    "meaning, or of a document that is not here."
+)
+FUSION = "RRF"
+ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
+LONGEST = answer_size.DEFAULT
+NOTICES = ("project_documents.find",)  # about documents that the corpus does not have
+
+Passages = TypeVar("Passages", bound=FoundChunks)
+
+
+@tool(
+    "list_projects",
+    family=CITELOOM,
+    scope="read",
+    command="projects list",
+    timeout=2,
+    output_listed=False,
+    in_default_list=True,
+    longest=answer_size.DEFAULT,
+)
+def list_projects(request: Projects, backends: Backends) -> ProjectList:
+    """List the projects: libraries of the user's own documents, each with a search index of its own."""
+    first = int(request.cursor or 0)
+    listed = [ListedProject.of(each, **_models(each), id=each.project_id) for each in backends.projects.all()[first:]]
+    answer = ProjectList(projects=listed, count=len(listed))
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        return {**_fewer(len(listed), rest), "next_cursor": str(first + len(listed) - len(rest))}
+
+    return answer_size.within(answer, "projects", without=without)
+
+
+def _models(project: Project) -> dict[str, Any]:
+    """The fields that name what a project is searched by."""
+    sparse = SPARSE_MODEL if project.hybrid_enabled else None
+    return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
+
+
+def _fewer(total: int, rest: Sequence[Any]) -> dict[str, Any]:
+    return {"count": total - len(rest), "left_out": len(rest)}
+
+
+@tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5, output_listed=False)
+def inspect_collection(request: Inspection, backends: Backends, context: Context) -> CollectionState:
+    """Inspect a project's index: size, models, fields, some passages."""
+    project = backends.projects.get(request.project)
+    held = backends.collections.model(project.collection)
+    size = backends.collections.count(project.collection)
+    context.deadline.check("reading the sample")
+    chunks = backends.collections.sample(project.collection, request.sample) if request.sample else []
+    shown = [(nested_payload(each, project), flat_payload(each, project)) for each in chunks]
+    fits = answer_size.fitting([len(json.dumps(each)) for each in shown], answer_size.DEFAULT - ROOM_BESIDE)
+    return CollectionState(
+        **_models(replace(project, embed_model=held[0]) if held else project),
+        project=project.project_id,
+        collection=project.collection,
+        size=size,
+        named_vectors=["dense", "sparse"] if project.hybrid_enabled else ["dense"],
+        payload_keys=list(PAYLOAD_KEYS),
+        indexes=Indexes(keyword=list(KEYWORDS), fulltext=list(FULLTEXT) if project.hybrid_enabled else []),
+        storage=Storage(on_disk_vectors=False, on_disk_hnsw=False),
+        sample=[nested for nested, _ in shown[:fits]],
+        sample_payloads=[flat for _, flat in shown[:fits]],
+        warnings=[
+            *([] if held else ["The project has no index: nothing was ingested yet, or it was lost."]),
+            *([f"{len(shown) - fits} passages did not fit in the answer"] if fits < len(shown) else []),
+        ],
+    )
+
+
+@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
+def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
+    """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
+    found = _search(request, request.query, backends, context)
+    return _answer(FoundChunks(**_fields(found, request)), request.max_characters)
+
+
+@tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
+def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
+    """Find passages as find_chunks does, and name the model."""
+    found = _search(request, request.text, backends, context)
+    return _answer(DensePassages(**_fields(found, request), model=found.model), request.max_characters)
+
+
+@tool(
+    "query_hybrid",
+    family=CITELOOM,
+    scope="read",
+    command="projects search",
+    timeout=15,
+    in_default_list=True,
+    longest=answer_size.DEFAULT,
+    also_uses=NOTICES,
+)
+def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
+    """Find passages of the user's own documents by words and meaning together.
+
+    Each has citekey, section and pages to cite it by. Scores compare between calls.
+    """
+    found = _search(request, request.text or request.query, backends, context, hybrid=True)
+    names = {"hybrid_enabled": True, "dense_model": found.model, "sparse_model": SPARSE_MODEL, "fusion": FUSION}
+    return _answer(HybridPassages(**_fields(found, request) | names), request.max_characters)
+
+
+@tool(
+    "locateQuote",
+    family=CITELOOM,
+    scope="read",
+    command="projects locate",
+    timeout=15,
+    output_listed=False,
+    longest=LONGEST_ANSWER,
+    beyond="whether a quotation is true to its source, and where it stands there",
+)
+def locate_quote(request: Quote, backends: Backends, context: Context) -> LocatedQuote:
+    """Find where a quoted sentence is from, and whether it is quoted exactly.
+
+    Answers with document, section, pages and offsets, and every word that differs; "not found" is an answer.
+    """
+    places = locate(request.quote, backends, context.deadline, request.project, request.doc_id)
+    papers = known(works := [each.work for each in places], backends)
+    answer = LocatedQuote(
+        found="not found" if not places else "exactly" if places[0].similarity == 1 else "nearly",
+        places=[_place_of(each, paper) for each, paper in zip(places, papers, strict=True)],
+        warnings=[*warnings(zip(works, papers, strict=True))] if places else [NOT_FOUND],
+    )
+    return answer_size.within(answer, "places", LONGEST_ANSWER)
+
+
+def _search(
+    request: ProjectSearch, text: str, backends: Backends, context: Context, *, hybrid: bool = False
+) -> ProjectHits:
+    question = ProjectQuestion(
+        text=text,
+        project_ids=(request.project, *request.projects),
+        hybrid=hybrid,
+        filters=_filters(request.filters),
+        top_k=request.top_k if "top_k" in request.model_fields_set else None,
+    )
+    return search_projects(question, backends, context.deadline)
+
+
+def _filters(given: PassageFilters | None) -> ChunkFilters:
+    """The filters of the index. Raises `InvalidInput` for a range of years that is none."""
+    if given is None:
+        return ChunkFilters()
+    if given.year and (given.year_from or given.year_to):
+        raise InvalidInput("give one year, or a first and a last one", field="filters.year")
+    if given.year_from and given.year_to and given.year_from > given.year_to:
+        raise InvalidInput(f"{given.year_from} is after the last year, {given.year_to}", field="filters.year_from")
+    return ChunkFilters(
+        tags=frozenset(given.tags),
+        citekeys=frozenset(filter(None, [given.citekey])),
+        authors=frozenset(given.authors),
+        doc_ids=frozenset(filter(None, [given.doc_id])),
+        year_from=given.year or given.year_from,
+        year_to=given.year or given.year_to,
+        section_prefix=given.section_prefix,
+    )
+
+
+def _fields(found: ProjectHits, request: ProjectSearch) -> dict[str, Any]:
+    texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
+    items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
+    return {"items": items, "count": len(items), "warnings": list(found.warnings)}
+
+
+def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
+    """The whole text of each hit without what those before it have; None where it has no other."""
+    texts = [full_text(each.chunk) for each in hits]
+    return [
+        unrepeated(
+            text, [texts[at] for at, other in enumerate(hits[:place]) if is_same_work(hit.chunk.work, other.chunk.work)]
+        )
+        or None
+        for place, (hit, text) in enumerate(zip(hits, texts, strict=True))
+    ]
+
+
+def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Passage:
+    """The hit as clients see it. Fields that say nothing are left out, but for the contract's."""
+    chunk, work, most = hit.chunk, hit.chunk.work, hit.project.max_characters
+    more = stated(
+        truncated=len(hit.text) > most,
+        title=work.title,
+        year=work.year,
+        pmid=hit.pmid,
+        url=work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(hit.pmid) if hit.pmid else None),
+        retraction=hit.retraction,
+        bm25=rounded(hit.bm25),
+        project=hit.project.project_id if request.projects else None,
+        metadata=further(chunk.metadata),
+    )
+    return Passage(
+        render_text=cut(hit.text, most),
+        score=hit.score,
+        citekey=work.citekey,
+        section=chunk.section,
+        page_span=list(chunk.page_span) if chunk.page_span else None,
+        section_path=list(chunk.section_path),
+        doi=work.doi,
+        full_text=whole,
+        chunk_id=chunk.chunk_id,
+        doc_id=work.doc_id,
+        kind=chunk.kind,
+        sim=rounded(hit.sim),
+        **more,
+    )
+
+
+def _answer(answer: Passages, most: int) -> Passages:
+    """The answer within its length."""
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        more = f"{len(rest)} more passages did not fit in the answer; ask for more characters, or for no full text"
+        return {**_fewer(answer.count, rest), "warnings": [*answer.warnings, more]}
+
+    return answer_size.within(answer, "items", most, without)

@@ -1,0 +1,406 @@
+"""Screen papers for a review: which to look at next, decisions, counts and searches."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.clock import instant
+from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, review_of_project, review_of_query
+from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.screening.reviews import (
+    Changes,
+    Collected,
+    Decided,
+    Origin,
+    Review,
+    collect,
+    collect_project,
+    collect_query,
+    label,
+    review_of,
+    search_pubmed,
+)
+from bio_mcp.screening.search_log import PrismaFlow, flow, search_log
+from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
+from bio_mcp.tools import answer_size
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
+
+if TYPE_CHECKING:
+    from bio_mcp.screening.ranking import Ranked, Ranking
+
+RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished)]
+Stage = Literal["abstract", "full_text"]
+Shown = Literal["next", "include", "exclude", "maybe", "report"]
+
+
+class OfReview(Request):
+    """Which review: that of a project, or of what a query key follows."""
+
+    project: ProjectId = ABSENT
+    query_key: QueryKey = ABSENT
+    stage: Stage = "abstract"
+
+
+class Screen(OfReview):
+    """What to show of the review."""
+
+    show: Shown = Field(default="next", description="next to decide, those decided so, or PRISMA counts and searches")
+    top_k: int = Field(default=10, ge=1, le=100)
+    criteria: str = Field(default=ABSENT, min_length=1, description="inclusion criteria, while few are decided")
+    after: RecordId = Field(default=ABSENT, description="with include, exclude, maybe: go on after this paper")
+
+
+class PaperLabel(Request):
+    """A decision."""
+
+    paper: RecordId = Field(description="PMID, or the id that screenPapers gives")
+    decision: Literal["include", "exclude", "maybe", "none"] = Field(description="none takes it back")
+    reason: str = Field(default=ABSENT, min_length=1, max_length=500, json_schema_extra=unpublished)
+
+
+class LabelPapers(OfReview):
+    """Papers to bring into the review, and decisions."""
+
+    labels: list[PaperLabel] = ABSENT
+    pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
+    term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
+    collect: bool = Field(default=False, description="add the project's papers, or what the query key's term finds")
+
+
+class Counts(Response):
+    """Records of the stage, by decision."""
+
+    records: int
+    include: int
+    exclude: int
+    maybe: int
+    undecided: int
+
+
+class StoppingEstimate(Response):
+    """Whether enough was found; with 95 % confidence where the assumption holds."""
+
+    may_stop: bool = Field(description="at least 95 % of the relevant papers were found")
+    recall_at_least: float | None
+    missed_at_most: int
+    p_value: float
+    assumes: str
+
+
+class ScreenedPaper(Response):
+    """A paper of a review."""
+
+    paper: str
+    title: str
+    url: str | None = None
+    year: int | None = None
+    abstract: str | None = None
+    score: float | None = None
+    why: list[str] = Field(default_factory=list)
+    retraction: str | None = None
+    decision: str | None = None
+    reason: str | None = None
+    decided_at: str | None = None
+
+
+class Reason(Response):
+    """Reports that were excluded for a reason."""
+
+    reason: str
+    count: int
+
+
+class Prisma(Response):
+    """The counts of a PRISMA 2020 flow diagram."""
+
+    identified: int
+    from_databases: int
+    from_other_methods: int
+    duplicates_removed: int
+    screened: int
+    excluded: int
+    sought: int
+    not_retrieved: int
+    assessed: int
+    excluded_by_reason: list[Reason]
+    included: int
+    undecided: int
+
+
+class Search(Response):
+    """A search, as PRISMA-S reports it."""
+
+    at: str
+    database: str
+    platform: str | None
+    term: str | None
+    found: int
+    new: int | None = Field(description="that no search before had")
+    method: str
+    note: str | None = None
+
+
+class Screened(Response):
+    """Papers of a review, or its report."""
+
+    stage: Stage
+    papers: list[ScreenedPaper]
+    counts: Counts
+    stopping: StoppingEstimate
+    ranked_by: str | None = None
+    left_out: int = 0
+    prisma: Prisma | None = None
+    searches: list[Search] | None = None
+    warnings: list[str] = Field(default_factory=list)
+
+
+class Labelled(Response):
+    """What a call changed."""
+
+    added: int
+    known: int = Field(description="papers to add that were there")
+    labelled: int
+    unchanged: int
+    unknown: list[AnsweredPmid | str] = Field(description="neither in the review nor in PubMed")
+    left: int = Field(description="papers not read in time: the same call again goes on")
+    counts: Counts
+    warnings: list[str] = Field(default_factory=list)
+
+
+ABSTRACT = 2_500  # characters of one that is to be decided
+NOTEWORTHY = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN, RetractionStatus.NOTICE}
+Statuses = Mapping[str, RetractionStatus]
+
+
+def statuses(record_ids: Sequence[str], backends: Backends) -> Statuses:
+    """The retraction status of those that are in the corpus, as it is now."""
+    found = backends.documents.get_many([each for each in record_ids if is_pmid(each)])
+    return {pmid: each.article.retraction for pmid, each in found.items()}
+
+
+def ranked_paper(ranked: "Ranked", status: Statuses) -> ScreenedPaper:
+    """A paper to be decided."""
+    more = {"score": ranked.score, "why": list(ranked.why), "abstract": cut(ranked.record.abstract, ABSTRACT)}
+    return _paper(ranked.record, status, more)
+
+
+def decided_paper(record: ReviewRecord, label: ScreeningLabel, status: Statuses) -> ScreenedPaper:
+    """A paper that was decided."""
+    more = {"decision": label.decision, "reason": label.reason, "decided_at": instant(label.at)}
+    return _paper(record, status, more)
+
+
+def _paper(record: ReviewRecord, status: Statuses, more: Mapping[str, Any]) -> ScreenedPaper:
+    retraction = status.get(record.record_id)
+    found = {
+        "url": _url(record),
+        "year": record.year,
+        "retraction": retraction.value if retraction in NOTEWORTHY else None,
+        **more,
+    }
+    given = {name: each for name, each in found.items() if each not in (None, "", [])}
+    return ScreenedPaper(paper=record.record_id, title=record.title, **given)
+
+
+def _url(record: ReviewRecord) -> str | None:
+    if is_pmid(record.record_id):
+        return pubmed_page(record.record_id)
+    return doi_page(record.doi) if record.doi else None
+
+
+def prisma_of(flow: PrismaFlow) -> Prisma:
+    """The counts."""
+    reasons = [Reason(reason=reason, count=count) for reason, count in flow.excluded_by_reason]
+    return Prisma(**flow.counts, excluded_by_reason=reasons)
+
+
+ASSUMES = (
+    "that the papers decided last were no less likely to be relevant than those left, as in the order of this ranking"
+)
+RANKED_BY = {
+    "learned": "what was included and excluded so far",
+    "similar": "likeness to what was decided or to the criteria; include one paper and exclude one to learn more",
+    "unordered": "nothing yet, the newest first: give criteria, or decide some",
+}
+EMPTY = "The review has no papers at this stage: add some by labelPapers."
+
+
+@tool(
+    "screenPapers",
+    family=REVIEW,
+    scope="read",
+    timeout=25,
+    output_listed=False,
+    longest=answer_size.DEFAULT,
+    beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
+    also_uses=("projects.get", "jobs.latest"),
+)
+def screen_papers(request: Screen, backends: Backends) -> Screened:
+    """Show which papers of a review (of a project or query key) to decide next, ranked by what was decided so far.
+
+    Also how many may still be missed, papers by decision, or PRISMA counts with the searches. Begin with labelPapers.
+    """
+    review = review_of(_name(request, backends), backends.screenings)
+    show = _report if request.show == "report" else _shown
+    fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, backends)}
+    if not review.eligible(request.stage):
+        fields["warnings"] = [EMPTY]
+    answer = Screened(
+        stage=request.stage, counts=_counts(request, review), stopping=_stopping(request, review), **fields
+    )
+    return answer_size.within(answer, "searches" if request.show == "report" else "papers")
+
+
+@tool(
+    "labelPapers",
+    family=REVIEW,
+    scope="ingest",
+    timeout=25,
+    read_only=False,
+    destructive=True,
+    open_world=True,
+    output_listed=False,
+    beyond="decisions of a review outlast a conversation, and teach what to look at next",
+    also_uses=(
+        *("projects.get", "project_documents.all", "documents.resolve", "screenings.remove_labels", "audit.record"),
+        *("checkpoints.get", "pubmed.esearch", "pubmed.efetch"),
+    ),
+)
+def label_papers(request: LabelPapers, backends: Backends, context: Context) -> Labelled:
+    """Add papers to a review, and include or exclude papers by abstract or full text. Safe to repeat.
+
+    At the full text the reason "not retrieved" counts apart.
+    """
+    name = _name(request, backends)
+    done = [*_added(request, name, backends, context)]
+    decisions = [Decided(each.paper, each.decision, each.reason) for each in request.labels or ()]
+    review = review_of(name, backends.screenings)
+    chosen = [each.record_id for each in decisions if is_pmid(each.record_id) and each.record_id not in review.by_id]
+    if chosen:
+        by_hand = Origin("chosen by hand", None, len(chosen), "other")
+        done.append(collect(name, chosen, by_hand, backends, context.deadline))
+        review = review_of(name, backends.screenings)
+    changes = label(review, request.stage, decisions, context.subject, backends)
+    return _labelled(request, review_of(name, backends.screenings), done, changes)
+
+
+def _name(request: OfReview, backends: Backends) -> str:
+    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project."""
+    if bool(request.project) == bool(request.query_key):
+        raise InvalidInput("give either project or query_key")
+    if request.query_key:
+        return review_of_query(request.query_key)
+    backends.projects.get(request.project)
+    return review_of_project(request.project)
+
+
+def _shown(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+    """The papers, how many more there are, and what they are ranked by."""
+    if request.show != "next":
+        return _decided(request, review, backends)
+    ranking, undecided, warnings = _ranking(request, review, backends)
+    status = statuses([each.record.record_id for each in ranking.papers], backends)
+    papers = [ranked_paper(each, status) for each in ranking.papers]
+    return {
+        "papers": papers,
+        "left_out": undecided - len(papers),
+        "ranked_by": RANKED_BY[ranking.method],
+        "warnings": warnings,
+    }
+
+
+def _ranking(request: Screen, review: Review, backends: Backends) -> "tuple[Ranking, int, list[str]]":
+    """The first undecided papers of the stage, how many there are in all, and warnings."""
+    from bio_mcp.screening.ranking import (
+        rank,  # these load numpy, which a report does not need
+        vectors_of,
+    )
+
+    at_stage = review.settled(request.stage)
+    open_ = {each.record_id for each in review.eligible(request.stage) if each.record_id not in at_stage}
+    settled = review.settled("abstract") | at_stage
+    vectors, warnings = vectors_of(review.records, backends)
+    ranking = rank(
+        review.records,
+        {name: included for name, included in settled.items() if name not in open_},
+        open_,
+        last=frozenset(review.of(request.stage, "maybe")),
+        most=request.top_k,
+        criteria=request.criteria or "",
+        vectors=vectors,
+    )
+    return ranking, len(open_), warnings
+
+
+def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+    """The papers that were decided so, after one that was shown before, and how many more there are."""
+    labels = [each for each in review.decisions(request.stage).values() if each.decision == request.show]
+    names = [each.record_id for each in labels]
+    if request.after and request.after not in names:
+        raise InvalidInput(f"{request.after!r} is not among the papers with the decision {request.show}", field="after")
+    start = names.index(request.after) + 1 if request.after else 0
+    shown = labels[start : start + request.top_k]
+    status = statuses([each.record_id for each in shown], backends)
+    papers = [decided_paper(review.by_id[each.record_id], each, status) for each in shown]
+    return {"papers": papers, "left_out": len(labels) - start - len(shown)}
+
+
+def _report(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+    searches = backends.screenings.searches(review.name)
+    logged = search_log(searches, request.query_key, backends)
+    return {"prisma": prisma_of(flow(review, searches)), "searches": [Search(**asdict(each)) for each in logged]}
+
+
+def _counts(request: OfReview, review: Review) -> Counts:
+    records = len(review.eligible(request.stage))
+    include, exclude, maybe = (len(review.of(request.stage, each)) for each in ("include", "exclude", "maybe"))
+    return Counts(records=records, include=include, exclude=exclude, maybe=maybe, undecided=records - include - exclude)
+
+
+def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
+    found = review.stopping(request.stage)
+    recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
+    return StoppingEstimate(
+        may_stop=found.reached,
+        recall_at_least=recall,
+        missed_at_most=found.missed_at_most,
+        p_value=round(found.p_value, 4),
+        assumes=ASSUMES,
+    )
+
+
+def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
+    """What was added, one for each of the ways that were asked for."""
+    done = []
+    if request.pmids:
+        given = Origin("chosen by hand", None, len(request.pmids), "other")
+        done.append(collect(name, request.pmids, given, backends, context.deadline))
+    if request.term:
+        done.append(search_pubmed(name, request.term, backends, context.deadline))
+    if request.collect and request.project:
+        done.append(collect_project(name, request.project, backends, context.deadline))
+    if request.collect and request.query_key:
+        done.append(collect_query(name, request.query_key, backends, context.deadline))
+    return done
+
+
+def _labelled(request: LabelPapers, review: Review, done: Sequence[Collected], changes: Changes) -> Labelled:
+    unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
+    early = len(changes.not_at_stage)
+    warning = f"{early} papers have no decision at the full text: include their abstracts first"
+    return Labelled(
+        added=sum(each.new for each in done),
+        known=sum(each.known for each in done),
+        labelled=changes.labelled,
+        unchanged=changes.unchanged,
+        unknown=list(unknown),
+        left=sum(each.left for each in done),
+        counts=_counts(request, review),
+        warnings=[warning] if early else [],
+    )

@@ -1,0 +1,260 @@
+"""`bio-mcp search`, `get`, `answer` and `news`: what a reader sees, on any terminal."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from rich.cells import cell_len
+
+from bio_mcp.doors.cli.render import marked
+from bio_mcp.literature.records import AbstractSection, Article, Correction, Deletion, Journal, RetractionStatus
+from bio_mcp.ports.state import Found
+from bio_mcp.syncing.applying import apply_records
+from bio_mcp.syncing.importing import import_records
+from tests.answering.ginger import GINGER, OTHERS, QUESTION
+from tests.doors.command_line import CommandLine
+from tests.support.memory_corpus import article
+
+THAI = Article(
+    pmid="7",
+    title="การรักษาไมเกรนด้วยการฝังเข็ม",
+    abstract=(AbstractSection(None, None, "Acupuncture for migraine in Thai hospitals. 針灸治療偏頭痛的效果。"),),
+    journal=Journal(title="จดหมายเหตุทางแพทย์"),
+)
+
+
+@pytest.fixture
+def full(cli) -> CommandLine:
+    cli.fill(40)
+    return cli
+
+
+def test_a_hit_shows_rank_journal_year_pmid_and_the_reason_of_its_place(full):
+    hits = full("search", "miR-429 in lung cancer", "--json").json["results"]
+    place, hit = next((place, each) for place, each in enumerate(hits, 1) if each["doc_id"] == "pmid:27602157")
+    shown = full("search", "miR-429 in lung cancer").out
+    assert f"\n{place}. [RETRACTED] {hit['title']}\n   PMID 27602157, Oncology letters, 2016\n" in shown
+    assert f"explanation {hit['explanation']}\n" in shown
+
+
+def test_a_hit_that_does_not_fit_says_so(full):
+    assert "match weak" in full("search", "zxqv blorp nargle").out
+
+
+def test_a_warning_is_distinguished_from_the_list(full):
+    ran = full("search", "xyzzyplugh")
+    assert ran.err.startswith("warning: None of the query's words occurs in the corpus")
+    assert "warning" not in ran.out
+
+
+def test_a_search_that_finds_nothing_says_why(full):
+    ran = full("search", "lung cancer", "--journals", "Nature")
+    assert "No paper in the corpus matches." in ran.out
+    assert "no paper of the journal 'Nature'" in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(full, terminal, width):
+    terminal(width)
+    for argv in (
+        ("search", "cancer"),
+        ("get", "27602157"),
+        ("doctor",),
+        (
+            "admin",
+            "tools",
+        ),
+    ):
+        assert max(map(cell_len, full(*argv).shown.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("search", "cancer"),
+        ("get", "27602157"),
+        ("doctor",),
+        (
+            "admin",
+            "tools",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_lines_in_a_pipe_are_neither_wrapped_nor_padded(full, monkeypatch, argv):
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = full(*argv).out.splitlines()
+    assert max(map(len, lines)) > 80
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_wide_and_combining_characters_stay_in_their_columns(cli, terminal):
+    corpus = cli.corpus()
+    import_records([THAI], corpus)
+    corpus.close()
+    for width in (60, 120):
+        terminal(width)
+        shown = cli("search", "migraine").shown
+        assert max(map(cell_len, shown.splitlines())) <= width
+        assert "ไมเกรน" in shown.replace("\n", "")
+
+
+def test_markup_in_a_title_is_shown_as_it_stands(cli):
+    corpus = cli.corpus()
+    import_records([Article(pmid="8", title="[bold]Aspirin[/bold] :smile: in pain")], corpus)
+    corpus.close()
+    assert "[bold]Aspirin[/bold] :smile: in pain" in cli("search", "aspirin").out
+    assert "[bold]Aspirin[/bold] :smile: in pain" in cli("get", "8").out
+
+
+def test_words_are_marked_as_the_search_takes_them():
+    text = marked("TNF-alpha and the cancers of mice", "TNFα cancer and")
+    assert {text.plain[span.start : span.end] for span in text.spans} == {"TNF-alpha", "cancers"}
+
+
+def test_filters_reach_the_tool(full):
+    years = {hit["year"] for hit in full("search", "cancer", "--year-to", "2016", "--json").json["results"]}
+    assert years
+    assert max(years) <= 2016
+
+
+@pytest.mark.parametrize("name", ["27602157", "pmid:27602157"])
+def test_a_paper_is_shown_in_full_by_either_name(full, name):
+    shown = full("get", name).out
+    assert shown.startswith("[RETRACTED] miR-429 promotes")
+    for word in (
+        "Oncology letters",
+        "2016-09",
+        "Retracted Publication",
+        "10.3892/ol.2016.4904",
+        "total 0, reasons retracted",
+    ):
+        assert word in shown
+
+
+def test_a_paper_without_title_authors_or_abstract_is_shown_too(cli):
+    corpus = cli.corpus()
+    import_records([Article(pmid="9", retraction=RetractionStatus.UNKNOWN)], corpus)
+    corpus.close()
+    assert cli("get", "9").out.startswith("(no title)")
+
+
+def test_several_papers_are_shown_and_those_that_are_not_there_are_named(full):
+    ran = full("get", "27602157", "1", "pmid:27602157")
+    assert ran.code == 1
+    assert ran.out.count("[RETRACTED] miR-429 promotes") == 2
+    assert ran.err.startswith("error: pmid:1 is not in the corpus.")
+    papers = full("get", "27602157", "1", "--json").json["papers"]
+    assert [each.get("doc_id") for each in papers] == ["pmid:27602157", None]
+    assert papers[1]["error"]["code"] == "NOT_FOUND"
+
+
+def test_what_to_do_is_worded_in_commands(full):
+    reported = full("get", "1").err
+    assert "`bio-mcp search`" in reported
+    assert "`bio-mcp sync`" in reported
+    assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(reported.split())
+
+
+@pytest.fixture
+def gingered(cli):
+    with cli.corpus() as corpus:
+        apply_records([*GINGER, *OTHERS], corpus)
+    return cli
+
+
+def words(ran):
+    return " ".join((ran.shown + ran.err).split())
+
+
+def test_an_answer_is_shown_with_each_paper_the_place_of_its_quote_and_how_sure_it_is(gingered):
+    body = gingered("answer", *QUESTION.split(), "--json").json
+    shown = words(gingered("answer", *QUESTION.split()))
+    assert shown.startswith(" ".join(body["answer"].split()))
+    for number, each in enumerate(body["citations"], 1):
+        assert f"[{number}] {each['title']} {each['quote']} PMID {each['id'][5:]}, {each['span']}, relevant" in shown
+    assert f"confidence {body['scores']['answer_conf']:.2f}, answers are given from 0.57" in shown
+    assert f"answer {body['answer_id']}" in shown
+
+
+def test_what_is_withheld_says_why_and_shows_what_was_found(gingered):
+    shown = words(gingered("answer", QUESTION, "--top-k", "2"))
+    assert "Withheld: at most 2 papers may be used, and an answer rests on at least 3." in shown
+    assert "[1] " in shown
+
+
+def test_an_earlier_answer_is_shown_as_it_was_given(gingered):
+    body = gingered("answer", QUESTION, "--json").json
+    shown = words(gingered("answer", "--show", body["answer_id"]))
+    assert shown.startswith(f"{QUESTION} {' '.join(body['answer'].split())}")
+    assert f"[1] {body['citations'][0]['quote']} PMID" in shown
+    assert gingered("answer", "--show", body["answer_id"], "--json").json["retracted_since"] == []
+
+
+def test_a_retraction_is_seen_in_the_answer_and_by_the_doctor(gingered):
+    answer_id = gingered("answer", QUESTION, "--json").json["answer_id"]
+    with gingered.corpus() as corpus:
+        apply_records([retracted(GINGER[0])], corpus)
+    assert "PMID 11, which it cites, was retracted since." in words(gingered("answer", "--show", answer_id))
+    checks = {each["check"]: each for each in gingered("doctor", "--json").json["checks"]}
+    assert checks["answers"]["state"] == "warn"
+    assert f"{answer_id} (PMID 11)" in checks["answers"]["found"]
+    assert "bio-mcp answer --show ID" in checks["answers"]["remedy"]
+
+
+def retracted(paper):
+    return Article(paper.pmid, title=paper.title, abstract=paper.abstract, retraction=RetractionStatus.RETRACTED)
+
+
+@pytest.mark.parametrize("given", [(), ("--show", "a", "why?")])
+def test_a_question_or_an_id_is_needed_and_not_both(gingered, given):
+    ran = gingered("answer", *given)
+    assert (ran.code, "give a QUESTION, or --show" in words(ran)) == (2, True)
+
+
+TITLE = "A trial of *one* [drug] <b>."
+
+
+@pytest.fixture
+def topic(cli):
+    """The command line over a query with news of each kind."""
+    papers = [article("1", title="Old."), article("2", title=TITLE, doi="10.1000/x"), article("3", title="Going.")]
+    with cli.corpus() as corpus:
+        apply_records(papers, corpus)
+        corpus.checkpoints.advance("topic", "t", None, {"edat": "2025-12-31"})
+        now = corpus.now()
+        corpus.news.find("topic", [Found(each.pmid, 1, now) for each in papers[1:]])
+        corpus.news.find("topic", [Found("1", 1, datetime(2020, 1, 1, tzinfo=UTC))])
+        corpus.news.set_whole("topic")
+        notice = Correction("RetractionIn", "J Test. 2026;1:1", "99")
+        changed = replace(papers[0], title="Older.", retraction=RetractionStatus.RETRACTED, corrections=(notice,))
+        apply_records([changed, Deletion("3")], corpus)
+    return cli
+
+
+def test_a_digest_is_markdown_with_retractions_first(topic):
+    ran = topic("news", "topic")
+    lines = ran.shown.splitlines()
+    assert (ran.code, lines[0]) == (0, "# News of topic")
+    assert [each for each in lines if each.startswith("##")] == [
+        "## Retracted (1)", "## New (2)", "## Changed (1)", "## Withdrawn from PubMed (1)",
+    ]  # fmt: skip
+    assert "  - Retraction in: J Test. 2026;1:1" in lines
+    assert "  - title: ~~Old.~~ → Older." in lines
+
+
+def test_a_title_is_text_and_not_markdown(topic):
+    [line] = [each for each in topic("news", "topic").shown.splitlines() if "A trial" in each]
+    assert r"**A trial of \*one\* \[drug\] \<b\>.**" in line
+    assert "[PubMed](https://pubmed.ncbi.nlm.nih.gov/2/) [DOI](https://doi.org/10.1000/x)" in line
+
+
+def test_json_has_what_to_go_on_with_and_then_nothing_is_new(topic):
+    body = topic("news", "topic", "--format", "json").json
+    assert [each["kind"] for each in body["news"]].count("new") == 2
+    assert "Nothing new." in topic("news", "topic", "--since", body["next"]).shown
+
+
+def test_a_query_that_nobody_follows_is_an_error(topic):
+    ran = topic("news", "topik")
+    assert (ran.code, "topic" in ran.err) == (1, True)

@@ -1,0 +1,1 @@
+"""What the tests share: corpora and projects to search, servers, and reference implementations of ports."""

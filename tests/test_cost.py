@@ -1,0 +1,273 @@
+"""What a corpus costs: the arithmetic, what moves it, and the command that prints it."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bio_mcp.doors.aws import queues
+from bio_mcp.syncing import bulk_load
+from scripts import cost
+from scripts.cost import (
+    INSTANCES,
+    MOST,
+    PUBMED,
+    SIZES,
+    SLICE_S,
+    Line,
+    Prices,
+    Rates,
+    domain_for,
+    estimate,
+    first_load,
+    together,
+    usual,
+    vectors_gb,
+)
+from scripts.template import loading
+from tests.support.aws_template import ALARM, TEMPLATE, rendered
+
+MILLION = usual(1_000_000)
+
+
+def test_a_line_shows_what_it_multiplies():
+    line = Line("writes", 390_000_000, "units", 0.000000625)
+    assert line.arithmetic == "390,000,000 units × 0.000000625"
+    assert line.dollars == pytest.approx(243.75)
+
+
+def test_a_small_quantity_has_two_digits_after_the_point():
+    assert Line("files", 1.19, "GB", 0.023).arithmetic == "1.19 GB × 0.023"
+
+
+def test_loading_costs_what_its_seconds_cost():
+    rates = Rates(embedded=10, imported=float("inf"), waiting=0, loader_gb=2)
+    load = first_load(MILLION, rates, replace(Prices(), lambda_gb_s=1.0))
+    assert load.compute == pytest.approx(200_000)
+    assert load.embedding_hours == pytest.approx(100_000 / 3600 / 34)  # as many loaders as there are files
+
+
+def test_a_slow_index_is_what_a_load_waits_for():
+    slow = first_load(MILLION, Rates(indexed=1), Prices())
+    assert slow.hours == slow.indexing_hours > slow.embedding_hours
+    assert slow.compute > first_load(MILLION, Rates(), Prices()).compute  # while they wait they are paid for
+
+
+def test_twice_the_rate_is_half_the_functions():
+    once, twice = (
+        first_load(MILLION, Rates(embedded=rate, imported=float("inf"), indexed=1e9), Prices()) for rate in (10, 20)
+    )
+    assert once.compute == pytest.approx(2 * twice.compute)
+
+
+def test_loading_all_of_pubmed_takes_less_than_150_dollars_of_compute():
+    assert estimate(usual(PUBMED)).load.compute < 150
+
+
+def test_a_slice_of_a_file_is_what_the_function_works_of_its_time():
+    life_s = TEMPLATE["Resources"]["LoadFunction"]["Properties"]["Timeout"]
+    assert life_s - queues.MARGIN_S - bulk_load.MARGIN_S == SLICE_S
+
+
+def test_a_load_counts_the_calls_and_transitions_of_its_machine():
+    states = loading.definition()["States"].values()
+    maps = [each["ItemProcessor"]["States"] for each in states if each["Type"] == "Map"]
+    calls, passed = (sum(each["Type"] in kinds for each in states) for kinds in (("Task",), ("Fail",)))
+    lines = {each.what: each.quantity for each in first_load(usual(30_000), Rates(), Prices()).lines}
+    slices = math.ceil(30_000 * Rates().seconds_a_record / SLICE_S)
+    assert [{"Take", "Done?", "Done"} <= each.keys() for each in maps] == [True] * 3
+    assert lines["calls of functions"] == calls + 2 + slices
+    starts, takes, ends = 3, 2 * (2 + slices), 3
+    assert lines["state machine"] == len(states) - passed + starts + takes + ends
+
+
+def test_memory_follows_opensearchs_formula():
+    assert vectors_gb(MILLION) == pytest.approx(1.1 * (4 * 384 + 8 * 16) * 4.3e6 / 2**30)
+
+
+@pytest.mark.parametrize("records", [1, 60_000, 130_000, 500_000, 2_000_000, PUBMED])
+def test_a_domain_holds_its_vectors_and_no_smaller_one_of_as_many_nodes_does(records):
+    domain = domain_for(usual(records))
+    memory = vectors_gb(usual(records))
+    smaller = [each for each in INSTANCES if each.hour < domain.instance.hour]
+    assert domain.nodes * domain.instance.vectors_gb >= memory * domain.copies
+    assert all(domain.nodes * each.vectors_gb < memory * domain.copies for each in smaller)
+
+
+def test_a_second_node_has_a_copy_of_each_shard():
+    one, more = domain_for(MILLION), domain_for(usual(PUBMED))
+    assert (one.nodes, one.copies) == (1, 1)
+    assert more.nodes > 1
+    assert more.copies == 2
+    rates = Rates()
+    load = first_load(usual(PUBMED), rates, Prices())
+    cores = min(more.nodes * more.instance.cores, more.shards * 4)
+    assert load.indexing_hours == pytest.approx(PUBMED * 4.3 * 2 / (rates.indexed * cores) / 3600)
+
+
+def test_a_volume_leaves_a_fifth_free_and_a_shard_has_fifty_gigabytes_at_most():
+    of = estimate(usual(PUBMED))
+    assert of.domain.nodes * of.domain.volume_gib * 0.8 >= of.disk_gb * of.domain.copies
+    assert 10 <= of.disk_gb / of.domain.shards <= 50
+
+
+def test_a_month_at_rest_is_one_without_calls_and_papers():
+    of = estimate(replace(MILLION, calls_per_day=0, new_per_day=0, revised_per_day=0))
+    assert of.idle == pytest.approx(together(of.month))
+    assert of.idle < together(estimate(MILLION).month)
+
+
+def test_bytes_and_one_vector_a_paper_take_less_memory():
+    windows, numbers = 4.3, 384
+    sizes = [vectors_gb(replace(MILLION, vectors=each)) * 2**30 / 1e6 for each in ("float", "byte", "paper")]
+    assert sizes == pytest.approx([1.1 * (4 * numbers + 128) * windows, 1.1 * (numbers + 128) * windows, 1.1 * 512])
+
+
+def test_an_index_in_s3_has_no_domain_and_costs_little():
+    file, domain = (estimate(replace(usual(10_000), tier=tier)) for tier in ("s3", "opensearch"))
+    assert file.domain is None
+    assert not any("domain" in line.what for line in (*file.month, *file.load.lines))
+    assert domain.idle - file.idle > 25
+
+
+def test_an_index_in_s3_has_one_writer():
+    load = first_load(replace(usual(200_000), tier="s3"), Rates(), Prices())
+    assert load.loaders == 1
+    assert load.hours == pytest.approx(200_000 * Rates().seconds_a_record / 3600)
+    assert not any("state machine" in line.what for line in load.lines)
+
+
+@pytest.mark.parametrize("tier", MOST)
+@pytest.mark.parametrize("records", [1, 30_000, 250_000, 1_000_000, PUBMED, max(MOST.values())])
+def test_the_template_takes_the_parameters_of_what_is_estimated(tier, records):
+    workload = replace(usual(min(records, MOST[tier])), tier=tier)
+    for name, value in estimate(workload).parameters.items():
+        taken = TEMPLATE["Parameters"][name]
+        assert str(value) in map(str, taken.get("AllowedValues", [value]))
+        if taken["Type"] == "Number":
+            assert taken.get("MinValue", value) <= value <= taken.get("MaxValue", value)
+
+
+def test_an_index_in_s3_is_given_the_room_that_its_papers_take():
+    parameters = estimate(replace(usual(MOST["s3"]), tier="s3")).parameters
+    assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (3000, 9000)
+
+
+def test_a_column_of_the_page_is_named_by_its_index():
+    assert len({(each.records, each.index) for each in SIZES}) == len(SIZES)
+
+
+def metrics_under_alarm(monitoring, tier):
+    """How many metrics the alarms of a stack with one corpus and no bulk loads read."""
+    chosen = {"Monitoring": monitoring, "IndexTier": tier, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]"}
+    given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()} | chosen
+    given |= {"NcbiAdminEmail": "a@example.org"}
+    alarms = [each for name, each in TEMPLATE["Resources"].items() if each["Type"] == ALARM]
+    made = [each["Properties"] for each in alarms if holds(each.get("Condition"), given)]
+    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in made]
+    assert max(metrics) <= 10  # CloudWatch adds up ten metrics at most
+    return sum(metrics)
+
+
+def holds(condition, given):
+    return condition is None or rendered({"Condition": condition}, given)
+
+
+@pytest.mark.parametrize("tier", ["s3", "opensearch"])
+@pytest.mark.parametrize("monitoring", ["full", "basic"])
+def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted(monitoring, tier):
+    lines = estimate(replace(usual(10_000), tier=tier, monitoring=monitoring)).month
+    [counted] = [each.quantity for each in lines if each.what == "metrics under alarm"]
+    assert abs(counted - metrics_under_alarm(monitoring, tier)) * Prices().alarm_month < 1  # right to a dollar
+
+
+def test_basic_monitoring_and_no_snapshot_bring_a_stack_at_rest_below_ten_dollars():
+    few, full = (
+        estimate(replace(usual(10_000), tier="s3", monitoring=each, snapstart=each == "full")).idle
+        for each in ("basic", "full")
+    )
+    assert few < 10 < full
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cost.main, arguments)
+
+
+def test_sizes_stand_side_by_side():
+    ran = run()
+    assert ran.exit_code == 0
+    assert all(records in ran.stdout for records in ("10,000", "1,000,000", "39,000,000"))
+    assert "arithmetic" not in ran.stdout
+
+
+def test_one_size_has_its_arithmetic():
+    out = run("--records", "250000").stdout
+    assert "2,500,000 write units × 0.000000625" in out
+    assert "1.56" in out
+
+
+def test_json_has_every_line_and_the_day_of_the_prices():
+    body = json.loads(run("--records", "39000000", "--json").stdout)
+    [found] = body["estimates"]
+    assert body["prices_as_of"] == "2026-11-22"
+    assert found["load"]["compute_dollars"] < 150
+    assert sum(line["dollars"] for line in found["load"]["lines"]) == pytest.approx(found["load"]["dollars"])
+    assert sum(line["dollars"] for line in found["month"]["lines"]) == pytest.approx(found["month"]["dollars"])
+
+
+def test_another_rate_takes_the_place_of_the_measured_one():
+    slow, fast = (
+        json.loads(run("--records", "1000000", "--papers-per-second", rate, "--json").stdout)["estimates"][0]
+        for rate in ("0.5", "5")
+    )
+    assert slow["load"]["compute_dollars"] > 9 * fast["load"]["compute_dollars"]
+
+
+def test_an_index_is_chosen():
+    ran = run("--records", "20000", "--index", "s3")
+    assert "index in S3" in ran.stdout
+    assert "search domain" in run("--records", "20000", "--vectors", "paper").stdout
+
+
+@pytest.mark.parametrize("written", ["1e6", "1,000,000", "1000000"])
+def test_a_number_of_papers_is_written_in_any_usual_way(written):
+    [found] = json.loads(run("--records", written, "--json").stdout)["estimates"]
+    assert found["records"] == 1_000_000
+
+
+def test_the_parameters_of_the_stack_and_how_many_functions_load_are_printed():
+    out = run("--records", "39e6").stdout
+    assert "OpenSearchInstanceType=r7g.12xlarge.search OpenSearchInstances=4" in " ".join(out.split())
+    assert "LoadsAtOnce=200" in out
+
+
+def test_more_papers_than_an_index_in_s3_can_hold_are_refused():
+    ran = run("--records", "1000000", "--index", "s3")
+    assert ran.exit_code == 2
+    assert "250,000 papers at most" in ran.stderr
+
+
+def test_what_watches_the_stack_is_chosen():
+    out = run("--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").stdout
+    assert "0 dashboards" in out
+    assert "SnapStart's" not in out
+    assert "SnapStart's" in run("--records", "20000").stdout
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--records", "0"],
+        ["--records", "many"],
+        ["--records", "1.5"],
+        ["--records", "inf"],
+        ["--loaders", "0"],
+        ["--calls-per-day", "-1"],
+    ],
+)
+def test_what_cannot_be_is_refused(wrong):
+    ran = run(*wrong)
+    assert ran.exit_code == 2
+    assert wrong[0] in ran.stderr
