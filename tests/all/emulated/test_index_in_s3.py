@@ -23,7 +23,7 @@ from tests.support.scholarly_server.shapes import crossref_work, update
 pytestmark = pytest.mark.timeout(300)
 FIRST, LATER, AFTER = "1971/02/01", "1971/03/01", "1971/04/01"
 OTHERS = {"Monitoring": "basic", "SnapStart": "off", "NightlyNotices": "on"}
-QUESTION = {"query": "treatment of depression in adults", "top_k": 100}
+QUESTION = {"query": "treatment of depression in adults", "top_k": 100, "max_characters": 200_000}  # all of the papers
 SEEN_S = 30  # a copy looks for what is new every ten seconds
 
 
