@@ -106,3 +106,17 @@ def test_another_process_that_ends_leaves_the_log_to_those_who_use_it(tmp_path):
     assert (log.stat().st_ino, log.stat().st_size) == (before.st_ino, before.st_size)
     with database.reading() as connection:
         assert connection.execute("SELECT value FROM settings WHERE name = 'a'").fetchone() == ("b",)
+
+
+WITHOUT_LOCKS = f"""
+import sys
+sys.modules["fcntl"] = None
+{USE_IT}
+from bio_mcp.adapters.embedded.sync_state import SqliteLeases
+leases = SqliteLeases(database)
+assert leases.acquire("a", "one", 60) and not leases.acquire("a", "two", 60)
+"""
+
+
+def test_a_system_without_posix_locks_can_use_a_corpus(tmp_path):
+    subprocess.run([sys.executable, "-c", WITHOUT_LOCKS, str(tmp_path)], check=True)

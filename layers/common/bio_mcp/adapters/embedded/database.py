@@ -1,6 +1,5 @@
 """The corpus file: one SQLite database, shared by every process that uses the data directory."""
 
-import fcntl
 import os
 import random
 import sqlite3
@@ -20,6 +19,11 @@ from bio_mcp.adapters.embedded.schema import APPLICATION_ID, EARLIER, MIGRATIONS
 from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.errors import Failure, StoreFailed
 from bio_mcp.scope import BLOCK
+
+try:
+    import fcntl
+except ImportError:  # a system without POSIX locks: no process is known to have ended, and leases expire
+    fcntl = None  # type: ignore[assignment]
 
 DAMAGED = (
     "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; then stop every bio-mcp that uses it "
@@ -113,21 +117,22 @@ MARKS = 1 << 31
 class Presence:
     """The mark of this process in a data directory, valid while the object lives. See `presence_in`.
 
-    `mark` is empty if the file system has no locks; a process with an empty mark always counts as running.
+    `mark` is empty where there are no locks; a process with an empty mark always counts as running.
     """
 
     def __init__(self, file: int) -> None:
         self._file = file
         self.mark = ""
         mark = random.SystemRandom().randrange(MARKS)
-        with suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, mark)
-            self.mark = str(mark)
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, mark)
+                self.mark = str(mark)
         weakref.finalize(self, os.close, file)
 
     def is_running(self, mark: str) -> bool:
         """Whether the process that left `mark` may still be running."""
-        if not mark.isdecimal() or mark == self.mark:
+        if fcntl is None or not mark.isdecimal() or mark == self.mark:
             return True
         try:
             fcntl.lockf(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, int(mark))
@@ -153,7 +158,7 @@ def presence_in(directory: Path) -> Presence:
             if path.exists() and (known := _presences.get((os.getpid(), identity(path, read_only=False)))):
                 return known
             make_directory(directory)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreFailed(READ_ONLY, retryable=False) from error
         presence = _presences[os.getpid(), identity(path, read_only=False)] = Presence(file)
