@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._comparing import STORES, Filled, recall
-from benchmarks._corpus_file import AT, DIM, Judged, ParsedQuestion, best
+from benchmarks._corpus_file import AT, DIM, Judged, Asked, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
@@ -162,11 +162,11 @@ def judged_by_all(work: Path, count: int, papers: int) -> tuple[Judged, Judged]:
     return Judged(both[0], found[:count]), Judged(both[1], found[count:])
 
 
-def parse_question(query: PassageQuery) -> ParsedQuestion:
+def parse_question(query: PassageQuery) -> Asked:
     """A question as engines that have nothing of the product get it."""
     filters = query.filters
     years = (filters.year_from, filters.year_to, filters.project) if filters.project else None
-    return ParsedQuestion(list(query.terms), np.asarray(query.vector).tolist(), years)
+    return Asked(list(query.terms), np.asarray(query.vector).tolist(), years)
 
 
 def filled(work: Path, name: str, documents: int, minutes: float) -> int:
