@@ -65,7 +65,7 @@ def indices(corpus):
 
 @pytest.mark.parametrize("kind", [SHARDS, PAPER])
 def test_an_index_is_made_as_is_set_and_the_old_one_stays_as_it_was(corpus):
-    wanted = {SHARDS: "3 shards, byte, mapping 2", PAPER: "1 shard, paper, mapping 2"}
+    wanted = {SHARDS: "3 shards, byte, mapping 3", PAPER: "1 shard, paper, mapping 3"}
     new = begin(corpus.model, corpus)
     [old, _] = corpus.indexes.all()
     assert (old.settings, new.settings) in {("1 shard, float, mapping 2", each) for each in wanted.values()}
@@ -84,7 +84,7 @@ def test_an_index_that_was_begun_with_other_settings_is_not_continued(corpus, op
     begun(corpus)
     with (
         opened(opensearch_shards=2) as other,
-        pytest.raises(Conflict, match=r"\(3 shards, byte, mapping 2\).*2 shards"),
+        pytest.raises(Conflict, match=r"\(3 shards, byte, mapping 3\).*2 shards"),
     ):
         begin(other.model, other)
 

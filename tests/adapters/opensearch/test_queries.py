@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.adapters.opensearch.index import cosine
+from bio_mcp.adapters.opensearch.index import Index, cosine
 from bio_mcp.adapters.opensearch.passages import lexical_body, semantic_body
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import unit
@@ -19,13 +19,15 @@ def test_every_filter_is_in_both_legs():
         {"terms": {"pmid": [7, 12]}},
         {"range": {"pmid": {"gte": 7, "lte": 12}}},
     ]
-    knn = semantic_body(query, unit(1))["query"]["nested"]["query"]["knn"]["windows.vector"]
+    knn, of_all = (
+        semantic_body(each, unit(1), Index("corpus-1", "model-a", 8))["query"]["nested"]["query"]["knn"][
+            "windows.vector"
+        ]
+        for each in (query, PassageQuery((), unit(1)))
+    )
     assert knn["filter"]["bool"]["filter"] == wanted
     assert lexical_body(query)["query"]["bool"]["filter"] == wanted
-    assert (
-        "filter"
-        not in semantic_body(PassageQuery((), unit(1)), unit(1))["query"]["nested"]["query"]["knn"]["windows.vector"]
-    )
+    assert "filter" not in of_all
 
 
 @pytest.mark.parametrize("product", [1.0, 0.5, 0.0, -0.25, -1.0])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from bio_mcp.adapters.opensearch.index import Index
 from bio_mcp.adapters.opensearch.passages import semantic_body
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, VECTOR_LAYOUTS, Layout, indexed, mapping
 from bio_mcp.retrieval.passages import Filters, PassageQuery
@@ -15,7 +16,8 @@ def body(layout):
 
 
 def asked(layout, **more):
-    return semantic_body(PassageQuery((), unit(1), Filters(year_from=2001), 100, **more), unit(1), layout)["query"]
+    query = PassageQuery((), unit(1), Filters(year_from=2001), 100, **more)
+    return semantic_body(query, unit(1), Index("corpus-1", "model-a", DIM, layout, version=3))["query"]
 
 
 def test_an_index_says_how_it_has_its_vectors_and_stores_none_of_them_in_its_source():
@@ -43,19 +45,21 @@ def test_a_graph_in_bytes_is_of_windows_or_of_papers_and_no_graph_is_built_of_ex
     assert "knn.advanced.approximate_threshold" not in body("float")["settings"]["index"]
 
 
-def test_a_vector_in_bytes_is_scaled_by_its_dimension_and_cut_at_the_largest():
+@pytest.mark.parametrize(("version", "largest"), [(2, 4), (3, 10)])
+def test_a_vector_in_bytes_is_scaled_by_its_dimension_and_cut_at_the_largest_of_its_mapping(version, largest):
     rows = np.array([AXES[0], -AXES[1] / 2, AXES[2] * 9], np.float32)
-    small = [each["vector"] for each in indexed("byte", rows)["windows"]]
-    assert [row[at] for at, row in enumerate(small)] == [round(127 * 8**0.5 / 4), -round(127 * 8**0.5 / 8), 127]
-    assert [each["exact"] for each in indexed("byte", rows)["windows"]] == rows.tolist()
+    made = indexed("byte", version, rows)["windows"]
+    unit_step = 127 * 8**0.5 / largest
+    assert [each["vector"][at] for at, each in enumerate(made)] == [round(unit_step), -round(unit_step / 2), 127]
+    assert [each["exact"] for each in made] == rows.tolist()
 
 
 def test_the_vector_of_a_paper_is_the_direction_of_the_mean_of_its_windows():
-    made = indexed("paper", np.array([AXES[0], AXES[1]]))
-    assert made["vector"] == [round(127 * 8**0.5 / 4 / 2**0.5)] * 2 + [0] * (DIM - 2)
+    made = indexed("paper", 3, np.array([AXES[0], AXES[1]]))
+    assert made["vector"] == [round(127 * 8**0.5 / 10 / 2**0.5)] * 2 + [0] * (DIM - 2)
     assert len(made["windows"]) == 2
-    assert indexed("paper", np.array([AXES[0], -AXES[0]]))["vector"] == [0] * DIM
-    assert indexed("paper", np.empty((0, DIM), np.float32)) == {"windows": []}
+    assert indexed("paper", 3, np.array([AXES[0], -AXES[0]]))["vector"] == [0] * DIM
+    assert indexed("paper", 3, np.empty((0, DIM), np.float32)) == {"windows": []}
 
 
 @pytest.mark.parametrize("layout", ["byte", "paper"])

@@ -190,7 +190,7 @@ class OpenSearchPassages:
             if query.vector is not None:
                 if not fits(stored, query.vector):
                     return []
-                semantic = semantic_body(query, query.vector, index.vectors)
+                semantic = semantic_body(query, query.vector, index)
             words, windows = stored.search(lexical_body(query), semantic)
             return candidates(words, windows, stored.layout.k1 + 1)
 
@@ -257,7 +257,7 @@ def _upserts(index: StoredIndex, by_pmid: Mapping[str, Entry], pmids: Collection
             read = hit and {"if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}
             action = {"index": {"_id": entry.pmid, **read}} if read else {"create": {"_id": entry.pmid}}
         matrix = vectors_of(entry, hit and hit["_source"], index.index.dim)
-        found[entry.pmid] = lines([action, document_of(entry, matrix, index.index.vectors)])
+        found[entry.pmid] = lines([action, document_of(entry, matrix, index.index)])
     return found
 
 
@@ -363,9 +363,9 @@ def lexical_body(query: PassageQuery) -> Body | None:
     return page(query.depth, any_word, BEST, *COLUMNS) if any_word else None
 
 
-def semantic_body(query: PassageQuery, vector: "Vectors", layout: VectorLayout = "float") -> Body:
+def semantic_body(query: PassageQuery, vector: "Vectors", index: Index) -> Body:
     """Query for the best papers by the cosine of their best window, which the inner hit names."""
-    near = nearest(layout, vector, query.depth, conditions(query), every=query.within is not None)
+    near = nearest(index.vectors, index.version, vector, query.depth, conditions(query), every=query.within is not None)
     return page(query.depth, near, BEST, *COLUMNS)
 
 
@@ -410,7 +410,7 @@ def _candidate(fields: Mapping[str, Any], bm25: float | None, sim: float | None,
     return Candidate(str(column("pmid")), bm25, sim, chunk_id, column("year"), quality, retraction)
 
 
-def document_of(entry: Entry, matrix: "Vectors", layout: VectorLayout) -> dict[str, Any]:
+def document_of(entry: Entry, matrix: "Vectors", index: Index) -> dict[str, Any]:
     """Return the document of `entry`; row i of `matrix` embeds chunk i."""
     quality = entry.quality
     known = {
@@ -438,7 +438,7 @@ def document_of(entry: Entry, matrix: "Vectors", layout: VectorLayout) -> dict[s
             "hashes": [each.embedded_sha256 for each in entry.chunks],
             "vectors": b64encode(matrix.astype("<f4").tobytes()).decode(),
         },
-        **indexed(layout, matrix),
+        **indexed(index.vectors, index.version, matrix),
     }
 
 

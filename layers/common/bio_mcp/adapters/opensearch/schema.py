@@ -36,7 +36,8 @@ VectorLayout = Literal["float", "byte", "paper"]
 VECTOR_LAYOUTS: tuple[VectorLayout, ...] = get_args(VectorLayout)
 
 DECIMALS = 8  # of an indexed vector's components; those that are read back are whole
-LARGEST = 4.0  # component that a byte holds, by the root of the dimension; of MiniLM's one in 10,000 is larger
+LARGEST = 10.0  # component that a byte holds, by the root of the dimension: bge has axes where most are beyond 4
+LARGEST_BEFORE = {1: 4.0, 2: 4.0}  # by the version of a mapping
 MARGIN = 64
 SEVERAL = {"float": 2, "byte": 2, "paper": 4}  # papers that the graph is asked for, of each that is wanted
 MOST = 10_000  # papers that a graph can be asked for; where it asks for all that pass, it looks at each
@@ -70,27 +71,30 @@ def mapping(layout: VectorLayout, engine: str, dim: int) -> Body:
     return {"vector": small, **nested} if layout == "paper" else nested
 
 
-def indexed(layout: VectorLayout, matrix: "Vectors") -> Body:
-    """Return what a document has in these fields; a row of `matrix` a window."""
+def indexed(layout: VectorLayout, version: int, matrix: "Vectors") -> Body:
+    """Return what a document has in these fields of a mapping of this version; a row of `matrix` a window."""
     rows = np.round(matrix.astype(np.float64), DECIMALS).tolist()
     if layout == "float":
         return {"windows": [{"vector": row} for row in rows]}
     if layout == "byte":
-        return {"windows": [{"vector": small, "exact": row} for small, row in zip(_bytes(matrix), rows, strict=True)]}
+        small = _bytes(matrix, version)
+        return {"windows": [{"vector": each, "exact": row} for each, row in zip(small, rows, strict=True)]}
     windows = {"windows": [{"exact": row} for row in rows]}
     if not rows:
         return windows
     mean = matrix.mean(axis=0)
-    return {"vector": _bytes(mean / (np.linalg.norm(mean) or 1)), **windows}
+    return {"vector": _bytes(mean / (np.linalg.norm(mean) or 1), version), **windows}
 
 
-def nearest(layout: VectorLayout, vector: "Vectors", depth: int, passing: list[Body], *, every: bool) -> Body:
+def nearest(
+    layout: VectorLayout, version: int, vector: "Vectors", depth: int, passing: list[Body], *, every: bool
+) -> Body:
     """Query for the papers whose best window is nearest, of those that pass; `every`: whether to look at all of these.
 
     The inner hit names the window.
     """
     count = MOST if every else min(MOST, SEVERAL[layout] * depth + MARGIN)
-    asked = vector.tolist() if layout == "float" else _bytes(vector)
+    asked = vector.tolist() if layout == "float" else _bytes(vector, version)
     near = {"vector": asked, "k": count, **({"filter": {"bool": {"filter": passing}}} if passing else {})}
     inner = {"inner_hits": {"size": 1, "_source": False, "stored_fields": "_none_"}}
     if layout == "float":
@@ -110,8 +114,8 @@ def _of_windows(query: Body, **more: Body) -> Body:
     return {"nested": {"path": "windows", "score_mode": "max", "query": query, **more}}
 
 
-def _bytes(vectors: "Vectors") -> Any:
-    scale = 127 * np.sqrt(vectors.shape[-1]) / LARGEST
+def _bytes(vectors: "Vectors", version: int) -> Any:
+    scale = 127 * np.sqrt(vectors.shape[-1]) / LARGEST_BEFORE.get(version, LARGEST)
     return np.clip(np.round(vectors.astype(np.float64) * scale), -128, 127).astype(int).tolist()
 
 
@@ -243,7 +247,7 @@ def _contents(vectors: VectorLayout) -> Contents:
         unstored=("terms", "windows", "vector"),
         settings=settings if vectors == "float" else settings | NO_GRAPHS,
         vectors=vectors,
-        version=2,  # 1 had doc values of float vectors
+        version=2 if vectors == "float" else 3,  # 1 had doc values of float vectors, 2 narrower bytes
     )
 
 
