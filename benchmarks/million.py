@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._comparing import STORES, Filled, recall
-from benchmarks._corpus_file import AT, DIM, Judged, Asked, best
+from benchmarks._corpus_file import AT, DIM, Asked, Judged, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
