@@ -71,12 +71,6 @@ def review_of(name: str, screenings: Screenings) -> Review:
     return Review(name, screenings.records(name), screenings.labels(name))
 
 
-def counted(labels: Iterable[ScreeningLabel]) -> dict[Decision, int]:
-    decisions = [each.decision for each in labels]
-    return {"include": decisions.count("include"), "exclude": decisions.count("exclude"),
-            "maybe": decisions.count("maybe")}  # fmt: skip
-
-
 READ = 500  # papers of the corpus that are read at once
 FETCHED = 200  # records that PubMed is asked for at once
 SPARE_S = 6.0  # of a call, for storing what was read

@@ -6,11 +6,11 @@ makes progress.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from bio_mcp.tool import unpublished
+from bio_mcp.tool import Response, unpublished
 
 DEFAULT = 60_000  # characters of an answer's JSON, some 15,000 tokens
 AUDIT = 500  # characters of the audit record of its call, which an answer may carry
@@ -28,6 +28,14 @@ MaxCharacters = Annotated[int, Field(ge=LEAST, le=MOST, json_schema_extra=_bare)
 Cursor = Annotated[str, Field(pattern=r"^[0-9]{1,9}$", description="next_cursor of an answer")]
 
 Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class MayBePartial(Response):
+    """An answer that is partial where something is missing, and says why. When a service fails at the whole, the call
+    fails."""
+
+    status: Literal["complete", "partial"] = "complete"
+    reasons: list[str] = Field(default_factory=list)
 
 
 def length(answer: BaseModel) -> int:

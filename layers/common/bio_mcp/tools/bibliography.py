@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from bio_mcp.querying.references.checking import Verdict
 from bio_mcp.querying.references.run import TOOL, Report, check_list, continued
 from bio_mcp.tool import ABSENT, Context, Request, Response, stated
 from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import REVIEW, live_tool
 
 MOST = 500  # references of one list
@@ -59,13 +60,11 @@ class CheckedReference(Response):
     reason: str | None = None
 
 
-class CheckedBibliography(Response):
+class CheckedBibliography(MayBePartial):
     """Verdicts in the order of the list; `counts` is of all of them."""
 
     references: list[CheckedReference]
     counts: dict[str, int]
-    status: Literal["complete", "partial"] = "complete"
-    reasons: list[str] = Field(default_factory=list)
     state: str = Field(default="complete", description="complete, continues, running, incomplete or cancelled")
     job_id: str | None = None
     next: int | None = None

@@ -11,6 +11,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.retrieval.question import parse_question
 from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
 from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import TTM, ProjectId
 
 MOST_PROJECTS = 10
@@ -54,7 +55,7 @@ class HybridHit(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-class HybridHits(Response):
+class HybridHits(MayBePartial):
     """Hits, best first. `status` is "partial" where hits are missing; `warnings` are for the user.
 
     `english` is what a Thai question was looked up as.
@@ -62,8 +63,6 @@ class HybridHits(Response):
 
     hits: list[HybridHit]
     english: str = ""
-    status: Literal["complete", "partial"] = "complete"
-    reasons: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
 

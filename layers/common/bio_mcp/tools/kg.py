@@ -184,26 +184,18 @@ def herb_of(node: Node, found: list[Relation], left_out: int, warnings: list[str
         warnings=warnings,
     )
     for each in found:
-        other, sources, pmids = each.node, list(each.edge.sources), pmids_of(each.edge)
+        other, pmids = each.node, pmids_of(each.edge)
+        own: dict[str, Any] = {"id": other.node_id, "sources": list(each.edge.sources)}
         step = Step(each.edge.type, each.backwards)
         if step == Step(EdgeType.HAS_CONSTITUENT):
-            answer.constituents.append(HerbConstituent(id=other.node_id, name=other.label, sources=sources))
+            answer.constituents.append(HerbConstituent(name=other.label, **own))
         elif step == Step(EdgeType.TREATS):
-            described = other.description or other.label
-            indication = HerbIndication(
-                icdCode=other.icd_code, description=described, id=other.node_id, sources=sources, pmids=pmids
-            )
-            answer.indications.append(indication)
+            own |= {"icdCode": other.icd_code, "description": other.description or other.label}
+            answer.indications.append(HerbIndication(pmids=pmids, **own))
         else:
-            relation = HerbRelation(
-                edge=direction(each.edge, backwards=each.backwards),
-                id=other.node_id,
-                type=other.type.value,
-                label=other.label,
-                sources=sources,
-                pmids=pmids,
-            )
-            answer.relations.append(relation)
+            name = direction(each.edge, backwards=each.backwards)
+            own |= {"edge": name, "type": other.type.value, "label": other.label}
+            answer.relations.append(HerbRelation(pmids=pmids, **own))
     return answer
 
 

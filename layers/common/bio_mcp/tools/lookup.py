@@ -1,7 +1,7 @@
 """A librarian's services beside search: MeSH headings, spelling, ids, citation matching, full text, books."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -12,17 +12,15 @@ from bio_mcp.literature.documents import Table
 from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import Citation, MeshRecord
-from bio_mcp.querying import full_text
-from bio_mcp.querying import identifiers as converting
-from bio_mcp.querying import identifiers as matching
+from bio_mcp.querying import full_text, identifiers
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import required
 from bio_mcp.querying.versions import retraction_statuses
 from bio_mcp.tool import Context, Request, Response, stated
 from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import live_tool
 
-Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
 Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
 Word = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -46,13 +44,11 @@ class MeshTerm(Response):
     searchTerm: str
 
 
-class MeshTerms(Response):
+class MeshTerms(MayBePartial):
     """The best headings; `totalFound` counts all."""
 
     totalFound: int
     terms: list[MeshTerm]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class SpellingQuestion(Request):
@@ -61,12 +57,11 @@ class SpellingQuestion(Request):
     query: str = Field(min_length=1, max_length=1000)
 
 
-class SpelledQuery(Response):
+class SpelledQuery(MayBePartial):
     """PubMed's spelling; null when it would change nothing."""
 
     query: str
     correctedQuery: str | None
-    status: Status = "complete"
 
 
 class KnownCitation(Request):
@@ -89,7 +84,7 @@ class CitationsToMatch(Request):
 class CitationVerdict(Response):
     """The verdict on one reference, in the order given."""
 
-    verdict: matching.Verdict
+    verdict: identifiers.Verdict
     pmid: str | None
     citation: str | None = None
     agrees: list[str] = Field(default_factory=list)
@@ -99,12 +94,10 @@ class CitationVerdict(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-class MatchedCitations(Response):
+class MatchedCitations(MayBePartial):
     """Verdicts; `partial` when some could not be checked."""
 
     matches: list[CitationVerdict]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class IdsToConvert(Request):
@@ -117,18 +110,16 @@ class ConvertedId(Response):
     """The ids of one article; null where it has none or NCBI does not say."""
 
     requested: str
-    found: converting.IdState
+    found: identifiers.IdState
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None
 
 
-class ConvertedIds(Response):
+class ConvertedIds(MayBePartial):
     """Conversions, in the order given; `partial` when any is unknown."""
 
     records: list[ConvertedId]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class FullTextQuestion(Request):
@@ -159,7 +150,7 @@ class AskedPlace(Response):
     licence: str = ""
 
 
-class FullArticle(Response):
+class FullArticle(MayBePartial):
     """An article's text. `available` is false where nobody gives it away; then there is at most an abstract. `source`
     is the place that the text is from, `places` what each said that was asked."""
 
@@ -173,8 +164,6 @@ class FullArticle(Response):
     cutSection: str | None = None
     leftOutSections: list[str] = Field(default_factory=list)
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
     source: full_text.Place | None = None
     places: list[AskedPlace] = Field(default_factory=list)
 
@@ -186,7 +175,7 @@ class BookQuestion(Request):
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
-class BookRecord(Response):
+class BookRecord(MayBePartial):
     """A Bookshelf record: summary by sections, and titles of its contents."""
 
     pmid: str
@@ -199,8 +188,6 @@ class BookRecord(Response):
     contents: list[str]
     url: str
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
@@ -258,20 +245,20 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
-    matches, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
+    matches, reasons = identifiers.match(cited, backends.lookup, backends.pubmed, context.deadline)
     answer = MatchedCitations(matches=[_verdict(each) for each in matches], **answer_size.status_of(reasons))
     return answer_size.or_partial(answer, "matches", "send the last citations again by themselves")
 
 
-def _to_citation(known: KnownCitation, place: int) -> matching.Cited:
+def _to_citation(known: KnownCitation, place: int) -> identifiers.Cited:
     """The citation without `|`, which separates fields in NCBI's request. Raises `InvalidInput` for too few fields."""
     parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
     if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
         raise InvalidInput(f"citation {place} is too incomplete; give a title, or journal, year, volume and first page")
-    return matching.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
+    return identifiers.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
 
 
-def _verdict(matched: matching.Matched) -> CitationVerdict:
+def _verdict(matched: identifiers.Matched) -> CitationVerdict:
     article = matched.article
     return CitationVerdict.of(
         matched,
@@ -288,7 +275,7 @@ def _verdict(matched: matching.Matched) -> CitationVerdict:
 )
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
-    converted, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
+    converted, reasons = identifiers.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
     answer = ConvertedIds(
         records=[ConvertedId.of(each.ids, requested=each.asked, found=each.state) for each in converted],
         status="partial" if any(each.state == "unknown" for each in converted) else "complete",
@@ -341,6 +328,7 @@ def get_full_text(request: FullTextQuestion, backends: Backends, context: Contex
 
 
 def _printed(table: Table) -> str:
+    """A table as text, a line per row."""
     head = " ".join(filter(None, (table.label, table.caption)))
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 

@@ -9,10 +9,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from bio_mcp.answering.project_search import (
     TOP_K,
-    Known,
-    Place,
     ProjectHit,
-    ProjectHits,
     ProjectQuestion,
     known,
     locate,
@@ -268,22 +265,10 @@ class LocatedQuote(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-def _place_of(place: Place, paper: Known) -> QuotePlace:
-    """The place as clients see it, with what the corpus knows of its paper."""
-    return QuotePlace.of(
-        place,
-        place.work,
-        pmid=paper.pmid,
-        retraction=paper.retraction or RetractionStatus.UNKNOWN,
-        differences=[QuoteDifference.of(each) for each in place.differences],
-    )
-
-
 NOT_FOUND = (
     "No text looks like the quote. It may be a paraphrase, which query_hybrid or rag_search finds by its "
     "meaning, or of a document that is not here."
 )
-FUSION = "RRF"
 ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
 LONGEST = answer_size.DEFAULT
 NOTICES = ("project_documents.find",)  # about documents that the corpus does not have
@@ -308,7 +293,8 @@ def list_projects(request: Projects, backends: Backends) -> ProjectList:
     answer = ProjectList(projects=listed, count=len(listed))
 
     def without(rest: Sequence[Any]) -> dict[str, Any]:
-        return {**_fewer(len(listed), rest), "next_cursor": str(first + len(listed) - len(rest))}
+        shown = len(listed) - len(rest)
+        return {"count": shown, "left_out": len(rest), "next_cursor": str(first + shown)}
 
     return answer_size.within(answer, "projects", without=without)
 
@@ -317,10 +303,6 @@ def _models(project: Project) -> dict[str, Any]:
     """The fields that name what a project is searched by."""
     sparse = SPARSE_MODEL if project.hybrid_enabled else None
     return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
-
-
-def _fewer(total: int, rest: Sequence[Any]) -> dict[str, Any]:
-    return {"count": total - len(rest), "left_out": len(rest)}
 
 
 @tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5, output_listed=False)
@@ -354,15 +336,13 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
 @tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
-    found = _search(request, request.query, backends, context)
-    return _answer(FoundChunks(**_fields(found, request)), request.max_characters)
+    return _search(FoundChunks, request, request.query, backends, context)
 
 
 @tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
-    found = _search(request, request.text, backends, context)
-    return _answer(DensePassages(**_fields(found, request), model=found.model), request.max_characters)
+    return _search(DensePassages, request, request.text, backends, context)
 
 
 @tool(
@@ -380,9 +360,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
 
     Each has citekey, section and pages to cite it by. Scores compare between calls.
     """
-    found = _search(request, request.text or request.query, backends, context, hybrid=True)
-    names = {"hybrid_enabled": True, "dense_model": found.model, "sparse_model": SPARSE_MODEL, "fusion": FUSION}
-    return _answer(HybridPassages(**_fields(found, request) | names), request.max_characters)
+    return _search(HybridPassages, request, request.text or request.query, backends, context)
 
 
 @tool(
@@ -404,23 +382,43 @@ def locate_quote(request: Quote, backends: Backends, context: Context) -> Locate
     papers = known(works := [each.work for each in places], backends)
     answer = LocatedQuote(
         found="not found" if not places else "exactly" if places[0].similarity == 1 else "nearly",
-        places=[_place_of(each, paper) for each, paper in zip(places, papers, strict=True)],
+        places=[
+            QuotePlace.of(
+                each,
+                each.work,
+                pmid=paper.pmid,
+                retraction=paper.retraction or RetractionStatus.UNKNOWN,
+                differences=[QuoteDifference.of(one) for one in each.differences],
+            )
+            for each, paper in zip(places, papers, strict=True)
+        ],
         warnings=[*warnings(zip(works, papers, strict=True))] if places else [NOT_FOUND],
     )
     return answer_size.within(answer, "places", LONGEST_ANSWER)
 
 
-def _search(
-    request: ProjectSearch, text: str, backends: Backends, context: Context, *, hybrid: bool = False
-) -> ProjectHits:
+def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: Backends, context: Context) -> Passages:
+    """The passages within the length of an answer; `kind` decides how they are searched and what is said of it."""
     question = ProjectQuestion(
         text=text,
         project_ids=(request.project, *request.projects),
-        hybrid=hybrid,
+        hybrid=kind is HybridPassages,
         filters=_filters(request.filters),
         top_k=request.top_k if "top_k" in request.model_fields_set else None,
     )
-    return search_projects(question, backends, context.deadline)
+    found = search_projects(question, backends, context.deadline)
+    texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
+    items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
+    names: dict[str, Any] = {"model": found.model, "dense_model": found.model, "sparse_model": SPARSE_MODEL}
+    names |= {"hybrid_enabled": True, "fusion": "RRF"}
+    own = {name: each for name, each in names.items() if name in kind.model_fields}
+    answer = kind(items=items, count=len(items), warnings=list(found.warnings), **own)
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        more = f"{len(rest)} more passages did not fit in the answer; ask for more characters, or for no full text"
+        return {"count": len(items) - len(rest), "left_out": len(rest), "warnings": [*answer.warnings, more]}
+
+    return answer_size.within(answer, "items", request.max_characters, without)
 
 
 def _filters(given: PassageFilters | None) -> ChunkFilters:
@@ -440,12 +438,6 @@ def _filters(given: PassageFilters | None) -> ChunkFilters:
         year_to=given.year or given.year_to,
         section_prefix=given.section_prefix,
     )
-
-
-def _fields(found: ProjectHits, request: ProjectSearch) -> dict[str, Any]:
-    texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
-    items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
-    return {"items": items, "count": len(items), "warnings": list(found.warnings)}
 
 
 def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
@@ -489,13 +481,3 @@ def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Pass
         sim=rounded(hit.sim),
         **more,
     )
-
-
-def _answer(answer: Passages, most: int) -> Passages:
-    """The answer within its length."""
-
-    def without(rest: Sequence[Any]) -> dict[str, Any]:
-        more = f"{len(rest)} more passages did not fit in the answer; ask for more characters, or for no full text"
-        return {**_fewer(answer.count, rest), "warnings": [*answer.warnings, more]}
-
-    return answer_size.within(answer, "items", most, without)

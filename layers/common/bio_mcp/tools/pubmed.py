@@ -18,16 +18,14 @@ from bio_mcp.literature.identifiers import pubmed_page, registrations, request_u
 from bio_mcp.literature.records import MONTHS, Article, Author, Journal, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, ConnectionStatus, DocSummary, EntrezDatabase
-from bio_mcp.querying import search as fetching
-from bio_mcp.querying import search as relating
-from bio_mcp.querying import search as searching
+from bio_mcp.querying import search as querying
 from bio_mcp.querying.search import DateRange, DateType, clean, effective_term, required, unknown_type_reasons
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import ABSENT, Context, Request, Response, resource, stated
 from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import PMID, PUBMED, AnsweredPmid, Pmid, live_tool
 
-Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
 NAMED = 5  # authors named before "et al."
 
 
@@ -184,7 +182,8 @@ def details_of(article: Article, request: "FetchArticles") -> ArticleDetails:
             "publicationTypes": [each.name for each in article.publication_types],
             "keywords": list(article.keywords) or headings,
         }
-        details |= _present(grantList=_grants(article) if request.includeGrantInfo else None)
+        if request.includeGrantInfo:
+            details["grantList"] = [PubmedGrant.of(each, grantId=each.number) for each in article.grants]
         trials = registrations(article)
         details |= stated(corrections=_corrections(article), affiliations=list(index), trials=trials)
     return ArticleDetails(
@@ -246,10 +245,6 @@ def _mesh(article: Article) -> Iterator[MeshTerm]:
             yield MeshTerm(descriptorName=heading.name, qualifierName=qualifier, isMajorTopic=major, ui=heading.ui)
 
 
-def _grants(article: Article) -> list[PubmedGrant]:
-    return [PubmedGrant(grantId=each.number, agency=each.agency, country=each.country) for each in article.grants]
-
-
 def _corrections(article: Article) -> list[str]:
     """Notices about the article (retractions, errata, concerns): "RetractionIn: PMID 123, J Test. 2020"."""
     apart = ("Cites", "Comment", "Associated", "SummaryForPatients", "OriginalReport")
@@ -278,7 +273,7 @@ class FetchRequests(Response):
     requestMethod: Literal["GET", "POST"]
 
 
-class FetchedArticles(Response):
+class FetchedArticles(MayBePartial):
     """Fetched records. Each requested PMID is in `articles`, `notFoundPmids` or `leftOutPmids`."""
 
     requestedPmids: list[AnsweredPmid]
@@ -288,8 +283,6 @@ class FetchedArticles(Response):
     content: str = ABSENT
     contentType: str = ABSENT
     leftOutPmids: list[AnsweredPmid] = Field(default_factory=list, description="did not fit: ask for them next")
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 def parsed_answer(request: FetchArticles, pmids: list[str], records: Mapping[str, Article]) -> FetchedArticles:
@@ -305,7 +298,7 @@ def parsed_answer(request: FetchArticles, pmids: list[str], records: Mapping[str
     return answer_size.within(answer, "articles", request.maxCharacters, _left_out)
 
 
-def printed_answer(request: FetchArticles, pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
+def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) -> FetchedArticles:
     """Answer with the records as NCBI prints them, the first ones where all are too long.
 
     Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.
@@ -313,7 +306,7 @@ def printed_answer(request: FetchArticles, pmids: list[str], raw: fetching.Raw) 
     whole = _printed(pmids, raw)
     if answer_size.length(whole) <= request.maxCharacters:
         return whole
-    *records, tail = fetching.pieces(raw)
+    *records, tail = querying.pieces(raw)
     frame = whole.model_copy(update={"articles": [], "content": tail, **_left_out(whole.articles)})
     pairs = zip(records, whole.articles, strict=True)
     lengths = [len(json.dumps(text, ensure_ascii=False)) + answer_size.length(article) for text, article in pairs]
@@ -325,7 +318,7 @@ def printed_answer(request: FetchArticles, pmids: list[str], raw: fetching.Raw) 
     return whole.model_copy(update={"articles": whole.articles[:fits], "content": content, **rest})
 
 
-def _printed(pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
+def _printed(pmids: list[str], raw: querying.Raw) -> FetchedArticles:
     """All records as NCBI prints them, whatever their length."""
     xml = raw.style == "xml"
     params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
@@ -514,7 +507,7 @@ class SearchPubmed(Request):
     fetchBriefSummaries: int = Field(default=0, ge=0, le=100, description="summaries of this many first hits")
 
 
-class PubmedHits(Response):
+class PubmedHits(MayBePartial):
     """Hits of a search, with the term that was searched and what PubMed made of it."""
 
     searchParameters: dict[str, Any]
@@ -528,8 +521,6 @@ class PubmedHits(Response):
     queryTranslation: str = ""
     droppedTerms: list[str] = Field(default_factory=list, description="not searched for")
     suggestedTerm: str | None = Field(default=None, description="PubMed's spelling")
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -548,7 +539,7 @@ class RelateArticles(Request):
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
-class ArticleRelations(Response):
+class ArticleRelations(MayBePartial):
     """Related articles in order, or citations by style; never both."""
 
     sourcePmid: str = Field(pattern=PMID)
@@ -558,12 +549,10 @@ class ArticleRelations(Response):
     retrievedCount: int = Field(ge=0)
     eLinkUrl: str | None = None
     totalCount: int | None = Field(default=None, description="of all there are")
-    score_kind: relating.ScoreKind = Field(
+    score_kind: querying.ScoreKind = Field(
         default="none", description="relative: share of the source's own; order: by place only"
     )
     sourceRetraction: RetractionStatus = RetractionStatus.UNKNOWN
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -583,8 +572,8 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     days = DateRange(dates.minDate, dates.maxDate, dates.dateType) if dates else None
     term = effective_term(request.queryTerm, days, types)
     many = min(request.fetchBriefSummaries, request.maxResults)
-    search = searching.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
-    result = searching.search(search, backends.pubmed, context.deadline)
+    search = querying.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
+    result = querying.search(search, backends.pubmed, context.deadline)
     page, ids = result.page, result.page.ids[:many]
     reasons = [*result.reasons, *unknown_type_reasons(types, page.dropped)]
     answer = PubmedHits(
@@ -617,9 +606,9 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = list(dict.fromkeys(request.pmids))
     if request.detailLevel in ("full_xml", "medline_text"):
-        style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
-        return printed_answer(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
-    return parsed_answer(request, pmids, fetching.articles(pmids, backends.pubmed, context.deadline))
+        style: querying.Style = "xml" if request.detailLevel == "full_xml" else "medline"
+        return printed_answer(request, pmids, querying.raw(pmids, style, backends.pubmed, context.deadline))
+    return parsed_answer(request, pmids, querying.articles(pmids, backends.pubmed, context.deadline))
 
 
 @live_tool(
@@ -634,7 +623,7 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
     if request.relationshipType == "citation_formats":
         return _citations(pmid, request, backends, context.deadline)
     link_name = LINKS[request.relationshipType]
-    result = relating.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
+    result = querying.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
     own = result.summaries.get(pmid)
     answer = ArticleRelations(
         sourcePmid=pmid,
@@ -667,7 +656,7 @@ def _not_cited(request: RelateArticles) -> list[str]:
 
 def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline: Deadline) -> ArticleRelations:
     """The article in each requested style. Raises `NotFound` for a PMID that PubMed does not have."""
-    article = fetching.articles([pmid], backends.pubmed, deadline).get(pmid)
+    article = querying.articles([pmid], backends.pubmed, deadline).get(pmid)
     if article is None:
         raise NotFound(
             f"PubMed has no record {pmid}; look for it with searchPubMedArticles",

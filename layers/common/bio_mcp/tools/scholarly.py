@@ -1,7 +1,7 @@
 """Services beside NCBI: preprints, open access, citation figures, notices of publishers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -18,9 +18,9 @@ from bio_mcp.querying.search import required
 from bio_mcp.querying.versions import Found, retraction_statuses
 from bio_mcp.tool import Context, Request, Response
 from bio_mcp.tools import answer_size
+from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import REVIEW, Pmid, ProjectId, live_tool
 
-Status = Literal["complete", "partial"]
 Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 
@@ -71,15 +71,13 @@ class EuropePmcHit(Response):
     preprints: list[LinkedVersion] = Field(default_factory=list)
 
 
-class EuropePmcHits(Response):
+class EuropePmcHits(MayBePartial):
     """A page of `totalFound` records; `cursor` asks for the next one, null at the end."""
 
     totalFound: int
     effectiveQuery: str
     results: list[EuropePmcHit]
     cursor: str | None
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class MetricsQuestion(Request):
@@ -106,13 +104,11 @@ class PaperMetrics(Response):
     retraction: RetractionStatus
 
 
-class MetricsAnswer(Response):
+class MetricsAnswer(MayBePartial):
     """Figures in the order asked for; `unknown` are PMIDs that iCite does not have."""
 
     papers: list[PaperMetrics]
     unknown: list[str]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class VersionsQuestion(Request):
@@ -146,12 +142,10 @@ class FoundWork(Response):
     notices: list[PublishedNotice]
 
 
-class VersionsAnswer(Response):
+class VersionsAnswer(MayBePartial):
     """Works in the order asked for."""
 
     works: list[FoundWork]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 class NoticesQuestion(Request):
@@ -171,15 +165,13 @@ class NotedWork(Response):
     notices: list[PublishedNotice]
 
 
-class NoticesAnswer(Response):
+class NoticesAnswer(MayBePartial):
     """What was found about the `checked` documents that have a DOI and no PMID; Crossref lacks `unknown` of them."""
 
     project: str
     checked: int
     unknown: int
     works: list[NotedWork]
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
 
 
 Statuses = Mapping[str | None, RetractionStatus]

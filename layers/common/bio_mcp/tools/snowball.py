@@ -1,7 +1,6 @@
 """Follow citations from papers to others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from pydantic import Field
 
@@ -54,7 +53,7 @@ class FoundPaper(Response):
     retraction: RetractionStatus
 
 
-class FoundPapers(Response):
+class FoundPapers(answer_size.MayBePartial):
     """Papers around the seeds, those that most seeds name first; `unlinked` seeds have no known citation."""
 
     papers: list[FoundPaper]
@@ -63,8 +62,6 @@ class FoundPapers(Response):
     seeds: int
     unlinked: list[AnsweredPmid]
     sources: list[str]
-    status: Literal["complete", "partial"]
-    reasons: list[str]
 
 
 @live_tool(
