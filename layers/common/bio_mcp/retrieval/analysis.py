@@ -124,7 +124,7 @@ _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTE
 _OTHER_LETTER = re.compile(rf"[^\x00-\x7f](?<=[\w{_MARKS}])")
 _SPACED_NAME = re.compile(r"([A-Z](?<!\w.)[A-Za-z]{0,4}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
 _SPACED_NAME_ASKED = re.compile(r"\b([A-Z][A-Za-z]{0,4}|[a-z]{2,3}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
-_SCRIPT_RUN = re.compile(
+_SCRIPT_RUN = (  # compiled on first use
     "(?P<han>[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)"
     "|(?P<thai>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
     "|(?P<other>[^\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -219,7 +219,7 @@ def _normal(word: str) -> tuple[str, ...]:
     if word.isascii():
         number = word.replace(",", "") if word[0].isdecimal() else word
         return (_stem(one_spelling(number[:TERM_LENGTH])),)
-    return tuple(term for run in _SCRIPT_RUN.finditer(word) for term in _grams(run.group(), str(run.lastgroup)))
+    return tuple(term for run in re.finditer(_SCRIPT_RUN, word) for term in _grams(run.group(), str(run.lastgroup)))
 
 
 def _grams(run: str, script: str) -> Iterator[str]:

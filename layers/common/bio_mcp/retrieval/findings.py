@@ -319,9 +319,7 @@ _FORMS = {
     "affect(?:ed|s)? alter(?:ed|s)? similar comparable unchanged unaffected",
     LINKED: "associated association related correlat(?:ed|es)",
 }
-_FORM = re.compile(
-    "|".join(rf"(?P<{name}>\b(?:{'|'.join(forms.split())})\b)" for name, forms in _FORMS.items()), re.IGNORECASE
-)
+_FORM = "(?i)" + "|".join(rf"(?P<{name}>\b(?:{'|'.join(forms.split())})\b)" for name, forms in _FORMS.items())
 _ALREADY_SAME = re.compile(r"similar|comparable|unchanged|unaffected", re.IGNORECASE)
 _NOUN = re.compile(
     r"(?:reductions?|improvements?|differences?|deterioration|association|effects?|impact|influence"
@@ -411,14 +409,14 @@ def findings(sentence: str) -> list[Finding]:
 
 def outcome_terms(phrase: str) -> frozenset[str]:
     """The search terms of a phrase without generic ones."""
-    terms = (term for term, _ in query_terms(_FORM.sub(" ", phrase)))
+    terms = (term for term, _ in query_terms(re.sub(_FORM, " ", phrase)))
     return frozenset(_ONE_WORD.get(each, each) for each in terms) - _GENERIC
 
 
 def _of_clause(clause: Clause) -> Iterator[Finding]:
     """The finding of a clause that names one direction about one outcome."""
     text = " ".join(clause.text.split())
-    named = list(_FORM.finditer(text))
+    named = list(re.finditer(_FORM, text))
     linked = [each for each in named if each.lastgroup == LINKED]
     moved = [each for each in named if each.lastgroup != LINKED] or linked
     if len(moved) != 1 or len(linked) > 1:

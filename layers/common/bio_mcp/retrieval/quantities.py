@@ -57,8 +57,7 @@ _BELOW = r"less\s+than|fewer\s+than|lower\s+than|below|under|up\s+to|at\s+most|n
 _ABOVE = r"more\s+than|greater\s+than|higher\s+than|over|above|at\s+least|exceeding|exceeded|no\s+less\s+than|>=|>|≥"
 
 
-_QUANTITY = re.compile(
-    rf"""
+_QUANTITY = rf"""(?xi)
     (?: (?P<below>{_BELOW}) \s* | (?P<above>{_ABOVE}) \s* )?
     (?: (?<![\w.)%-]) (?P<sign>-) | (?<![A-Za-z0-9_.]) (?<![A-Za-z]-) )
     (?: (?P<fraction>\b(?:{_FRACTION})\b)
@@ -66,9 +65,7 @@ _QUANTITY = re.compile(
       | (?P<word>\b(?:{"|".join(_WORDS)}|{"|".join(_SCALES)})\b) (?!\s+of\s+(?:the|these|those|them|our)\b) )
     (?: [\s-]? (?P<scale>{"|".join(_SCALES)})\b )?
     (?: \s?-?\s? (?P<unit> (?: % | (?:{_UNIT})(?!\w) ) (?:\s?(?:/|per\s)\s?(?:{_UNIT})(?!\w))* ) )?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """  # compiled on first use
 _TENS = re.compile(
     rf"\b({'|'.join(each for each, n in _WORDS.items() if n >= 20)})-({'|'.join(list(_WORDS)[:9])})\b", re.IGNORECASE
 )
@@ -108,7 +105,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     folded = _TENS.sub(lambda word: f"{_WORDS[word[1].lower()] + _WORDS[word[2].lower()]}", folded)
     found = [
         _quantity(match)
-        for match in _QUANTITY.finditer(folded)
+        for match in re.finditer(_QUANTITY, folded)
         if match["unit"] or not (match["digits"] and _NAME.match(folded, match.end()))
     ]
     return tuple(_with_units_of_ranges(folded, found))

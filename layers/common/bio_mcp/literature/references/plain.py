@@ -20,7 +20,7 @@ _RANK = r"(?:,?\s(?:Jr|Sr|2nd|3rd|4th|II|III|IV)\b\.?)?"
 _BARE = rf"[{_UPPER}](?:[{_UPPER}]|-[{_UPPER}]){{0,4}}"
 _POINTED = rf"(?:(?:[{_UPPER}]|Yu|Ya|Zh|Kh|Ch|Sh|Th|Ph|Ts|Iu|Ia)\.(?:\s?[-‐]\s?|\s)?(?:(?:de|van|von) )?){{1,5}}"
 _NAME_ENDS = r"(?=\s*(?:[,;:&(]|and\b|et\b|\.|$))"
-_FORMS = {
+_FORMS = {  # compiled on first use, as they take 30 ms
     "bare": rf"{_SURNAME}\s{_BARE}(?![\w.]*[a-z])(?!\.\s?[{_UPPER}]\.){_RANK}",
     "comma": rf"{_SURNAME},\s{_POINTED}(?<!\s){_RANK}",
     "comma_bare": rf"{_SURNAME},\s{_BARE}(?![\w]){_RANK}",
@@ -34,7 +34,6 @@ _NEXT = {
     "straight": ("straight",),
     "pointed": ("pointed", "bare"),
 }
-_NAMES = {form: re.compile(pattern) for form, pattern in _FORMS.items()}
 _SEPARATOR = re.compile(
     r"\s*(?:,\s*(?:&|and|und|et)\s|;\s*(?:&|and)?\s*|,\s*(?:…|\.\s?\.\s?\.)\s*(?:&\s*)?|\s(?:&|and|und|et)\s|,\s*)\s*"
 )
@@ -58,13 +57,13 @@ class People:
 
 def people_in(text: str) -> People:
     """The authors that `text` begins with; none where it begins with something else."""
-    first = next(((form, found) for form, name in _NAMES.items() if (found := name.match(text))), None)
+    first = next(((form, found) for form, name in _FORMS.items() if (found := re.match(name, text))), None)
     if first is None:
         return People()
     forms = _NEXT[first[0]]
     names, end = [first[1][0]], first[1].end()
     while len(names) < MOST and (separator := _SEPARATOR.match(text, end)):
-        found = next((name for form in forms if (name := _NAMES[form].match(text, separator.end()))), None)
+        found = next((name for form in forms if (name := re.compile(_FORMS[form]).match(text, separator.end()))), None)
         if found is None:
             break
         names.append(found[0])
@@ -90,35 +89,29 @@ _VOLUME = r"(?P<volume>\d{1,4}[A-Za-z]?(?:\s?[-–/]\s?\d{1,4}|\s?Suppl\.?(?:\s\
 _ISSUE = r"(?:\s*[(\[](?P<issue>[^()\[\]]{1,40})[)\]])"
 _ARTICLE = r"(?:pp?\.\s?|pages?\s|[Aa]rt(?:icle|\.)?\s?(?:[Nn]o\.?|[Nn]umber|ID)?\s?|[Nn]o\.\s?|[Ii]D\s)?"
 _IMPRINT_END = r"(?=[\s.,;:)\]]|$)"
-_YEARS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\((?:[^()\d]{{0,30}}\s)?{_YEAR}[a-z]?(?:[,;/]?\s[^()]{{0,30}})?\)(?!\s*[:,]?\s*\d+[-–]\d)",
-        rf"{_YEAR}{_DATE}\s*[;]",
-        rf"(?:[.,]\s*){_YEAR}[a-z]?{_DATE}[\s.,:]*(?=(?:[Vv]ol\.?\s?)?\d+[A-Za-z]?\s*[(,:;-])",
-        rf"(?:\b[A-Z][\w.]*[.,]?\s){_YEAR}{_DATE}[,:;]\s*(?=\d|[(])",
-        rf"(?<=[\s,.:;]){_YEAR}[a-z]?\.?$",
-        rf"(?:\.\s|,\s){_YEAR}[a-z]?[.,:]\s",
-        rf"{_YEAR}(?![\d–-])",
-    )
+_YEARS = (
+    rf"\((?:[^()\d]{{0,30}}\s)?{_YEAR}[a-z]?(?:[,;/]?\s[^()]{{0,30}})?\)(?!\s*[:,]?\s*\d+[-–]\d)",
+    rf"{_YEAR}{_DATE}\s*[;]",
+    rf"(?:[.,]\s*){_YEAR}[a-z]?{_DATE}[\s.,:]*(?=(?:[Vv]ol\.?\s?)?\d+[A-Za-z]?\s*[(,:;-])",
+    rf"(?:\b[A-Z][\w.]*[.,]?\s){_YEAR}{_DATE}[,:;]\s*(?=\d|[(])",
+    rf"(?<=[\s,.:;]){_YEAR}[a-z]?\.?$",
+    rf"(?:\.\s|,\s){_YEAR}[a-z]?[.,:]\s",
+    rf"{_YEAR}(?![\d–-])",
 )
 _AT_ONCE = re.compile(rf"[\s.,:;]{{0,4}}(?:\((?:[^()\d]{{0,30}}\s)?)?{_YEAR}(?![\d–])[a-z]?(?:[^()]{{0,30}}\))?")
-_NUMBERS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"[;]\s*{_VOLUME}?\s*{_ISSUE}?\s*[:,]\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"\b[Vv]ol(?:ume|\.)?\s?{_VOLUME}{_ISSUE}?,?\s*(?:(?:[Nn]o\.?|[Ii]ss(?:ue|\.)?)\s?(?P<issue2>[\w-]+))?[,:;.]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"(?<=[\s,.]){_VOLUME}\s*\(\s+\)\s*[:,]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf",\s*{_ISSUE},\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"(?<![\d(–-]){_VOLUME}{_ISSUE}\s*[:,.;]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"(?<![\d(:–-]){_VOLUME}\s*:\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"(?<=[\s,.a-z]){_VOLUME}\s*,\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
-        rf"[;]\s*{_VOLUME}{_ISSUE}?{_IMPRINT_END}",
-        rf"(?<=[a-z.,]\s){_VOLUME}{_ISSUE}(?=[\s.,;]*(?:$|\())",
-        r"(?:\bpp?\.\s?)" + _PAGES + _IMPRINT_END,
-        rf"(?:(?<=[A-Za-z)]),|\(\s+\))\s*(?P<pages>(?:{_PAGE})\s*[-–—‐‑−]\s*(?:{_PAGE})|[A-Za-z]?\d{{4,}})[\s.,]*(?:\(\s*\))?[\s.,]*$",
-        rf"(?<=[A-Za-z]\s){_VOLUME}[\s.,;]*(?=$|\((?:1[89]|20)\d\d\))",
-    )
+_NUMBERS = (
+    rf"[;]\s*{_VOLUME}?\s*{_ISSUE}?\s*[:,]\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"\b[Vv]ol(?:ume|\.)?\s?{_VOLUME}{_ISSUE}?,?\s*(?:(?:[Nn]o\.?|[Ii]ss(?:ue|\.)?)\s?(?P<issue2>[\w-]+))?[,:;.]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"(?<=[\s,.]){_VOLUME}\s*\(\s+\)\s*[:,]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf",\s*{_ISSUE},\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"(?<![\d(–-]){_VOLUME}{_ISSUE}\s*[:,.;]?\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"(?<![\d(:–-]){_VOLUME}\s*:\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"(?<=[\s,.a-z]){_VOLUME}\s*,\s*{_ARTICLE}{_PAGES}{_IMPRINT_END}",
+    rf"[;]\s*{_VOLUME}{_ISSUE}?{_IMPRINT_END}",
+    rf"(?<=[a-z.,]\s){_VOLUME}{_ISSUE}(?=[\s.,;]*(?:$|\())",
+    r"(?:\bpp?\.\s?)" + _PAGES + _IMPRINT_END,
+    rf"(?:(?<=[A-Za-z)]),|\(\s+\))\s*(?P<pages>(?:{_PAGE})\s*[-–—‐‑−]\s*(?:{_PAGE})|[A-Za-z]?\d{{4,}})[\s.,]*(?:\(\s*\))?[\s.,]*$",
+    rf"(?<=[A-Za-z]\s){_VOLUME}[\s.,;]*(?=$|\((?:1[89]|20)\d\d\))",
 )
 
 
@@ -138,7 +131,7 @@ def imprint_in(text: str, start: int) -> Imprint:
     """Find them behind `start`, where the authors end."""
     year = _AT_ONCE.match(text, start) or _year(text, start)
     without = f"{text[: year.start('year')]}    {text[year.end('year') :]}" if year else text
-    matches = (list(pattern.finditer(without, start)) for pattern in _NUMBERS)
+    matches = (list(re.compile(pattern).finditer(without, start)) for pattern in _NUMBERS)
     numbers = next((each[-1] for each in matches if each), None)
     found = numbers.groupdict() if numbers else {}
     issue = (found.get("issue") or found.get("issue2") or "").strip()
@@ -155,7 +148,7 @@ def imprint_in(text: str, start: int) -> Imprint:
 def _year(text: str, start: int) -> re.Match[str] | None:
     """The match of the first pattern that has one: the last one of it, but the first of a year in brackets."""
     for place, pattern in enumerate(_YEARS):
-        if found := list(pattern.finditer(text, start)):
+        if found := list(re.compile(pattern).finditer(text, start)):
             return found[0] if place == 0 else found[-1]
     return None
 
