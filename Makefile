@@ -19,6 +19,7 @@ EMBEDDING_MODEL ?= bge-small-en-v1.5
 CONFIG ?= default
 PYTHON313 ?= $(shell scripts/find_python313)
 export SAM_CLI_TELEMETRY := 0
+unexport PYTHONDONTWRITEBYTECODE  # or every start of Python compiles everything anew, half of its time
 SAM := .cache/sam
 LINTERS := .cache/cfn-lint/.installed .cache/checkov/.installed $(SAM)/.installed
 NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
