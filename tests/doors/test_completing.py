@@ -13,7 +13,7 @@ from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.prompts import LONGEST, MOST
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.settings import Settings
-from bio_mcp.tenants import for_call
+from bio_mcp.tenants import CallBackends
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.serving import running
 from tests.doors.wire import post
@@ -39,7 +39,7 @@ def corpus(tmp_path_factory, ncbi_process):
         for key in (*QUERIES[::-1], "ginger"):
             made.checkpoints.set(key, "2026-01-01T00:00:00Z", {})
         for tenant, project in (("north", "north/lab"), ("south", "south/lab"), ("", "own/lab")):
-            create_project(project, Options(), for_call(made, Caller("x", tenant=tenant)))
+            create_project(project, Options(), CallBackends(made, Caller("x", tenant=tenant)))
         yield made
 
 

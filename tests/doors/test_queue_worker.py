@@ -13,7 +13,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.queue_worker import QueueWorker, work_once
 from bio_mcp.errors import StoreFailed
 from bio_mcp.scope import DAY, Limits, spend
-from bio_mcp.tenants import for_call
+from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from tests.adapters.clocks import Clock
@@ -47,7 +47,7 @@ def test_a_queued_call_is_made_once(corpus):
 
 
 def test_a_queued_call_is_made_for_whoever_queued_it(corpus, caplog):
-    for_call(corpus, Caller("ann", tenant="north")).continuations.send({"tool": "list_projects", "arguments": {}})
+    CallBackends(corpus, Caller("ann", tenant="north")).continuations.send({"tool": "list_projects", "arguments": {}})
     with caplog.at_level(logging.INFO, "bio_mcp.call"):
         assert work_once(corpus.continuations, TOOLS, corpus)
     assert [(each.subject, each.tenant) for each in caplog.records] == [("ann", "north")]
@@ -80,7 +80,7 @@ def test_queued_work_is_charged_to_its_caller_and_waits_for_the_next_budget(corp
     queue = SqliteContinuations(corpus.database, clock, max_attempts=1)
     with closing(SqliteBudgets(tmp_path, clock)) as budgets:
         limited = Over(corpus, limits=Limits(budgets, {"embeddings": 4}, {}, {}))
-        ada = for_call(Over(limited, continuations=queue), Caller("ada"))
+        ada = CallBackends(Over(limited, continuations=queue), Caller("ada"))
 
         def worked():
             return work_once(queue, {"embed": embed}, limited)

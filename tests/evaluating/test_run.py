@@ -120,7 +120,7 @@ def test_the_job_is_saved_as_questions_are_answered(corpus):
     class Watched(Over):
         def put(self, job):
             saved.append(job.progress["processed"])
-            self._corpus.put(job)
+            self.over.put(job)
 
     many = [replace(QUESTIONS[0], question_id=str(number)) for number in range(SAVED_EVERY + 2)]
     ask(Over(corpus, jobs=Watched(corpus.jobs)), organs(many))

@@ -20,7 +20,7 @@ from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.scholarly import RegisteredWork
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.tenants import for_call
+from bio_mcp.tenants import CallBackends
 from tests.support.aws_corpus import AwsCorpus
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.corpus import Over
@@ -61,7 +61,7 @@ def stores():
         made = MotoPorts()
         corpus = AwsCorpus(made, "http://127.0.0.1:9/", None)
         for tenant, project, numbers in (("", "lab", range(MANY)), ("north", "own", (500, 507)), ("", "empty", ())):
-            seen = for_call(corpus, Caller("ann", tenant=tenant))
+            seen = CallBackends(corpus, Caller("ann", tenant=tenant))
             create_project(project, Options(), seen)
             for number in numbers:
                 seen.project_documents.put(project, document(number))
@@ -200,7 +200,7 @@ def test_a_document_that_is_ingested_or_deleted_meanwhile_stays_as_it_is(corpus)
     corpus.notices.before = change
     check(corpus)
     assert flagged(corpus) == [each for each in ALL if each != "7"]
-    [found] = for_call(corpus, Caller("ann", tenant="north")).project_documents.find("own", ["doi:10.1/507"])
+    [found] = CallBackends(corpus, Caller("ann", tenant="north")).project_documents.find("own", ["doi:10.1/507"])
     assert (found.sha256, found.chunks, found.notices) == ("new", 3, (RETRACTION,))
     corpus.project_documents.put("lab", document(7))
 

@@ -1,6 +1,8 @@
 """Which calls are recorded, and that recording never disturbs one."""
 
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from threading import Event
 
 import pytest
@@ -16,6 +18,8 @@ from tests.replaying.backends import GINGER, RecordedCorpus
 
 SEARCH, GET = TOOLS["rag.search"], TOOLS["rag.get"]
 ASKED = {"query": "ginger against nausea"}
+RECORD = CallRecord("c1", "t", {}, "", "", "ok", datetime(2026, 1, 1, tzinfo=UTC))
+READ = Reads(papers={"1": None})
 
 
 @pytest.fixture
@@ -113,13 +117,13 @@ def test_in_the_background_calls_are_stored_after_the_answer_and_all_by_the_clos
 
 
 def test_calls_that_come_faster_than_they_are_stored_are_dropped_and_not_waited_for(corpus):
-    go, stored = Event(), []
+    go = Event()
     recorder = CallRecorder(lambda: corpus.calls)
     for number in range(WAITING + 50):
-        recorder.store(lambda number=number: (go.wait(10), stored.append(number)))
+        recorder.record(lambda number=number: go.wait(10) and replace(RECORD, correlation_id=str(number)), READ, corpus)
     go.set()
     recorder.close()
-    assert WAITING <= len(stored) <= WAITING + 1
+    assert WAITING <= len(corpus.calls.latest(999)) <= WAITING + 1
 
 
 def test_what_is_read_survives_being_bytes(corpus):
@@ -136,13 +140,15 @@ def test_a_laptop_records_calls_unless_its_user_does_not_want_it(tmp_path):
     with closing(Embedded(Settings(home=tmp_path, calls_days=0))) as backends:
         assert backends.recorder is None
     with closing(Embedded(Settings(home=tmp_path, calls_days=3))) as backends:
-        backends.recorder.store(lambda: backends.calls.record(CallRecord("c1", "t", {}, "", "", "ok", backends.now())))
+        backends.recorder.record(lambda: RECORD, READ, backends)
     with closing(Embedded(Settings(home=tmp_path, calls_days=3))) as backends:
         assert [each.correlation_id for each in backends.calls.latest(2)] == ["c1"]
         with pytest.raises(NotFound, match="3 days"):
             backends.calls.get("c2")
 
 
-def test_nothing_read_is_nothing():
-    assert not Reads(day="2025-01-01")
-    assert Reads(papers={"1": None})
+def test_a_call_that_read_nothing_is_not_recorded(corpus):
+    corpus.recorder.record(lambda: RECORD, Reads(day="2025-01-01"), corpus)
+    assert recorded(corpus) == []
+    corpus.recorder.record(lambda: RECORD, READ, corpus)
+    assert recorded(corpus) == ["c1"]

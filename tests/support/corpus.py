@@ -9,6 +9,7 @@ from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.adapters.workers import WorkerProcesses
 from bio_mcp.literature.medline import parse
+from bio_mcp.ports import BackendsOver
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.support.hashed_words import DIM as DIM
@@ -46,14 +47,11 @@ class Heard:
         return sorted(self.all[len(before) :])
 
 
-class Over:
+class Over(BackendsOver):
     """A corpus, but for the ports that are given."""
 
-    def __init__(self, corpus, **ports):
-        self._corpus, self._ports = corpus, ports
-
     def __getattr__(self, name):
-        return self._ports[name] if name in self._ports else getattr(self._corpus, name)
+        return getattr(self.over, name)
 
 
 class Corpus(Embedded):

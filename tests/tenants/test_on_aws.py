@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.call import call, read
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound
-from bio_mcp.tenants import Names, for_call
+from bio_mcp.tenants import CallBackends, Names
 from bio_mcp.tool import Tool
 from tests.support.aws_corpus import AwsCorpus, Roomy
 from tests.support.aws_ports import NOBODY, MotoPorts
@@ -53,7 +53,7 @@ def test_a_stranger_finds_nothing_of_another_tenant(stack):
 def test_an_owner_has_its_own(stack, owner):
     listed = call(TOOLS["list_projects"], {}, stack, caller=owner).body["projects"]
     assert [each["id"] for each in listed] == sorted(["lab", f"{SECRET[owner.tenant]}-den", "vault"])
-    own = for_call(stack, owner)
+    own = CallBackends(stack, owner)
     assert [each.job_id for each in own.jobs.newest("ingest", 5)] == [JOB[owner.tenant]]
     assert own.blobs.get(stack.files[owner.tenant]) == SECRET[owner.tenant].encode()
     assert [each.text for each in own.answers.citing("17727691")] == [SECRET[owner.tenant]]
@@ -63,10 +63,10 @@ def test_a_file_of_a_tenant_is_below_the_folder_that_its_function_may_read(stack
     folder, _, name = stack.files["north"].rpartition("/")
     assert stack.blobs.exists(f"{folder}/{Names('north').key}/{name}")
     with pytest.raises(NotFound):
-        for_call(stack, OWN).blobs.get(f"{folder}/{Names('north').key}/{name}")
+        CallBackends(stack, OWN).blobs.get(f"{folder}/{Names('north').key}/{name}")
 
 
 def test_what_a_tenant_queues_is_called_on_its_behalf(stack):
-    for_call(stack, NORTH).continuations.send({"tool": "list_projects", "arguments": {}})
+    CallBackends(stack, NORTH).continuations.send({"tool": "list_projects", "arguments": {}})
     _, event = stack.continuations.receive(5)
     assert (event["caller"]["subject"], event["caller"]["tenant"]) == ("ann", "north")

@@ -21,7 +21,7 @@ from bio_mcp.scope import Limits
 from bio_mcp.syncing import delta, pubmed_files, withdrawals
 from bio_mcp.syncing.delta import pmids_of_projects
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.tenants import OF_TENANT, SHARED, SHARED_KINDS, Names, for_call, of_all_tenants
+from bio_mcp.tenants import OF_TENANT, SHARED, SHARED_KINDS, CallBackends, Names, of_all_tenants
 from bio_mcp.tool import Tool
 from tests.support.sample_corpus import articles
 from tests.support.sample_graph import HERB, add_graph
@@ -91,24 +91,24 @@ def test_a_list_has_a_tenants_own_projects_alone(corpus, tenant):
 
 
 def test_two_tenants_may_have_projects_of_one_name(corpus):
-    south = for_call(corpus, SOUTH)
+    south = CallBackends(corpus, SOUTH)
     project = create_project("lab", Options(), south).project
     assert south.collections.count(project.collection) == 0
-    assert for_call(corpus, NORTH).collections.count(project.collection) == 1
+    assert CallBackends(corpus, NORTH).collections.count(project.collection) == 1
     delete_project("lab", south)
     assert [each.project_id for each in south.projects.all()] == []
-    assert len(for_call(corpus, NORTH).projects.all()) == 3
+    assert len(CallBackends(corpus, NORTH).projects.all()) == 3
 
 
 def test_an_unknown_project_is_answered_with_the_tenants_own_alone(corpus):
     with pytest.raises(NotFound, match="Available projects: none yet") as failed:
-        for_call(corpus, SOUTH).projects.get("lab")
+        CallBackends(corpus, SOUTH).projects.get("lab")
     assert failed.value.details["available_projects"] == []
 
 
 @pytest.mark.parametrize("stranger", [SOUTH, OWN, None])
 def test_what_has_an_id_is_not_found_by_a_stranger(corpus, stranger):
-    other, key = for_call(corpus, stranger), Names("north").key
+    other, key = CallBackends(corpus, stranger), Names("north").key
     for name in (JOB["north"], f"{key}:{JOB['north']}"):
         with pytest.raises(NotFound):
             other.jobs.get(name)
@@ -123,7 +123,7 @@ def test_what_has_an_id_is_not_found_by_a_stranger(corpus, stranger):
 
 
 def test_lists_of_jobs_answers_and_calls_have_a_tenants_own(corpus):
-    north, south = for_call(corpus, NORTH), for_call(corpus, SOUTH)
+    north, south = CallBackends(corpus, NORTH), CallBackends(corpus, SOUTH)
     assert {each.kind for each in north.jobs.newest("ingest", 10)} == {"ingest"}
     assert north.jobs.latest("ingest", "lab 1").kind == "ingest"
     assert (south.jobs.newest("ingest", 10), south.jobs.latest("ingest", "lab 1")) == ([], None)
@@ -131,56 +131,56 @@ def test_lists_of_jobs_answers_and_calls_have_a_tenants_own(corpus):
     assert [each.answer_id for each in north.answers.flagged(5)] == [ANSWER]
     assert [each.answer_id for each in north.answers.citing("17727691")] == [ANSWER]
     assert (south.answers.flagged(5), south.answers.citing("17727691")) == ([], [])
-    assert for_call(corpus, OWN).answers.flagged(5) == []
+    assert CallBackends(corpus, OWN).answers.flagged(5) == []
     assert CALL in [each.correlation_id for each in north.calls.latest(1_000)]
     assert not [each for each in south.calls.latest(1_000) if SECRET["north"] in str(each.arguments)]
-    assert not [each for each in for_call(corpus, OWN).calls.latest(1_000) if ":" in each.correlation_id]
+    assert not [each for each in CallBackends(corpus, OWN).calls.latest(1_000) if ":" in each.correlation_id]
 
 
 def test_tenants_do_not_wait_for_one_anothers_leases_but_for_those_of_the_corpus(corpus):
-    north, south = for_call(corpus, NORTH).leases, for_call(corpus, SOUTH).leases
+    north, south = CallBackends(corpus, NORTH).leases, CallBackends(corpus, SOUTH).leases
     assert [each.acquire("ingest:lab 1", name, 60) for each, name in ((north, "a"), (south, "b"))] == [True, True]
     assert [each.acquire("sync:cancer", name, 60) for each, name in ((north, "a"), (south, "b"))] == [True, False]
 
 
 def test_jobs_of_the_corpus_are_everybodys(corpus):
     assert {delta.KIND, withdrawals.KIND, pubmed_files.KIND} == SHARED_KINDS
-    job = replace(for_call(corpus, NORTH).jobs.get(JOB["north"]), job_id="sync_1", kind="sync")
-    for_call(corpus, NORTH).jobs.put(job)
-    assert for_call(corpus, SOUTH).jobs.get("sync_1") == corpus.jobs.get("sync_1") == job
+    job = replace(CallBackends(corpus, NORTH).jobs.get(JOB["north"]), job_id="sync_1", kind="sync")
+    CallBackends(corpus, NORTH).jobs.put(job)
+    assert CallBackends(corpus, SOUTH).jobs.get("sync_1") == corpus.jobs.get("sync_1") == job
 
 
 def test_what_is_queued_is_called_on_behalf_of_whoever_queued_it(corpus):
-    for_call(corpus, NORTH).continuations.send({"tool": "list_projects", "arguments": {}})
+    CallBackends(corpus, NORTH).continuations.send({"tool": "list_projects", "arguments": {}})
     receipt, event = corpus.continuations.receive(5)
     corpus.continuations.ack(receipt)
     assert event["caller"] == {"subject": "ann", "scopes": sorted(SCOPES), "tenant": "north", "client": ""}
-    for_call(corpus, None).continuations.send({"tool": "list_projects", "arguments": {}})
+    CallBackends(corpus, None).continuations.send({"tool": "list_projects", "arguments": {}})
     assert "caller" not in corpus.continuations.receive(5)[1]
 
 
 def test_the_log_of_changes_says_who_asked():
     noted = []
     backends = SimpleNamespace(audit=SimpleNamespace(record=lambda *_, caller: noted.append(caller)))
-    for_call(backends, NORTH).audit.record("stop", "k", 1, 2)
-    for_call(backends, None).audit.record("stop", "k", 1, 2)
-    for_call(backends, NORTH).audit.record("stop", "k", 1, 2, caller="eve")
+    CallBackends(backends, NORTH).audit.record("stop", "k", 1, 2)
+    CallBackends(backends, None).audit.record("stop", "k", 1, 2)
+    CallBackends(backends, NORTH).audit.record("stop", "k", 1, 2, caller="eve")
     assert noted == ["ann", None, "eve"]
 
 
 def test_upkeep_reaches_the_projects_of_all(corpus):
     for caller in (SOUTH, NORTH, None):
-        assert pmids_of_projects(for_call(for_call(corpus, caller), None)) == {"17727691"}
+        assert pmids_of_projects(CallBackends(CallBackends(corpus, caller), None)) == {"17727691"}
     assert of_all_tenants(corpus) is corpus
 
 
 def test_tenants_read_the_graph_without_what_documents_state_and_write_nothing(corpus):
     step = Step(EdgeType.ACTS_ON)
-    assert SECRET[""] in str(for_call(corpus, OWN).graph.neighbours([HERB.node_id], [step], 9))
-    assert for_call(corpus, SOUTH).graph.neighbours([HERB.node_id], [step], 9) == {}
-    assert for_call(corpus, SOUTH).graph.neighbours([HERB.node_id], [Step(EdgeType.TREATS)], 9)
+    assert SECRET[""] in str(CallBackends(corpus, OWN).graph.neighbours([HERB.node_id], [step], 9))
+    assert CallBackends(corpus, SOUTH).graph.neighbours([HERB.node_id], [step], 9) == {}
+    assert CallBackends(corpus, SOUTH).graph.neighbours([HERB.node_id], [Step(EdgeType.TREATS)], 9)
     with pytest.raises(Forbidden, match="the graph is everybody's"):
-        for_call(corpus, SOUTH).graph.put([], [])
+        CallBackends(corpus, SOUTH).graph.put([], [])
     batch = {"dry_run": False, "batch": [{"uri": "https://a.example/x.txt"}]}
     assert isinstance(call(TOOLS["ingest.run"], batch, corpus, caller=SOUTH).failure, Forbidden)
 
@@ -194,7 +194,7 @@ def test_files_of_the_installation_are_not_read_into_a_tenants_projects(corpus, 
 
 
 def test_the_user_of_this_machine_may_read_files_into_a_tenants_project(corpus, tmp_path):
-    sources = for_call(corpus, NORTH).sources
+    sources = CallBackends(corpus, NORTH).sources
     (tmp_path / "a.txt").write_text("text")
     location = sources.locate(str(tmp_path / "a.txt"), local=True)
     assert sources.read(sources.files(location, local=True)[0].address, local=True) == b"text"
@@ -207,7 +207,7 @@ def test_every_port_is_everybodys_or_has_a_form_for_tenants():
     assert members == SHARED | OF_TENANT.keys()
     assert not SHARED & OF_TENANT.keys()
     with pytest.raises(AttributeError, match="tenants share no settings"):
-        for_call(Words, None).find_port("settings")
+        CallBackends(Words, None).find_port("settings")
 
 
 @pytest.mark.parametrize("port", [Collections, ProjectDocuments, Leases])

@@ -13,7 +13,7 @@ from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import CallRecord, Job
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.tenants import Names, for_call
+from bio_mcp.tenants import CallBackends, Names
 from tests.support.corpus import HashedWords
 from tests.support.examples import EXAMPLES
 from tests.support.sample_corpus import Corpus
@@ -40,7 +40,7 @@ class Words(Corpus):
 
 def furnish(backends: Any, owner: Caller) -> str:
     """Give the owner projects, documents, a job, an answer, a call and a file; returns the key of the file."""
-    own, secret = for_call(backends, owner), SECRET[owner.tenant]
+    own, secret = CallBackends(backends, owner), SECRET[owner.tenant]
     work = Work(DOCUMENT, title=f"A {secret}", citekey=f"{secret}2020", pmid="17727691", tags=(secret,))
     for name in ("lab", "vault", f"{secret}-den"):
         project = create_project(name, Options(), own).project
@@ -57,7 +57,7 @@ def furnish(backends: Any, owner: Caller) -> str:
 
 def state_of(backends: Any, owner: Caller) -> list[Any]:
     """All that the owner has."""
-    own = for_call(backends, owner)
+    own = CallBackends(backends, owner)
     projects = own.projects.all()
     return [
         projects,

@@ -24,7 +24,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import CallRecord, Recorder
 from bio_mcp.recording import Reads
 from bio_mcp.scope import CacheUse, Meter, entered, spend
-from bio_mcp.tenants import CallBackends, for_call
+from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Resource, Tool
 from bio_mcp.untrusted import deceives, neutral
 
@@ -116,7 +116,7 @@ def perform(
     trace = Reads() if recorder else None
     caller = context.caller
     meter = Meter(caller, lambda: getattr(backends, "limits", None)) if caller and not context.local else None
-    own = for_call(backends, caller, local=context.local, trace=trace)
+    own = CallBackends(backends, caller, local=context.local, trace=trace)
     running = replace(context, meter=meter, cache_use=CacheUse(), found={})
     failure: Exception | None = None
     body: dict[str, Any] = {}

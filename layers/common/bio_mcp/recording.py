@@ -66,9 +66,6 @@ class Reads:
     graph: str | None = None
     elsewhere: set[str] = field(default_factory=set)
 
-    def __bool__(self) -> bool:
-        return bool(self.searches or self.papers or self.passages or self.resolved or self.graph or self.elsewhere)
-
     @property
     def candidates(self) -> set[str]:
         """The papers that any search returned."""
@@ -95,12 +92,12 @@ def search_key(query: PassageQuery) -> str:
     filters = query.filters
     sets = [sorted(each) for each in (filters.journals, filters.publication_types, filters.tags)]
     asked = [filters.year_from, filters.year_to, sets, filters.project]
-    return _hash(query.terms, query.vector is None, asked, query.depth, within)
+    return key_of(query.terms, query.vector is None, asked, query.depth, within)
 
 
-def passages_key(pmids: Sequence[str], *, scored: bool) -> str:
-    """Names a reading of passages."""
-    return _hash(sorted(pmids), scored)
+def key_of(*asked: Any) -> str:
+    """Names what was asked, which is JSON values."""
+    return sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
 
 scores = attrgetter("pmid", "bm25", "sim", "chunk_id", "year")  # of a candidate
@@ -147,10 +144,6 @@ def loads(blob: bytes) -> Reads:
         raise StoreFailed("What this call read cannot be read any more.", retryable=False) from error
 
 
-def _hash(*asked: Any) -> str:
-    return sha256(json.dumps(asked).encode()).hexdigest()[:16]
-
-
 def _candidates(columns: Sequence[Sequence[Any]]) -> list[Candidate]:
     return [
         Candidate(pmid, bm25, sim, chunk_id, year, StaticQuality(design, journal, human), RetractionStatus(retraction))
@@ -195,7 +188,7 @@ class RecordingPassages(RecordingPort):
     def chunks(self, pmids: Sequence[str], vector: Any = None) -> dict[str, list[StoredChunk]]:
         found = self._port.chunks(pmids, vector)
         sims = {pmid: [(each.chunk_id, each.sim) for each in chunks] for pmid, chunks in found.items()}
-        self._trace.passages.append((passages_key(pmids, scored=vector is not None), sims))
+        self._trace.passages.append((key_of(sorted(pmids), vector is not None), sims))
         return found
 
     def count(self) -> tuple[int, int]:
@@ -281,7 +274,9 @@ class CallRecorder:
         self._lock = Lock()
 
     def record(self, call: Callable[[], CallRecord], trace: Reads, backends: Backends) -> None:
-        if not trace:
+        """Store the call, unless it read nothing: now, or soon where a thread does it."""
+        read = (trace.searches, trace.passages, trace.papers, trace.resolved, trace.graph, trace.elsewhere)
+        if not any(read):
             return
         found = current().found  # the index and the model of the call
 
@@ -292,17 +287,13 @@ class CallRecorder:
             except Failure as failure:
                 log.info("a call was not recorded: %s", failure)
 
-        self.store(store)
-
-    def store(self, entry: Callable[[], None]) -> None:
-        """Call `entry`, which stores a call: at once, or soon."""
         if not self._background:
-            alone = Thread(target=entry, name="recording a call", daemon=True)
+            alone = Thread(target=store, name="recording a call", daemon=True)
             alone.start()  # in a thread, whose failures are its own
             alone.join(STORING_S)
             return
         try:
-            self._waiting.put_nowait(entry)
+            self._waiting.put_nowait(store)
         except Full:
             log.info("a call was not recorded: too many wait")
             return

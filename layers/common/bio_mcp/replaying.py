@@ -13,7 +13,7 @@ from bio_mcp.ports import Backends, BackendsOver
 from bio_mcp.ports.models import Generated
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.state import CallRecord
-from bio_mcp.recording import Reads, RecordingBackends, Sims, inputs_of, loads, passages_key, search_key
+from bio_mcp.recording import Reads, RecordingBackends, Sims, inputs_of, key_of, loads, search_key
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
 from bio_mcp.tool import Tool
@@ -227,7 +227,7 @@ class _Passages:
         return {}
 
     def chunks(self, pmids: Sequence[str], vector: Any = None) -> dict[str, list[StoredChunk]]:
-        sims: Sims = _next(self._passages, passages_key(pmids, scored=vector is not None))
+        sims: Sims = _next(self._passages, key_of(sorted(pmids), vector is not None))
         return {pmid: self._chunks_of(pmid, found) for pmid, found in sims.items() if pmid in self._papers}
 
     def count(self) -> tuple[int, int]:

@@ -43,26 +43,21 @@ LOOKED_UP = frozenset({"passages", "embeddings"})
 """Ports that are found again at each use, as what writes for hours takes up an index that was begun meanwhile."""
 
 
-def for_call(
-    backends: Backends, caller: Caller | None, *, local: bool = False, trace: Reads | None = None
-) -> "CallBackends":
-    """The backends as the tenant of `caller` sees them, or the installation's own where that is None.
-
-    `local`: for the user of this machine, who may read its files into any tenant's projects. `trace` notes what is
-    read of them.
-    """
-    return CallBackends(backends, caller, local=local, trace=trace)
-
-
 def of_all_tenants(backends: Backends) -> Backends:
     """The backends with the things of every tenant: for the upkeep of the corpus, whose answer no caller is given."""
     return cast(Backends, getattr(backends, "of_all_tenants", backends))
 
 
 class CallBackends(BackendsOver):
-    """The backends of one call. Each port is found once, and stands in this object from then on."""
+    """The backends as the tenant of `caller` sees them in one call, or the installation's own where that is None.
 
-    def __init__(self, backends: Backends, caller: Caller | None, *, local: bool, trace: Reads | None) -> None:
+    `local`: for the user of this machine, who may read its files into any tenant's projects. `trace` notes what is
+    read. Each port is found once, and stands in this object from then on.
+    """
+
+    def __init__(
+        self, backends: Backends, caller: Caller | None, *, local: bool = False, trace: Reads | None = None
+    ) -> None:
         self.over, self.caller, self.local, self.trace = backends, caller, local, trace
         self.names = Names(caller.tenant if caller else "")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.callers import Caller
-from bio_mcp.tenants import for_call
+from bio_mcp.tenants import CallBackends
 from tests.doors.console.busy import EVALUATION, add_calls, add_documents, add_evaluations, add_syncs, quiet_corpus
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_routes import As
@@ -17,7 +17,7 @@ PROJECT = "den"
 def shared():
     """A corpus in which one tenant has a project, evaluations and calls, and another nothing."""
     with quiet_corpus() as made:
-        own = for_call(made, OWNER)
+        own = CallBackends(made, OWNER)
         add_syncs(made)
         add_project(own, PROJECT)
         add_documents(own, PROJECT)
@@ -56,7 +56,7 @@ def test_evaluations_their_reports_and_calls_are_their_owners_alone(seen, shared
     other = seen(STRANGER, "/evaluation")
     assert other.all("table") == other.all("svg") == []
     assert [seen(STRANGER, each).status for each in reports] == [404, 404]
-    job = for_call(shared, OWNER).jobs.newest(EVALUATION, 1)[0]
+    job = CallBackends(shared, OWNER).jobs.newest(EVALUATION, 1)[0]
     assert seen(STRANGER, f"/syncs/{job.job_id}").status == 404
 
 

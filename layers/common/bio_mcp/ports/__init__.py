@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar, overload
 from uuid import UUID
 
 from bio_mcp.health import Finding
+from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.ports.messages import Announcements, Workers, WorkQueue
 from bio_mcp.ports.models import Indexes, LanguageModel, Models, Reranker
 from bio_mcp.ports.ncbi import Entrez, NcbiLookup, Pubmed, PubmedFiles
@@ -140,13 +141,11 @@ class Backends:
 
     def today(self) -> date:
         """Return the day it is at NCBI (US Eastern)."""
-        day: date = self.find_port("today")()
-        return day
+        return datetime.now(EASTERN).date()
 
     def now(self) -> datetime:
         """Return the time it is, UTC."""
-        time: datetime = self.find_port("now")()
-        return time
+        return utc_now()
 
 
 class BackendsOver(Backends):

@@ -169,7 +169,6 @@ class Scratch(Embedded):
         **TABLE,
         "language_model": lambda own: own.other.language_model,
         "bus": lambda _own: load("bio_mcp.adapters.embedded.sync_state:NoAnnouncements")(),
-        "today": lambda _own: lambda: SCRATCH_DAY,
     }
 
     def __init__(self, other: Mode, above: Path, name: str, model: "Embeddings | None" = None) -> None:
@@ -178,3 +177,6 @@ class Scratch(Embedded):
         folder = sha256(chosen.fingerprint.encode()).hexdigest()[:12]
         super().__init__(replace(other.settings, home=above / f"{name}-{folder}", **ALONE))
         self.__dict__["embeddings"] = chosen
+
+    def today(self) -> date:
+        return SCRATCH_DAY

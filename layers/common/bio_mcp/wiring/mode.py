@@ -71,7 +71,7 @@ class Mode(OpenBackends):
         if name in OF_CALLS:
             return self.TABLE[name](self)
         made = self._made.setdefault(name, Lazy(partial(self.TABLE[name], self)))()
-        if isinstance(getattr(type(self), name, None), port):  # and no method, such as `now`
+        if isinstance(getattr(type(self), name, None), port):
             self.__dict__[name] = made
         return made
 

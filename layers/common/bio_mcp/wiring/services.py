@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, Misconfigured, UpstreamFailed
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.lazy import Lazy
-from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.ports.state import Budgets
 from bio_mcp.scope import PERIOD_S, Limits, bounded_by
 from bio_mcp.settings import Settings
@@ -374,23 +372,17 @@ def _on_aws(_own: Mode) -> Any:
     raise Misconfigured("bulk loads run on AWS (BIO_MCP_MODE=aws); on one machine it is bio-mcp import")
 
 
-def _today() -> date:
-    return datetime.now(EASTERN).date()
-
-
 SHARED: Table = {
     "passages": lambda own: searched_index(own)[0],
     "embeddings": searched_model,
     "models": lambda own: InstalledModels(own.settings, lambda: own.configured_embeddings),
     "configured_embeddings": configured_model,
-    "now": lambda _own: utc_now,
-    "today": lambda _own: _today,
     "workers": lambda own: partial(worker_processes, own),
     "upstreams": lambda own: partial(upstreams, own),
     "entrez": _entrez,
     "pubmed": lambda own: own.entrez if own.settings.cache == "off" else own.cached_pubmed,
     "cached_pubmed": lambda own: _cached(
-        own, "bio_mcp.adapters.caching:CachedPubmed", own.entrez, own.settings.ncbi_base_url, today=lambda: own.today()
+        own, "bio_mcp.adapters.caching:CachedPubmed", own.entrez, own.settings.ncbi_base_url, today=own.today
     ),
     "uncached_lookup": _lookup,
     "lookup": lambda own: _cached(

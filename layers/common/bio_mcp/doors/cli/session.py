@@ -20,7 +20,7 @@ from bio_mcp.doors.cli.render import View, render
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends, OpenBackends
 from bio_mcp.settings import Settings
-from bio_mcp.tenants import for_call
+from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Request, Response, Tool, tool
 from bio_mcp.tools.fields import BIO_MCP
 from bio_mcp.untrusted import addressing_a_model, note
@@ -80,7 +80,7 @@ class Session:
     @property
     def own(self) -> Backends:
         """The backends as the tenant sees them."""
-        return for_call(self.backends, self.caller, local=True)
+        return CallBackends(self.backends, self.caller, local=True)
 
     def close(self) -> None:
         """Close the backends if they were made."""
