@@ -19,7 +19,6 @@ OUTSIDE = {
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
     "adapters.workers.Died": "ends an embedding process, which its pool replaces and the import reports",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",
-    "doors.client_configs.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",
     "doors.cli.session.Failed": "carries the envelope of a call that has failed already",
 }
 

@@ -31,6 +31,11 @@ class Ran:
         return re.sub(r"\x1b\[[0-9;]*m", "", self.out)
 
     @property
+    def said(self):
+        """All that was shown, in one line."""
+        return " ".join((self.shown + self.err).split())
+
+    @property
     def json(self):
         """Stdout as the one JSON document that it must be."""
         return json.loads(self.out)

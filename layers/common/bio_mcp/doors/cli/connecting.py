@@ -1,34 +1,120 @@
-"""What connects people and programs: `setup`, `mcp-config`, `skill`, `token`, and under `admin` invitations."""
+"""What tells a client of this server: `setup`, `mcp-config` and `skill`.
 
+A client lists its servers in a file, of which everything else stays as it is. What cannot be changed without losing
+something (comments in JSON, names that stand twice, forms of TOML that are not understood) is refused.
+"""
+
+import json
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import NamedTemporaryFile
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
-from bio_mcp.callers import SCOPES, Caller, Scope
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
-from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
-from bio_mcp.doors.client_configs import CLIENTS, Client, Command, Entry, Refused, add, as_json, as_toml, file_of
-from bio_mcp.errors import InvalidInput, Misconfigured
-from bio_mcp.literature.clock import instant
+from bio_mcp.errors import InvalidInput
 from bio_mcp.skills import FILE, Skill, all_skills
 
-if TYPE_CHECKING:
-    from bio_mcp.doors.auth.sessions import People
-    from bio_mcp.ports.state import Authorization
-
+NAME = "bio-mcp"
 NEXT = (
     "Next: bio-mcp import --sample, for a few hundred papers to try it on",
     "      bio-mcp mcp-config --client claude-code --write, or claude, vscode, cursor, codex, windsurf",
 )
+DISTRIBUTION = "bio-mcp-literature"
+THROWN_AWAY = re.compile(r"[/\\](archive|environments|builds)-v\d")  # folders of uv's cache
+VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
+CODEX_STARTUP_S = 120  # Codex waits ten seconds, in which uvx has not installed anything yet
+SETTINGS = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}  # of programs with windows
+HOW_IT_STARTS = {"type", "command", "args", "url", "serverUrl", "startup_timeout_sec"}
+LARGEST = 16 << 20  # bytes of a file that is read
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client. Its files are named below a home directory, where {settings} stands for that of programs with windows,
+    and below a project, "" where it reads none. `section` is the key of its servers.
+
+    `stdio` stands in an entry beside the command; `http` is the entry of an address, which has the place of "": none
+    where its file takes no address. `skills` are the folders of skills: a user's, and a project's.
+    """
+
+    title: str
+    section: str
+    of_user: str
+    of_project: str
+    stdio: Mapping[str, Any]
+    http: Mapping[str, str]
+    skills: tuple[str, str]
+
+
+CLIENTS = {
+    "claude": Client(
+        "Claude Desktop",
+        "mcpServers",
+        "{settings}/Claude/claude_desktop_config.json",
+        "",
+        {},
+        {},
+        (".claude/skills", ".claude/skills"),
+    ),
+    "claude-code": Client(
+        "Claude Code",
+        "mcpServers",
+        ".claude.json",
+        ".mcp.json",
+        {"type": "stdio"},
+        {"type": "http", "url": ""},
+        (".claude/skills", ".claude/skills"),
+    ),
+    "vscode": Client(
+        "VS Code",
+        "servers",
+        "{settings}/Code/User/mcp.json",
+        ".vscode/mcp.json",
+        {"type": "stdio"},
+        {"type": "http", "url": ""},
+        (".copilot/skills", ".github/skills"),
+    ),
+    "cursor": Client(
+        "Cursor",
+        "mcpServers",
+        ".cursor/mcp.json",
+        ".cursor/mcp.json",
+        {},
+        {"url": ""},
+        (".cursor/skills", ".cursor/skills"),
+    ),
+    "codex": Client(
+        "Codex",
+        "mcp_servers",
+        ".codex/config.toml",
+        ".codex/config.toml",
+        {"startup_timeout_sec": CODEX_STARTUP_S},
+        {"url": ""},
+        (".agents/skills", ".agents/skills"),
+    ),
+    "windsurf": Client(
+        "Windsurf",
+        "mcpServers",
+        ".codeium/windsurf/mcp_config.json",
+        "",
+        {},
+        {"serverUrl": ""},
+        (".codeium/windsurf/skills", ".windsurf/skills"),
+    ),
+}
 
 
 @click.command("setup")
@@ -43,11 +129,6 @@ def setup_command(session: Session) -> None:
 
     found = checked(session.settings)
     session.answer({"model": found}, "\n".join([found, *NEXT]))
-
-
-DISTRIBUTION = "bio-mcp-literature"
-THROWN_AWAY = re.compile(r"[/\\](archive|environments|builds)-v\d")  # folders of uv's cache
-VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
 
 
 @click.command("mcp-config")
@@ -81,65 +162,198 @@ def mcp_config_command(
     client = CLIENTS[name]
     if project and not client.of_project:
         raise InvalidInput(f"{client.title} has no servers of a project; leave out --project")
-    if url:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-            raise InvalidInput("--http takes the address of an endpoint, such as http://127.0.0.1:3010/mcp")
-    if None in (given := [VARIABLE.fullmatch(each) for each in variables]):
-        raise InvalidInput("--env takes NAME=VALUE, with a name of capital letters, digits and underscores")
-    entry = client.entry(url or program({each[1]: each[2] for each in given if each}, by_uvx=uvx))
-    if entry is None:
-        raise InvalidInput(f"{client.title} is told of an address under Settings, Connectors; its file takes none")
+    entry = _entry_of(client, url) if url else {**client.stdio, **program(variables, by_uvx=uvx)}
     path = file or file_of(client, project)
-    body = {"client": name, "file": str(path), "section": client.section, "entry": entry, "written": False}
+    body = {"client": name, "file": str(path), "section": client.section, "entry": entry, "written": write}
     if write:
-        sentence = _write(client, path, entry)
-        session.answer({**body, "written": True}, sentence)
+        session.answer(body, put(client, path, entry))
         return
     if not session.as_json:
         terminal.notice(f"In {path}, of {client.title}; --write puts it there:")
-    form = as_toml if path.suffix == ".toml" else as_json
-    session.answer(body, lambda _: terminal.say_unwrapped(form(client.section, entry)))
+    into = into_toml if path.suffix == ".toml" else into_json
+    session.answer(body, lambda _: terminal.say_unwrapped(into("", client.section, entry)))
 
 
-def _write(client: Client, path: Path, entry: Entry) -> str:
-    """Put the entry into the client's file; say what became of it."""
+def _entry_of(client: Client, url: str) -> Entry:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise InvalidInput("--http takes the address of an endpoint, such as http://127.0.0.1:3010/mcp")
+    if not client.http:
+        raise InvalidInput(f"{client.title} is told of an address under Settings, Connectors; its file takes none")
+    return {key: value or url for key, value in client.http.items()}
+
+
+def program(variables: tuple[str, ...] = (), *, by_uvx: bool = False, environment: str = sys.prefix) -> Entry:
+    """How this installation is started: the program itself, or uvx where the environment is one of uvx's, which may be
+    gone tomorrow."""
+    if None in (given := [VARIABLE.fullmatch(each) for each in variables]):
+        raise InvalidInput("--env takes NAME=VALUE, with a name of capital letters, digits and underscores")
+    if by_uvx or THROWN_AWAY.search(environment):
+        started = {"command": shutil.which("uvx") or "uvx", "args": [DISTRIBUTION, "stdio"]}
+    else:
+        beside = next((path for path in Path(sys.executable).parent.glob("bio-mcp*") if path.stem == "bio-mcp"), None)
+        started = {"command": str(beside or shutil.which("bio-mcp") or "bio-mcp"), "args": ["stdio"]}
+    return {**started, "env": {each[1]: each[2] for each in given if each}} if variables else started
+
+
+def file_of(
+    client: Client, project: Path | None = None, home: Path | None = None, platform: str = sys.platform
+) -> Path:
+    """The file that a client reads: in a project, else the user's own."""
+    if project:
+        return project / client.of_project
+    return (home or Path.home()) / client.of_user.format(settings=SETTINGS.get(platform, ".config"))
+
+
+def put(client: Client, path: Path, entry: Entry) -> str:
+    """Put the entry into the client's file, whole or not at all, with a copy of what stood there before beside it; say
+    what became of it."""
+    real = path.resolve()  # a link to a file among others of its kind stays one
     try:
         with refused(f"{path} was not written"):
-            before = add(client, path, entry)
-    except Refused as reason:
+            before = _read(real)
+            after = (into_toml if real.suffix == ".toml" else into_json)(before or "", client.section, entry)
+            if before == after:
+                return f"{client.title} knows it already: {real}"
+            backup = _copy(real) if before is not None else None
+            _replace(real, after)
+    except _Unreadable as reason:
         raise InvalidInput(f"{path} was left as it is: {reason}") from None
-    if before == path.resolve():
-        return f"{client.title} knows it already: {path}"
-    was = f"; what stood there before is in {before}" if before else ""
+    was = f"; what stood there before is in {backup}" if backup else ""
     return f"Written to {path}{was}.\nStart {client.title} anew, and ask it what bio-mcp can do."
 
 
-def program(variables: dict[str, str], *, by_uvx: bool = False, environment: str = sys.prefix) -> Command:
-    """The command of this installation: the program itself, or uvx where the environment is one of uvx's, which may be
-    gone tomorrow."""
-    if by_uvx or THROWN_AWAY.search(environment):
-        return Command(shutil.which("uvx") or "uvx", (DISTRIBUTION, "stdio"), variables)
-    beside = next((path for path in Path(sys.executable).parent.glob("bio-mcp*") if path.stem == "bio-mcp"), None)
-    return Command(str(beside or shutil.which("bio-mcp") or "bio-mcp"), ("stdio",), variables)
+class _Unreadable(Exception):
+    """The file cannot be changed without losing something: the message says why."""
 
 
-DIRECTORIES: Mapping[str, tuple[str, str]] = {
-    "claude": (".claude/skills", ".claude/skills"),
-    "claude-code": (".claude/skills", ".claude/skills"),
-    "codex": (".agents/skills", ".agents/skills"),
-    "cursor": (".cursor/skills", ".cursor/skills"),
-    "vscode": (".copilot/skills", ".github/skills"),
-    "windsurf": (".codeium/windsurf/skills", ".windsurf/skills"),
-}
-"""Where each client looks for skills: below the home directory, and below a project's."""
+def _read(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    if path.stat().st_size > LARGEST:
+        raise _Unreadable("it is too large")
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise _Unreadable("it is not UTF-8") from None
+
+
+def _copy(path: Path) -> Path:
+    """Copy the file beside itself, under a name that nothing has."""
+    names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())
+    backup = next(name for name in names if not name.exists())
+    shutil.copy2(path, backup)
+    return backup
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as new:
+        new.write(text)
+    if path.exists():
+        shutil.copymode(path, new.name)
+    Path(new.name).replace(path)
+
+
+def into_json(text: str, section: str, entry: Entry) -> str:
+    """The file's text with `entry` under the server's name in `section`."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise _Unreadable("a name stands twice in it")
+        return found
+
+    try:
+        document = json.loads(text.removeprefix("\ufeff").strip() or "{}", object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        raise _Unreadable("it is no JSON, or has comments, which would be lost") from None
+    if not isinstance(document, dict):
+        raise _Unreadable("it holds no list of servers by name")
+    servers = _table(document, section)
+    wanted = merged(_table(servers, NAME), entry)
+    if servers.get(NAME) == wanted:
+        return text
+    document[section] = {**servers, NAME: wanted}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def into_toml(text: str, section: str, entry: Entry) -> str:
+    """As `into_json`, for a file of TOML, whose other lines stay to the letter."""
+    before = _toml(text)
+    servers = _table(before, section)
+    wanted = merged(_table(servers, NAME), entry)
+    if servers.get(NAME) == wanted:
+        return text
+    name = f"{section}.{NAME}"
+    tables = {name: {key: value for key, value in wanted.items() if not isinstance(value, Mapping)}}
+    tables |= {f"{name}.{_key(key)}": value for key, value in wanted.items() if isinstance(value, Mapping)}
+    parts = [
+        "\n".join([f"[{header}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())])
+        for header, table in tables.items()
+    ]
+    made = "\n\n".join(filter(None, [_without_tables(text, name).rstrip("\n"), *parts])) + "\n"
+    if _toml(made) != {**before, section: {**servers, NAME: wanted}}:
+        raise _Unreadable(f"it lists {NAME} in a form that this command cannot change; remove that first")
+    return made
+
+
+def merged(old: Mapping[str, Any], entry: Entry) -> Entry:
+    """The new entry, with what somebody added to the old one: variables, and what a client stores there."""
+    added = {key: value for key, value in old.items() if key not in HOW_IT_STARTS and key not in entry}
+    if "command" not in entry:
+        added.pop("env", None)  # an endpoint takes no variables
+    elif isinstance(old.get("env"), Mapping) and "env" in entry:
+        entry = {**entry, "env": {**old["env"], **entry["env"]}}
+    return {**entry, **added}
+
+
+def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = document.get(key, {})
+    if not isinstance(found, dict):
+        raise _Unreadable(f"its {key} is no list of names")
+    return found
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        raise _Unreadable("it is no TOML") from None
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _value(key)
+
+
+def _value(value: Any) -> str:
+    """A value in TOML, whose strings, numbers and lists are written as JSON's, but for the character DEL."""
+    try:
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    except TypeError:
+        raise _Unreadable(f"it lists {NAME} with a value that this command cannot write") from None
+
+
+def _without_tables(text: str, name: str) -> str:
+    """The lines outside of the table of that name and the tables in it."""
+    unquoted = re.compile(r"^\s*\[\s*([^\[\]]+?)\s*\]")
+    others, inside = [], False
+    for line in text.splitlines():
+        if header := unquoted.match(line):
+            path = header[1].replace('"', "").replace("'", "").replace(" ", "")
+            inside = path == name or path.startswith(f"{name}.")
+        elif line.lstrip().startswith("[["):
+            inside = False
+        if not inside:
+            others.append(line)
+    return "\n".join(others)
 
 
 skill_command = click.Group("skill", help="Install the skills: procedures for the agent of your client.")
 
 
 @skill_command.command("install")
-@click.option("--client", type=click.Choice(list(DIRECTORIES)), default="claude", show_default=True, help="For which.")
+@click.option("--client", type=click.Choice(list(CLIENTS)), default="claude", show_default=True, help="For which.")
 @click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -152,7 +366,7 @@ def install_command(session: Session, client: str, project: Path | None, force: 
 
     A skill of the same name that differs, as one that you changed, is left as it is, and the exit code is 1.
     """
-    of_user, of_project = DIRECTORIES[client]
+    of_user, of_project = CLIENTS[client].skills
     directory = project / of_project if project else Path.home() / of_user
     became = {each.name: _install(each, directory, force) for each in all_skills()}
     rows = [f"{name}: {what}" for name, what in became.items()]
@@ -177,120 +391,3 @@ def _install(skill: Skill, directory: Path, force: bool) -> str:
         new.write_bytes(skill.content)
         new.replace(file)
     return "installed" if there is None else "replaced"
-
-
-def scopes_of(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Read `--scopes`: words of `SCOPES` with commas between them, each of them once."""
-    given = tuple(dict.fromkeys(part for each in (value or "").split(",") if (part := each.strip())))
-    if unknown := [each for each in given if each not in SCOPES]:
-        raise click.BadParameter(f"there is no scope {unknown[0][:50]!r}; there are {', '.join(SCOPES)}")
-    if value is not None and not given:
-        raise click.BadParameter(f"name one at least of {', '.join(SCOPES)}")
-    return given
-
-
-@click.command("token")
-@click.option("--subject", required=True, help="Whom the token is for: a person or a program.")
-@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it is valid.")
-@click.option("--scopes", callback=scopes_of, help=f"What it may do: of {', '.join(SCOPES)}.  [default: everything]")
-@click.option("--scope", "named", multiple=True, help="A scope of another name, as bio:read or bio:write.")
-@click.option("--tenant", default="", help="Whose projects it reads and writes.  [default: those of no tenant]")
-@answering
-def token_command(
-    session: Session, subject: str, days: int, scopes: tuple[str, ...], named: tuple[str, ...], tenant: str
-) -> None:
-    """Make an access token, signed with MCP_AUTH_SECRET_KEY, and print it.
-
-    Whoever has it may call the server until it expires or the secret changes.
-    """
-    from bio_mcp.doors.auth.access import issue
-
-    token, end = issue(session.settings, subject, timedelta(days=days), datetime.now(UTC), (*scopes, *named), tenant)
-    body = {"token": token, "subject": subject, "expires": f"{end:%Y-%m-%dT%H:%M:%SZ}"}
-    session.answer(body, lambda answer: click.echo(answer["token"]))
-
-
-ID = 12  # characters that name a link, session or grant
-PEOPLE = View(
-    tables={"people": ("subject", "tenant", "scopes")},
-    empty="Nobody was invited. `bio-mcp admin invite --subject NAME` makes a link.",
-)
-
-
-@click.command("invite")
-@click.option("--subject", required=True, help="Whom to invite: a name or an e-mail address.")
-@click.option(
-    "--scopes",
-    callback=scopes_of,
-    default="read,live",
-    show_default=True,
-    help=f"What they may do, and allow programs to do: of {', '.join(SCOPES)}.",
-)
-@click.option("--tenant", default="", help="Whose projects they read and write.  [default: those of no tenant]")
-@click.option("--days", type=click.IntRange(1, 30), default=7, show_default=True, help="How long the link is valid.")
-@answering
-def invite_command(session: Session, subject: str, scopes: tuple[Scope, ...], tenant: str, days: int) -> None:
-    """Make a link that signs a person in, once, and print it.
-
-    They may then open the console and connect programs such as Claude. Another link signs them in on another device.
-    """
-    code = _people(session).invite(Caller(subject, frozenset(scopes), tenant), timedelta(days=days))
-    settings = session.settings
-    parts = urlsplit(settings.resource_url or f"http://{settings.http_host}:{settings.http_port}")
-    body = {"link": f"{parts.scheme}://{parts.netloc}/sign-in?code={code}", "subject": subject, "days": days}
-    session.answer(body, lambda answer: click.echo(answer["link"]))
-
-
-@click.command("people")
-@click.option("--subject", help="One person alone, with what is open in their name.")
-@click.option("--tenant", default="", help="Their tenant.  [default: none]")
-@click.option("--end", "ids", multiple=True, help="End one link, session or grant, by its id.")
-@click.option("--revoke", is_flag=True, help="End all of the person's links, sessions and grants.")
-@answering
-def people_command(session: Session, subject: str | None, tenant: str, ids: tuple[str, ...], revoke: bool) -> None:
-    """List who was invited, or what one person has open; end some of it with --end, or all with --revoke.
-
-    Access tokens that programs hold already end by themselves within a quarter of an hour.
-    """
-    people = _people(session)
-    if subject is None:
-        if revoke or ids:
-            raise click.UsageError("--end and --revoke need --subject.")
-        everyone = [
-            {"subject": each.subject, "tenant": each.tenant, "scopes": [name for name in SCOPES if name in each.scopes]}
-            for each in people.everyone()
-        ]
-        session.answer({"people": everyone}, PEOPLE)
-    elif revoke or ids:
-        if short := [each for each in ids if len(each) < ID and not revoke]:
-            raise click.BadParameter(f"{short[0]!r} is no id; --subject alone lists them", param_hint="--end")
-        person = Caller(subject, tenant=tenant)
-        ended = people.revoke(person) if revoke else sum(people.end(person, each) for each in ids)
-        body = {"subject": subject, "tenant": tenant, "ended": ended}
-        session.answer(body, f"{terminal.counted(ended, 'entry')} of {subject} ended.")
-    else:
-        found = people.open_for(Caller(subject, tenant=tenant))
-        opened = {f"{kind}s": list(map(_open, of)) for kind, of in found.items()}
-        session.answer({"subject": subject, "tenant": tenant, **opened}, View(empty=f"{subject} has nothing open."))
-
-
-def _people(session: Session) -> "People":
-    from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.auth.sessions import People
-
-    if access(session.settings) is None:
-        raise Misconfigured(
-            "nobody signs in where there are no access tokens: set MCP_AUTH_SECRET_KEY, and MCP_RESOURCE_URL to the "
-            "address that people reach; docs/access.md has an example"
-        )
-    return People(lambda: session.backends.authorizations)
-
-
-def _open(authorization: "Authorization") -> dict[str, Any]:
-    content = authorization.content
-    return {
-        "id": authorization.key[:ID],
-        **({"client": content["client"]} if "client" in content else {}),
-        "scopes": [scope for scope in SCOPES if scope in content["scopes"]],
-        "expires": instant(authorization.expires),
-    }

@@ -56,7 +56,7 @@ MENU: Sections = {
         "mcp-config": ("connecting", "A client, such as Claude or Cursor, that knows this server."),
         "skill": ("connecting", "Procedures for the agent of your client."),
         "stdio": ("serving", "MCP for the program that starts this."),
-        "token": ("connecting", "An access token for a program."),
+        "token": ("access", "An access token for a program."),
     },
     "Run it": {
         "setup": ("connecting", "An embedding model that is ready before the first search."),
@@ -79,8 +79,8 @@ ADMIN: Sections = {
         "models": ("measuring", "The embedding models of this machine, and how well they find papers."),
     },
     "People": {
-        "invite": ("connecting", "A link that signs a person in."),
-        "people": ("connecting", "Who was invited; end what is open in their name."),
+        "invite": ("access", "A link that signs a person in."),
+        "people": ("access", "Who was invited; end what is open in their name."),
     },
     "Tools": {
         "tools": ("inspecting", "The tools and resources that clients see."),

@@ -1,0 +1,70 @@
+"""`bio-mcp admin invite` and `people`: who may sign in."""
+
+from contextlib import closing
+
+import pytest
+
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.sessions import People
+from tests.doors.auth.minting import RESOURCE, SECRET
+
+
+@pytest.fixture
+def locked(cli):
+    cli.settings = {"auth_secret": SECRET, "resource_url": RESOURCE}
+    return cli
+
+
+def test_a_link_signs_in_whom_it_names(locked):
+    ran = locked("admin", "invite", "--subject", "ann", "--scopes", "read,sync", "--tenant", "lab")
+    base, _, code = ran.out.strip().partition("?code=")
+    assert (ran.code, base) == (0, "https://mcp.example.org/sign-in")
+    with closing(SqliteAuthorizations(locked.home)) as store:
+        assert People(lambda: store).accept(code) == Caller("ann", frozenset({"read", "sync"}), "lab")
+
+
+def test_who_was_invited_is_listed_and_ended(locked):
+    assert "Nobody was invited" in locked("admin", "people").out
+    locked("admin", "invite", "--subject", "ann", "--tenant", "lab")
+    locked("admin", "invite", "--subject", "ann")
+    listed = locked("admin", "people", "--json").json["people"]
+    assert listed == [
+        {"subject": "ann", "tenant": "", "scopes": ["read", "live"]},
+        {"subject": "ann", "tenant": "lab", "scopes": ["read", "live"]},
+    ]
+    assert "lab" in locked("admin", "people").out
+    [invitation] = locked("admin", "people", "--subject", "ann", "--json").json["invitations"]
+    assert invitation["scopes"] == ["read", "live"]
+    assert "invitation" in locked("admin", "people", "--subject", "ann").out
+    assert "1 entry of ann ended" in locked("admin", "people", "--subject", "ann", "--revoke").out
+    assert "ann has nothing open" in locked("admin", "people", "--subject", "ann").out
+    assert [each["tenant"] for each in locked("admin", "people", "--json").json["people"]] == ["lab"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["admin", "invite", "--subject", "a b"], 1, "64 letters"),
+        (["admin", "invite", "--subject", "ann", "--scopes", "write"], 2, "there is no scope 'write'"),
+        (["admin", "people", "--revoke"], 2, "--revoke need --subject"),
+        (["admin", "people", "--end", "x" * 12], 2, "--revoke need --subject"),
+        (["admin", "people", "--subject", "ann", "--end", ""], 2, "is no id"),
+    ],
+)
+def test_a_mistake_is_named(locked, arguments, code, says):
+    ran = locked(*arguments)
+    assert (ran.code, says in " ".join(ran.err.split())) == (code, True)
+
+
+def test_without_tokens_nobody_signs_in_and_it_says_what_to_set(cli):
+    ran = cli("admin", "invite", "--subject", "ann")
+    assert (ran.code, "MCP_AUTH_SECRET_KEY" in ran.err) == (1, True)
+
+
+def test_one_of_several_links_ends_by_its_id(locked):
+    for _ in range(2):
+        locked("admin", "invite", "--subject", "ann")
+    first, second = locked("admin", "people", "--subject", "ann", "--json").json["invitations"]
+    assert locked("admin", "people", "--subject", "ann", "--end", first["id"], "--json").json["ended"] == 1
+    assert locked("admin", "people", "--subject", "ann", "--json").json["invitations"] == [second]
