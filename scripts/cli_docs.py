@@ -52,7 +52,6 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "projects parse": "paper.pdf --ocr-languages deu,eng",
         "news": "osteoarthritis --since 2026-11-01",
         "admin queries list": "osteoarthritis",
-        "admin queries stop": "osteoarthritis",
         "admin queries remove": "osteoarthritis --yes",
         "admin checkpoint get": "osteoarthritis",
         "admin checkpoint set": "osteoarthritis 2024-06-02T00:00:00Z",

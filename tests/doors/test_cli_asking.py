@@ -250,7 +250,7 @@ def test_a_title_is_text_and_not_markdown(topic):
 
 
 def test_json_has_what_to_go_on_with_and_then_nothing_is_new(topic):
-    body = topic("news", "topic", "--format", "json").json
+    body = topic("news", "topic", "--json").json
     assert [each["kind"] for each in body["news"]].count("new") == 2
     assert "Nothing new." in topic("news", "topic", "--since", body["next"]).shown
 

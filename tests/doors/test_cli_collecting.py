@@ -46,12 +46,16 @@ def test_a_sync_that_is_too_large_says_how_large_and_which_option_confirms_it(on
     assert "records for this sync, and more than 3 take a confirmation: give " in " ".join(ran.err.split())
 
 
+def begin(cli):
+    """A sync that has begun and waits to go on."""
+    with cli.corpus() as corpus:
+        return sync_delta("big", "cancer", 5, corpus, Deadline(0), lambda *_: None).job_id
+
+
 def test_a_sync_that_waits_is_stopped(online):
-    with online.corpus() as corpus:
-        job_id = sync_delta("big", "cancer", 5, corpus, Deadline(0), lambda *_: None).job_id
+    job_id = begin(online)
     assert f"{job_id} is cancelled" in online("sync", "big", "--stop").out
-    with online.corpus() as corpus:
-        assert corpus.jobs.get(job_id).state == "cancelled"
+    assert online("admin", "queries", "list", "big", "--json").json["queries"][0]["last_sync"]["state"] == "cancelled"
     assert online("sync", "--stop", "big", "--json").json == {"query_key": "big", "cancelled": []}
 
 
@@ -183,23 +187,10 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):
     assert (again["job_id"], again["state"]) == (job.job_id, "complete")
 
 
-def begin(cli, query_key="big"):
-    """A sync that has begun and waits to go on."""
-    with cli.corpus() as corpus:
-        return sync_delta(query_key, "cancer", 5, corpus, Deadline(0), lambda *_: None).job_id
-
-
 def test_nothing_is_followed_at_first(cli):
     ran = cli("admin", "queries", "list")
     assert ran.code == 0
     assert "No query is followed" in ran.out
-
-
-def test_a_sync_that_waits_is_stopped_by_its_query(online):
-    job_id = begin(online)
-    assert f"{job_id} is cancelled" in online("admin", "queries", "stop", "big").out
-    assert online("admin", "queries", "list", "big", "--json").json["queries"][0]["last_sync"]["state"] == "cancelled"
-    assert "No sync of big to stop" in online("admin", "queries", "stop", "big").out
 
 
 def test_a_query_is_forgotten_only_when_told_twice(online):

@@ -69,7 +69,7 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
     """Delete the watermarks, jobs and news of a query; its papers stay. Raises `Conflict` while it is synced."""
     lease, holder = lease_name(query_key), uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
-        raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp admin queries stop`")
+        raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp sync --stop`")
     try:
         while jobs := jobs_of(query_key, backends):
             for job in jobs:

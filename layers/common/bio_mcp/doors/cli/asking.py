@@ -129,22 +129,13 @@ def _citation(number: int, each: Mapping[str, Any]) -> RenderableType:
 @click.command("news")
 @click.argument("query_key")
 @click.option("--since", metavar="DATE", help=f"A date, or `next` of an answer as JSON. [default: {DAYS} days ago]")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the digest.",
-)
 @click.option("--limit", type=click.IntRange(1), default=1_000, show_default=True, help="Entries to look through.")
 @answering
-def news_command(session: Session, /, query_key: str, since: str | None, form: str, limit: int) -> None:
+def news_command(session: Session, /, query_key: str, since: str | None, limit: int) -> None:
     """Show what became of the papers that QUERY_KEY found: new, changed (what differs), retracted, withdrawn.
 
     It reads the corpus; `bio-mcp sync` brings it up to date. JSON has `next`, to be given as --since the next time.
     """
-    session.as_json = session.as_json or form == "json"
     body: dict[str, Any] = {"more": True}
     news: list[Any] = []
     while body["more"] and limit > 0:

@@ -27,7 +27,8 @@ from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.bulk_load import STAGES, status_of
 from bio_mcp.syncing.importing import corpus_size, import_files
 from bio_mcp.syncing.pubmed_files import is_finished, listed, mirror
-from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM, remove, stop
+from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM, remove
+from bio_mcp.syncing.queries import stop as cancel_syncs
 from bio_mcp.tool import Context
 from bio_mcp.tools.checkpoint import get_checkpoint, list_queries, set_checkpoint
 from bio_mcp.tools.scholarly import check_notices, noted_answer
@@ -53,12 +54,15 @@ def sync_command(session: Session, /, stop: bool, **given: Any) -> None:
     """Bring the corpus up to date with every PubMed record that matches TERM.
 
     QUERY_KEY names the query: the next sync of the same key asks only for records added or revised since. It may be
-    stopped at any time and continues where it stopped.
+    stopped at any time and continues where it stopped; after --stop it starts again from the watermark.
     """
-    if stop:
-        _cancel(session, given["query_key"])
-    else:
+    if not stop:
         _sync(session, **arguments_of(sync_delta, given))
+        return
+    query_key = given["query_key"]
+    jobs = [job.job_id for job in cancel_syncs(query_key, session.backends)]
+    stopped = f"{', '.join(jobs)} is cancelled; if it runs, it ends within a minute."
+    session.answer({"query_key": query_key, "cancelled": jobs}, stopped if jobs else f"No sync of {query_key} to stop.")
 
 
 def _sync(session: Session, **arguments: Any) -> None:
@@ -132,7 +136,7 @@ def withdrawals_command(session: Session, /) -> None:
     _sync(session, query_key=withdrawals.QUERY_KEY, term=withdrawals.TERM)
 
 
-queries_command = click.Group("queries", help="List the followed queries; stop or remove one.")
+queries_command = click.Group("queries", help="List the followed queries; remove one.")
 
 
 @queries_command.command("list")
@@ -159,23 +163,6 @@ def _show_queries(body: Mapping[str, Any]) -> None:
         terminal.show("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
     if body["papers"] is not None:
         terminal.show(f"{terminal.counted(body['papers'], 'paper')} in the corpus.")
-
-
-@queries_command.command("stop")
-@click.argument("query_key")
-@answering
-def stop_command(session: Session, query_key: str) -> None:
-    """Cancel the running or queued sync of QUERY_KEY.
-
-    What it has stored stays; the next sync starts again from the watermark.
-    """
-    _cancel(session, query_key)
-
-
-def _cancel(session: Session, query_key: str) -> None:
-    jobs = [job.job_id for job in stop(query_key, session.backends)]
-    stopped = f"{', '.join(jobs)} is cancelled; if it runs, it ends within a minute."
-    session.answer({"query_key": query_key, "cancelled": jobs}, stopped if jobs else f"No sync of {query_key} to stop.")
 
 
 @queries_command.command("remove")

@@ -286,7 +286,7 @@ def into_toml(text: str, section: str, entry: Entry) -> str:
     if servers.get(NAME) == wanted:
         return text
     name = f"{section}.{NAME}"
-    tables = {name: {key: value for key, value in wanted.items() if not isinstance(value, Mapping)}}
+    tables: dict[str, Mapping[str, Any]] = {name: {k: v for k, v in wanted.items() if not isinstance(v, Mapping)}}
     tables |= {f"{name}.{_key(key)}": value for key, value in wanted.items() if isinstance(value, Mapping)}
     parts = [
         "\n".join([f"[{header}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())])

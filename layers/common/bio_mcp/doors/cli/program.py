@@ -68,7 +68,7 @@ MENU: Sections = {
 }
 ADMIN: Sections = {
     "Corpus": {
-        "queries": ("collecting", "The followed queries; stop or remove one."),
+        "queries": ("collecting", "The followed queries; remove one."),
         "checkpoint": ("collecting", "How far a query has been synced; move it."),
         "retractions": ("collecting", "Retractions flagged in the whole corpus, and in projects."),
         "withdrawals": ("collecting", "Papers deleted that PubMed has withdrawn."),
