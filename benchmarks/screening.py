@@ -29,8 +29,18 @@ from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.records import AbstractSection, Article
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.screening.ranking import DIGITS, RATIO, STRENGTH, VECTOR_LENGTH, Floats, Linear, Vocabulary, balanced, fit
-from bio_mcp.screening.stopping import estimate
+from bio_mcp.screening.ranking import (
+    DIGITS,
+    RATIO,
+    STRENGTH,
+    VECTOR_LENGTH,
+    Floats,
+    Linear,
+    Vocabulary,
+    balanced,
+    estimate,
+    fit,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache/screening"

@@ -12,7 +12,6 @@ SMALL_MODULES = {  # module -> why it stands apart from the only sibling that im
     "adapters.embedded.simhash": "arithmetic on bits, measured by itself",
     "adapters.opensearch.library": "the one place that imports opensearch-py",
     "doors.aws.mcp_function": "a Lambda function, imported by its app.py",
-    "screening.stopping": "needs numpy, which recording a decision does not load",
 }
 
 

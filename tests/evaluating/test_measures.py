@@ -5,24 +5,19 @@ from math import log2
 import pytest
 
 from bio_mcp.evaluating.figures import (
+    AnswerOutcome,
+    CitedOutcome,
     calibration_bins,
     calibration_error,
-    interval_of,
     interval_of_ratio,
     ndcg,
     recall,
-    reciprocal_rank,
 )
 
 
 def test_recall_is_the_share_of_the_right_papers_within_the_depth():
     assert recall((1, 5, 11), 4, 10) == 0.5
     assert recall((), 4, 10) == 0
-
-
-def test_the_reciprocal_rank_is_that_of_the_best_place():
-    assert reciprocal_rank((4, 2)) == 0.5
-    assert reciprocal_rank(()) == 0
 
 
 def test_ndcg_is_1_for_the_best_order_and_less_for_any_other():
@@ -35,15 +30,19 @@ def test_more_right_papers_than_places_can_still_be_ranked_perfectly():
     assert ndcg((1, 2), 5, 2) == 1
 
 
+def answers(*confidences_and_right):
+    return [AnswerOutcome(True, each, (CitedOutcome(right=right),)) for each, right in confidences_and_right]
+
+
 def test_the_calibration_error_weighs_each_bin_by_its_answers():
-    confidences, right = [0.95, 0.95, 0.95, 0.05], [True, True, False, False]
-    assert calibration_error(confidences, right) == pytest.approx(0.75 * (0.95 - 2 / 3) + 0.25 * 0.05)
-    assert [(each.low, each.count) for each in calibration_bins(confidences, right)] == [(0.0, 1), (0.9, 3)]
+    given = answers((0.95, True), (0.95, True), (0.95, False), (0.05, False))
+    assert calibration_error(given) == pytest.approx(0.75 * (0.95 - 2 / 3) + 0.25 * 0.05)
+    assert [(each.low, each.count) for each in calibration_bins(given)] == [(0.0, 1), (0.9, 3)]
 
 
 def test_a_confidence_of_1_is_in_the_last_bin_and_no_answers_have_no_error():
-    assert [each.low for each in calibration_bins([1.0], [True])] == [0.9]
-    assert calibration_error([], []) == 0
+    assert [each.low for each in calibration_bins(answers((1.0, True)))] == [0.9]
+    assert calibration_error([]) == 0
 
 
 def test_an_interval_holds_its_figure_and_narrows_with_more_questions():
@@ -66,10 +65,3 @@ def test_where_all_questions_agree_the_interval_is_that_of_the_rule_of_three():
 def test_samples_without_anything_to_divide_by_are_left_out():
     low, high = interval_of_ratio([1, 0, 1], [1, 0, 2])
     assert (low, high) == (0.5, 1)
-
-
-def test_a_measure_of_whole_samples_is_given_the_questions_of_each():
-    values = [0.0, 1.0] * 50
-    low, high = interval_of(lambda picks: sum(values[each] for each in picks) / len(picks), len(values))
-    assert low == pytest.approx(0.4, abs=0.03)
-    assert high == pytest.approx(0.6, abs=0.03)

@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.deadline import NEVER, Deadline, silent
 from bio_mcp.evaluating.figures import Run, chosen
 from bio_mcp.evaluating.questions import EvaluationSet
-from bio_mcp.evaluating.run import MOST_RUNS, SAVED_EVERY, EvaluationCursor, EvaluationRun, Request
+from bio_mcp.evaluating.run import MOST_RUNS, SAVED_EVERY, EvaluationCursor, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.syncing.importing import import_records
@@ -21,12 +21,9 @@ def corpus(tmp_path):
         yield corpus
 
 
-def request(asked=None, **more):
-    return Request(asked or organs(), chosen(["R@1", "MRR"]), "hashed-words", **more)
-
-
-def ask(corpus, asked=None, deadline=NEVER, job_id=None, unattended=False, **more):
-    return EvaluationRun(RunContext(corpus, deadline, silent, unattended), request(asked, **more)).run(job_id)
+def ask(corpus, asked=None, deadline=NEVER, job_id=None, unattended=False, arguments=None):
+    context = RunContext(corpus, deadline, silent, unattended)
+    return EvaluationRun(context, asked or organs(), chosen(["R@1", "MRR"]), arguments or {}).run(job_id)
 
 
 def values(report):

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
-from bio_mcp.screening.reviews import Review
-from bio_mcp.screening.search_log import flow
+from bio_mcp.screening.reviews import Review, flow
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -34,18 +33,18 @@ def test_every_record_is_counted_from_its_search_to_its_decision():
         ("4", "full_text", "exclude", None),
     ]
     searches = [search("a", 8, "01234567"), search("b", 5, "45678"), search("c", 2, "89", method="other")]
-    flowed = flow(review(labels), searches)
-    found = SimpleNamespace(**flowed.counts)
+    found = SimpleNamespace(**flow(review(labels), searches))
     assert (found.from_databases, found.from_other_methods, found.identified) == (13, 2, 15)
     assert found.duplicates_removed == 5
     assert (found.screened, found.excluded, found.undecided) == (7, 1, 3)
     assert (found.sought, found.not_retrieved, found.assessed) == (6, 1, 4)
-    assert flowed.excluded_by_reason == [("wrong outcome", 2), ("no reason given", 1)]
+    reasons = [(each["reason"], each["count"]) for each in found.excluded_by_reason]
+    assert reasons == [("wrong outcome", 2), ("no reason given", 1)]
     assert found.included == 1
 
 
 def test_records_that_no_search_found_were_found_otherwise():
-    found = SimpleNamespace(**flow(review([]), [search("a", 4, "0123")]).counts)
+    found = SimpleNamespace(**flow(review([]), [search("a", 4, "0123")]))
     assert (found.from_databases, found.from_other_methods, found.duplicates_removed) == (4, 6, 0)
 
 
@@ -55,11 +54,11 @@ def test_a_full_text_counts_only_where_the_abstract_is_included():
         ("2", "abstract", "exclude", None),
         ("2", "full_text", "include", None),
     ]
-    found = SimpleNamespace(**flow(review(labels), []).counts)
+    found = SimpleNamespace(**flow(review(labels), []))
     assert (found.sought, found.assessed, found.included) == (0, 0, 0)
 
 
 def test_a_review_without_anything_counts_nothing():
     found = flow(review([], records=0), [])
-    assert set(found.counts.values()) == {0}
-    assert found.excluded_by_reason == []
+    assert found.pop("excluded_by_reason") == []
+    assert set(found.values()) == {0}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.ports.stores import ReviewSearch
-from bio_mcp.screening.search_log import search_log
+from bio_mcp.screening.reviews import search_log
 from bio_mcp.syncing.cursor import SyncCursor
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from bio_mcp.screening.stopping import estimate
+from bio_mcp.screening.ranking import estimate
 
 
 def decisions(text):

@@ -1,7 +1,7 @@
 """Figures of an evaluation: what became of each question, the metrics over that, and their intervals."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log2
@@ -21,51 +21,10 @@ def recall(places: Sequence[int], relevant: int, depth: int) -> float:
     return sum(place <= depth for place in places) / relevant
 
 
-def reciprocal_rank(places: Sequence[int]) -> float:
-    """1 divided by the best place; 0 without any."""
-    return 1 / min(places) if places else 0.0
-
-
 def ndcg(places: Sequence[int], relevant: int, depth: int) -> float:
     """nDCG of papers that are all equally relevant: their gain by place, divided by the most that it can be."""
     gain = sum(1 / log2(place + 1) for place in places if place <= depth)
     return gain / sum(1 / log2(place + 1) for place in range(1, min(relevant, depth) + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """The answers with a confidence from `low`: how many, their mean confidence, and the share that is right."""
-
-    low: float
-    count: int
-    confidence: float
-    right: float
-
-
-def calibration_bins(confidences: Sequence[float], right: Sequence[bool]) -> list[CalibrationBin]:
-    """The answers by their confidence, in bins of equal width; empty bins are left out."""
-    members: list[list[int]] = [[] for _ in range(BINS)]
-    for index, confidence in enumerate(confidences):
-        members[min(BINS - 1, int(confidence * BINS))].append(index)
-    return [
-        CalibrationBin(
-            number / BINS,
-            len(those),
-            sum(confidences[each] for each in those) / len(those),
-            sum(right[each] for each in those) / len(those),
-        )
-        for number, those in enumerate(members)
-        if those
-    ]
-
-
-def calibration_error(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """The expected calibration error: the distance of confidence and share that is right, weighed by the bins' counts.
-
-    0 for no answers.
-    """
-    found = calibration_bins(confidences, right)
-    return sum(each.count * abs(each.confidence - each.right) for each in found) / max(1, len(confidences))
 
 
 SAMPLES, SEED = 2_000, 2026
@@ -88,11 +47,6 @@ def interval_of_ratio(numerators: Sequence[float], denominators: Sequence[float]
     picks = _picks(len(numerators))
     over, under = np.array(numerators, float)[picks].sum(axis=1), np.array(denominators, float)[picks].sum(axis=1)
     return _tails(over[under > 0] / under[under > 0])
-
-
-def interval_of(measure: Callable[[Sequence[int]], float], count: int) -> Interval:
-    """The 95 % interval of a measure that is given which of `count` questions a sample has."""
-    return _tails([measure(each.tolist()) for each in _picks(count)[: SAMPLES // 4]])
 
 
 def interval_of_mean(values: Sequence[float]) -> Interval:
@@ -199,6 +153,41 @@ class Outcome:
         return cls(given["id"], given["relevant"], places, given["judged"], answer, without)
 
 
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """The answers with a confidence from `low`: how many, their mean confidence, and the share that is right."""
+
+    low: float
+    count: int
+    confidence: float
+    right: float
+
+
+def calibration_bins(answers: Iterable[AnswerOutcome]) -> list[CalibrationBin]:
+    """The answers by their confidence, in bins of equal width; empty bins are left out."""
+    members: dict[int, list[AnswerOutcome]] = {}
+    for each in answers:
+        members.setdefault(min(BINS - 1, int(each.confidence * BINS)), []).append(each)
+    return [
+        CalibrationBin(
+            number / BINS,
+            len(those),
+            sum(each.confidence for each in those) / len(those),
+            sum(each.right for each in those) / len(those),
+        )
+        for number, those in sorted(members.items())
+    ]
+
+
+def calibration_error(answers: Iterable[AnswerOutcome]) -> float:
+    """The expected calibration error: the distance of confidence and share that is right, weighed by the bins' counts.
+
+    0 for no answers.
+    """
+    found = calibration_bins(answers)
+    return sum(each.count * abs(each.confidence - each.right) for each in found) / max(1, sum(b.count for b in found))
+
+
 Share = tuple[float, float]
 
 
@@ -257,17 +246,14 @@ class CalibrationError:
         if not by_question:
             return None
 
-        def measured(picks: Sequence[int]) -> float:
-            return calibration_error(*confidences([each for pick in picks for each in by_question[pick]]))
-
-        every = range(len(by_question))
-        value, (low, high) = measured(every), interval_of(measured, len(every))
-        return Result(self.name, value, min(low, value), max(high, value), len(every), self.rising)
-
-
-def confidences(answers: Sequence[AnswerOutcome]) -> tuple[list[float], list[bool]]:
-    """The confidence of each answer, and whether a right paper is among those that it cites."""
-    return [each.confidence for each in answers], [each.right for each in answers]
+        value = calibration_error(each for answers in by_question for each in answers)
+        low, high = _tails(
+            [
+                calibration_error(each for pick in picks for each in by_question[pick])
+                for picks in _picks(len(by_question))[: SAMPLES // 4].tolist()
+            ]
+        )
+        return Result(self.name, value, min(low, value), max(high, value), len(by_question), self.rising)
 
 
 DEEPEST = 100  # papers of a ranking that are looked at
@@ -298,7 +284,11 @@ def _at_depth(name: str, depth: int) -> Ratio:
 
 RANKING = (
     *(_at_depth("r", depth) for depth in (1, 5, 10, 100)),
-    _of_ranking("MRR", "1 divided by the place of the first right paper", lambda places, _: reciprocal_rank(places)),
+    _of_ranking(
+        "MRR",
+        "1 divided by the place of the first right paper",
+        lambda places, _: 1 / min(places) if places else 0.0,
+    ),
     _at_depth("ndcg", 10),
 )
 

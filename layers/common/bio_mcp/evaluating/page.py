@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from bio_mcp.evaluating.figures import Metric, Outcome, Result, Run, calibration_bins, confidences
+from bio_mcp.evaluating.figures import Metric, Outcome, Result, Run, calibration_bins
 from bio_mcp.evaluating.questions import EvaluationSet
 
 STYLE = """
@@ -161,7 +161,7 @@ def _courses(runs: Sequence[Run]) -> str:
 
 def _confidence(outcomes: Sequence[Outcome]) -> str:
     """How far confidence can be relied on: what it promises, and the share that is right."""
-    bins = calibration_bins(*confidences([answer for each in outcomes for answer in each.answers]))
+    bins = calibration_bins(answer for each in outcomes for answer in each.answers)
     caption = "Answers, withheld or not: each question asked of all the papers, and once more without its right papers"
     rows = [(f"{each.confidence:.2f}", f"{each.right:.2f}", f"{each.count:,}") for each in bins]
     return _table("Confidence", caption, ("mean confidence", "share that cites a right paper", "answers"), rows)

@@ -61,41 +61,31 @@ class EvaluationCursor(Cursor):
 EvaluationReport = JobReport[EvaluationCursor]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine.
-
-    `location` tells the custom sets apart; "" for those that come with the product.
-    """
-
-    questions: EvaluationSet
-    metrics: tuple[Metric, ...]
-    model: str
-    location: str = ""
-    local: bool = False
-    arguments: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def query_key(self) -> str:
-        """One for each set, which does not show where on a machine its questions are."""
-        place = f" {sha256(self.location.encode(errors='surrogateescape')).hexdigest()[:16]}" if self.location else ""
-        return self.questions.name + place
-
-    def to_json(self) -> dict[str, Any]:
-        """The request as its job holds it; another version of the set or another model is another request."""
-        of = {"version": self.questions.version, "model": self.model}
-        return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments, **of}
-
-
 class EvaluationRun(JobRun[EvaluationCursor, EvaluationReport]):
     kind, tool, cursor_type = KIND, TOOL, EvaluationCursor
     what = "evaluation of this set"
     starting = "this set is just being evaluated"
     again = "evaluate anew"
 
-    def __init__(self, context: RunContext, request: Request) -> None:
-        super().__init__(context, request.to_json())
-        self.questions, self.metrics, self.model = request.questions, request.metrics, request.model
+    def __init__(
+        self,
+        context: RunContext,
+        questions: EvaluationSet,
+        metrics: tuple[Metric, ...],
+        arguments: Mapping[str, Any],
+        location: str = "",
+        *,
+        local: bool = False,
+    ) -> None:
+        """`arguments` are those of the call, which is `local` if it is from the user of this machine.
+
+        `location` tells custom sets apart, without that a job shows where on a machine one is; "" for those that come
+        with the product. Another version of the set or another model is another request.
+        """
+        self.questions, self.metrics, self.model = questions, metrics, context.backends.embeddings.fingerprint
+        place = f" {sha256(location.encode(errors='surrogateescape')).hexdigest()[:16]}" if location else ""
+        request = {"query_key": questions.name + place, "local": local, "arguments": dict(arguments)}
+        super().__init__(context, {**request, "version": questions.version, "model": self.model})
 
     def plan(self, last: Job | None) -> EvaluationCursor:
         return EvaluationCursor(history=self.cursor_of(last).history if last else [])

@@ -1,14 +1,16 @@
-"""A review and its records: how they come in, and the decisions on them."""
+"""A review: how its records come in, the decisions on them, its searches and the counts of a PRISMA flow."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.clock import instant
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import LISTABLE
@@ -16,9 +18,10 @@ from bio_mcp.ports.stores import Decision, ReviewRecord, ReviewSearch, Screening
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import clean, required
 from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.syncing.queries import list_queries, report_on
 
 if TYPE_CHECKING:
-    from bio_mcp.screening.stopping import Stopping
+    from bio_mcp.screening.ranking import Stopping
 
 
 MOST_RECORDS = 20_000  # of a review: what can be ranked within a call
@@ -58,7 +61,7 @@ class Review:
 
     def stopping(self, stage: Stage) -> "Stopping":
         """How many papers the stage may still miss."""
-        from bio_mcp.screening.stopping import estimate  # loads numpy, which a label does not need
+        from bio_mcp.screening.ranking import estimate  # loads numpy, which a label does not need
 
         settled = self.settled(stage)
         names = {each.record_id for each in self.eligible(stage)}
@@ -134,7 +137,8 @@ def collect(review: str, pmids: Sequence[str], origin: Origin, backends: Backend
 def _read(review: str, pmids: Sequence[str], done: Collected, backends: Backends) -> list[str]:
     """Store the papers that the corpus has; returns the others."""
     absent: list[str] = []
-    for some in _pieces(pmids, READ):
+    for at in range(0, len(pmids), READ):
+        some = pmids[at : at + READ]
         found = {pmid: each.article for pmid, each in backends.documents.get_many(some).items()}
         _store(review, found, done, backends)
         absent += [each for each in some if each not in found]
@@ -143,10 +147,11 @@ def _read(review: str, pmids: Sequence[str], done: Collected, backends: Backends
 
 def _fetch(review: str, pmids: Sequence[str], done: Collected, backends: Backends, deadline: Deadline) -> None:
     """Fetch records from PubMed for as long as there is time; the first are always asked for."""
-    for at, some in enumerate(_pieces(pmids, FETCHED)):
+    for at in range(0, len(pmids), FETCHED):
         if at and deadline.remaining < SPARE_S:
-            done.left = len(pmids) - at * FETCHED
+            done.left = len(pmids) - at
             return
+        some = pmids[at : at + FETCHED]
         found = fetching.articles(some, backends.pubmed, deadline)
         _store(review, found, done, backends)
         done.unknown += [each for each in some if each not in found]
@@ -185,10 +190,6 @@ def record_of(article: Article) -> ReviewRecord:
     date = article.publication_date or article.electronic_date
     title = (article.title or "")[:LONGEST_TITLE]
     return ReviewRecord(article.pmid, title, abstract[:LONGEST_ABSTRACT], date.year if date else None, article.doi)
-
-
-def _pieces(pmids: Sequence[str], most: int) -> Iterable[Sequence[str]]:
-    return (pmids[at : at + most] for at in range(0, len(pmids), most))
 
 
 def collect_query(review: str, query_key: str, backends: Backends, deadline: Deadline) -> Collected:
@@ -302,3 +303,93 @@ def _store_labels(
     if old:  # a first decision is its own record
         replaced = {each.record_id: each.decision for each in new if each.record_id in old}
         backends.audit.record(f"review.{stage}", review.name, old, replaced)
+
+
+PLATFORMS = {"PubMed": "NCBI E-utilities"}
+MOST_TERMS = 100  # of a query key
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSearch:
+    """A search: `term` exactly as it was sent, `at` when, `found` what it returned, `new` what no search before had."""
+
+    database: str
+    platform: str | None
+    method: str
+    term: str | None
+    at: str
+    found: int
+    new: int | None
+    note: str | None = None
+
+
+def search_log(searches: Sequence[ReviewSearch], query_key: str | None, backends: Backends) -> list[LoggedSearch]:
+    """The searches of a review, and for a query key the syncs of its terms; the oldest first."""
+    logged = [*_of_review(searches), *(_of_syncs(query_key, backends) if query_key else ())]
+    return sorted(logged, key=lambda each: (each.at, each.database, each.term or ""))
+
+
+def _of_review(searches: Sequence[ReviewSearch]) -> Iterator[LoggedSearch]:
+    known: set[str] = set()
+    for each in searches:
+        new = len(set(each.record_ids) - known)
+        known.update(each.record_ids)
+        platform = PLATFORMS.get(each.database)
+        yield LoggedSearch(each.database, platform, each.method, each.term, instant(each.at), each.found, new)
+
+
+def _of_syncs(query_key: str, backends: Backends) -> Iterator[LoggedSearch]:
+    queries, _ = list_queries(query_key, MOST_TERMS, backends)
+    for each in queries:
+        if each.job is None:
+            continue
+        report = report_on(each.job, backends.now())
+        to = f"; all that PubMed dates to {each.settled_to} or before is in the corpus" if each.settled_to else ""
+        yield LoggedSearch(
+            "PubMed",
+            PLATFORMS["PubMed"],
+            "database",
+            each.checkpoint.term,
+            instant(each.job.updated),
+            report.processed,
+            None,
+            f"the newest sync of the followed query: records that were new or changed{to}",
+        )
+
+
+NOT_RETRIEVED = "not retrieved"  # the reason of an exclusion at the full text that is none of its content
+NO_REASON = "no reason given"
+
+
+def flow(review: Review, searches: Sequence[ReviewSearch]) -> dict[str, Any]:
+    """Numbers by the names of PRISMA 2020, of records and from "sought" on of reports; and why reports were excluded.
+
+    "identified" is what all searches returned; records that came by no search count as found by other methods.
+    "undecided" records were not screened yet, `maybe` ones among them.
+    """
+    found_by_search = {name for each in searches for name in each.record_ids}
+    databases = sum(each.found for each in searches if each.method == "database")
+    others = sum(each.found for each in searches if each.method == "other")
+    others += len(review.by_id.keys() - found_by_search)  # by hand
+    settled, sought = review.settled("abstract"), set(review.of("abstract", "include"))
+    reports = [each for name, each in review.decisions("full_text").items() if name in sought]
+    reasons = Counter(each.reason or NO_REASON for each in reports if each.decision == "exclude")
+    not_retrieved = reasons.pop(NOT_RETRIEVED, 0)
+    included = sum(each.decision == "include" for each in reports)
+    return {
+        "identified": databases + others,
+        "from_databases": databases,
+        "from_other_methods": others,
+        "duplicates_removed": max(0, databases + others - len(review.records)),
+        "screened": len(settled),
+        "excluded": len(settled) - len(sought),
+        "sought": len(sought),
+        "not_retrieved": not_retrieved,
+        "assessed": included + reasons.total(),
+        "included": included,
+        "excluded_by_reason": [
+            {"reason": reason, "count": count}
+            for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+        ],
+        "undecided": len(review.records) - len(settled),
+    }

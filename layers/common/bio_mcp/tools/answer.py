@@ -15,16 +15,12 @@ MOST_PAPERS = 50
 
 
 class AnswerRetrieval(Request):
-    """What an answer may draw on."""
-
     top_k: int = Field(
         default=5, ge=1, le=MOST_PAPERS, json_schema_extra=unpublished, description="papers that may be cited"
     )
 
 
 class RagAnswer(Request):
-    """A question."""
-
     question: str = Field(min_length=1)
     lang: Literal["th", "en", "auto"] = "auto"
     retrieval: AnswerRetrieval = Field(default_factory=AnswerRetrieval)

@@ -24,8 +24,6 @@ SHOWN = 500  # characters of a reference, of a title and of what differs
 
 
 class BibliographyQuestion(Request):
-    """The references, or the job that checks them."""
-
     text: str = Field(
         default=ABSENT, max_length=LONGEST, description="BibTeX, RIS, NBIB, CSL-JSON or plain text, one a line"
     )
@@ -36,8 +34,6 @@ class BibliographyQuestion(Request):
 
 
 class FieldDifference(Response):
-    """What a reference states, and what the record has."""
-
     field: str
     stated: str
     true: str

@@ -20,8 +20,6 @@ NO_ABSTRACT = "The record has no abstract."
 
 
 class AnyQuery(Request):
-    """A query alone."""
-
     query: str = Field(min_length=1, description="a question or key terms")
 
 
@@ -34,14 +32,10 @@ class Source(Response):
 
 
 class Sources(Response):
-    """Papers, best first."""
-
     results: list[Source] = Field(description="best first")
 
 
 class AnyId(Request):
-    """The paper to read."""
-
     id: DocId = Field(description="of a result of search, as pmid:384001")
 
 

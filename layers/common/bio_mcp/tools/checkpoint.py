@@ -23,8 +23,6 @@ MOST_QUERIES = 100
 
 
 class CheckpointGet(Request):
-    """The query to read."""
-
     query_key: QueryKey
 
 
@@ -38,21 +36,15 @@ class CheckpointState(Response):
 
 
 class CheckpointSet(Request):
-    """The query and its new watermark."""
-
     query_key: QueryKey
     last_edat: str = Field(description="ISO8601 UTC")
 
 
 class Done(Response):
-    """The answer of a change that has nothing to report."""
-
     ok: bool
 
 
 class Queries(Request):
-    """Which queries to list: all, or one."""
-
     query_key: QueryKey = Field(default=ABSENT, description="only this one")
     starts_with: str = Field(default="", max_length=200, description="only keys that begin so, in either case")
     cursor: answer_size.Cursor = ABSENT

@@ -29,15 +29,11 @@ class StoredItem(Request):
 
 
 class ChunksToStore(Request):
-    """Chunks for a project."""
-
     project: ProjectId
     items: list[StoredItem] = Field(min_length=1, max_length=500)
 
 
 class StoredChunks(Response):
-    """What was written."""
-
     chunks_written: int = Field(ge=0)
     project: str
     embed_model: str

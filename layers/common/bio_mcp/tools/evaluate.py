@@ -8,7 +8,6 @@ from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.evaluating.figures import chosen
 from bio_mcp.evaluating.questions import EvaluationSet, curated, questions_in, smoke, version_of
 from bio_mcp.evaluating.run import KIND, TOOL, EvaluationReport, EvaluationRun
-from bio_mcp.evaluating.run import Request as Evaluation
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool
@@ -19,15 +18,11 @@ DIGITS = 6
 
 
 class EvalParams(Request):
-    """Where the questions are, and which job is meant."""
-
     uri: str = Field(default=ABSENT, min_length=1, description='custom: JSON lines of {"id", "question", "pmids"}')
     job_id: str = Field(default=ABSENT, min_length=1)
 
 
 class EvalRun(Request):
-    """The set of questions to ask."""
-
     most_items: ClassVar[int] = 50
 
     set: Literal["smoke", "curated", "custom"] = Field(description="bundled sample, PubMedQA, or yours")
@@ -36,8 +31,6 @@ class EvalRun(Request):
 
 
 class EvalMetric(Response):
-    """A figure, with its 95 % interval."""
-
     name: str
     value: float
     low: float | None = None
@@ -79,10 +72,8 @@ def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResu
     local = _local(params.job_id, backends, context)
     questions, location = questions_of(request.set, params.uri, backends, local)
     arguments = request.model_dump(mode="json", exclude_unset=True, exclude={"params": {"job_id"}})
-    model = backends.embeddings.fingerprint
     share = RunContext(backends, context.deadline, context.progress, context.unattended)
-    asked = Evaluation(questions, metrics, model, location, local, arguments)
-    report = EvaluationRun(share, asked).run(params.job_id)
+    report = EvaluationRun(share, questions, metrics, arguments, location, local=local).run(params.job_id)
     return _result(report, questions.version, backends, local=context.local)
 
 
@@ -115,12 +106,9 @@ def _result(report: EvaluationReport, version: str, backends: Backends, *, local
     key = report.cursor.report_key
     return EvalResult(
         metrics=[
-            EvalMetric(
-                name=each.name,
-                value=round(each.value, DIGITS),
-                low=round(each.low, DIGITS),
-                high=round(each.high, DIGITS),
-                questions=each.questions,
+            EvalMetric.of(
+                each,
+                **{name: round(getattr(each, name), DIGITS) for name in ("value", "low", "high")},
                 less_is_better=None if each.rising else True,
             )
             for each in report.cursor.results

@@ -22,8 +22,6 @@ Kind = Literal["paper", "chunk", "herb", "formulation", "constituent", "indicati
 
 
 class HybridFilters(Request):
-    """Which hits may be returned."""
-
     types: list[Kind] = Field(default_factory=list, description="any of these")
     projects: list[ProjectId] = Field(default_factory=list, max_length=MOST_PROJECTS, description="default: all")
     year_from: int = Field(default=ABSENT, ge=1)
@@ -31,8 +29,6 @@ class HybridFilters(Request):
 
 
 class HybridSearch(Request):
-    """A search of everything."""
-
     query: str = Field(min_length=1)
     lang: Literal["th", "en", "auto"] = "auto"
     filters: HybridFilters = ABSENT

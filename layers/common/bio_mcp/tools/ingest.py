@@ -23,16 +23,12 @@ Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=u
 
 
 class IngestOptions(Request):
-    """How documents are read."""
-
     ocr_languages: list[str] = Field(default=ABSENT, description="of scans, as eng or de, the likeliest first")
     references_path: str = Field(default=ABSENT, description="CSL-JSON that describes the works")
     force_rebuild: bool = Field(default=False, description="read everything again; embed by the configured model")
 
 
 class Ingest(Request):
-    """The source to read, and the project to read it into."""
-
     project: ProjectId
     source: Source = Field(description="file, folder, s3://bucket/key, https://... or zotero")
     options: IngestOptions = ABSENT
@@ -40,8 +36,6 @@ class Ingest(Request):
 
 
 class IngestResult(Response):
-    """Result or progress of an ingest."""
-
     chunks_written: int = Field(ge=0)
     documents_processed: int = Field(ge=0)
     project: str
@@ -112,8 +106,6 @@ def _result(project_id: str, report: IngestReport, backends: Backends) -> Ingest
 
 
 class Item(Request):
-    """A document, or a folder of them."""
-
     uri: str = Field(description="file, folder, s3://bucket/key, https://...")
     lang: Literal["th", "en", "auto"] = Field(default="auto", description="of scans")
     doc_type: Literal["pdf"] = Field(
@@ -126,28 +118,20 @@ class NoParams(Request):
 
 
 class OcrParams(Request):
-    """How scans are recognised."""
-
     languages: list[str] = Field(default=ABSENT, description="as eng or tha, the likeliest first")
 
 
 class Ocr(Request):
-    """Who recognises text in scans."""
-
     provider: str = Field(default=ABSENT, description="tesseract")
     params: OcrParams = ABSENT
 
 
 class Ner(Request):
-    """Who finds names."""
-
     provider: str = Field(default=ABSENT, description="gazetteer")
     params: NoParams = ABSENT
 
 
 class Run(Request):
-    """A batch to read into the graph."""
-
     most_items: ClassVar[int] = 100
 
     dry_run: bool = True

@@ -47,14 +47,10 @@ class JobStatus(Response):
 
 
 class JobCancel(Request):
-    """The job to end."""
-
     job_id: str
 
 
 class Cancelled(Response):
-    """What became of the job."""
-
     job_id: str
     state: str
 

@@ -27,8 +27,6 @@ AnyNodeType = Annotated[  # formulations, drugs and contraindications too, which
 
 
 class Start(Request):
-    """The node to start from."""
-
     type: AnyNodeType
     id: Name = Field(description="or name: English, Thai, Latin")
 
@@ -46,8 +44,6 @@ class PathFilters(Request):
 
 
 class GraphQuestion(Request):
-    """Where to start, and which way to go."""
-
     start: Start
     pattern: str = Field(
         default=ABSENT, description="node types or edges: herb>constituent>indication, has_constituent>treats, ^treats"
@@ -92,16 +88,12 @@ class Names(Response):
 
 
 class HerbConstituent(Response):
-    """A constituent of a herb."""
-
     id: str
     name: str
     sources: list[str] = Field(default_factory=list)
 
 
 class HerbIndication(Response):
-    """What a herb is used for."""
-
     icdCode: str | None
     description: str
     id: str = ""
@@ -204,8 +196,6 @@ NO_FINDING = "nothing is documented in the sources named; that is no finding tha
 
 
 class Entities(Request):
-    """Herbs and formulations to check."""
-
     most_items: ClassVar[int] = 50
 
     herb_ids: list[EntityId] = Field(default=ABSENT, description="or names")

@@ -26,8 +26,6 @@ Word = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class MeshQuestion(Request):
-    """The word to find headings for."""
-
     term: str = Field(min_length=2, max_length=500)
     maxResults: int = Field(default=5, ge=1, le=50)
 
@@ -52,8 +50,6 @@ class MeshTerms(MayBePartial):
 
 
 class SpellingQuestion(Request):
-    """The query to check."""
-
     query: str = Field(min_length=1, max_length=1000)
 
 
@@ -76,8 +72,6 @@ class KnownCitation(Request):
 
 
 class CitationsToMatch(Request):
-    """The references to match."""
-
     citations: list[KnownCitation] = Field(min_length=1, max_length=50)
 
 
@@ -101,8 +95,6 @@ class MatchedCitations(MayBePartial):
 
 
 class IdsToConvert(Request):
-    """Ids to convert, of any kind."""
-
     ids: list[Word] = Field(min_length=1, max_length=200, description="PMIDs, PMCIDs and DOIs, mixed")
 
 
@@ -123,8 +115,6 @@ class ConvertedIds(MayBePartial):
 
 
 class FullTextQuestion(Request):
-    """The article to read, and how much of it."""
-
     id: Word = Field(description="PMCID, PMID, DOI, or PPR id of a preprint")
     sections: list[Word] = Field(default=[], max_length=20, description="words of titles, e.g. methods; empty: all")
     maxCharacters: int = Field(default=20_000, ge=500, le=200_000)
@@ -169,8 +159,6 @@ class FullArticle(MayBePartial):
 
 
 class BookQuestion(Request):
-    """The book or chapter to read."""
-
     id: Word = Field(description="PMID or NBK accession")
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 

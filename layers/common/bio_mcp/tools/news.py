@@ -27,8 +27,6 @@ _KINDS = ("removed", "added")
 
 
 class WhatsNew(Request):
-    """The query, and since when."""
-
     query_key: QueryKey = Field(description="of a sync; corpus_queries lists them")
     since: str = Field(
         default=ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"

@@ -40,14 +40,10 @@ Word = Annotated[str, Field(max_length=500, json_schema_extra=unpublished)]
 
 
 class Projects(Request):
-    """Where in the list to begin."""
-
     cursor: Cursor = ABSENT
 
 
 class Inspection(Request):
-    """The project to look at."""
-
     project: ProjectId
     sample: int = Field(default=0, ge=0, le=MOST_SAMPLES, description="passages to show")
 
@@ -76,8 +72,6 @@ SameFilters = Annotated[PassageFilters, WithJsonSchema({"type": "object", "descr
 
 
 class ProjectSearch(Request):
-    """What every search of projects is asked."""
-
     project: ProjectId
     top_k: int = Field(default=TOP_K, ge=1, le=ports.TOP_K)
     filters: SameFilters = ABSENT
@@ -136,8 +130,6 @@ class ProjectList(Response):
 
 
 class Indexes(Response):
-    """The fields that are searched, and how."""
-
     keyword: list[str]
     fulltext: list[str]
 
@@ -169,8 +161,6 @@ class CollectionState(Response):
 
 
 class Passage(Response):
-    """A passage that was found, with what cites it."""
-
     render_text: str
     score: float = Field(ge=0, le=1)
     citekey: str | None
@@ -195,8 +185,6 @@ class Passage(Response):
 
 
 class FoundChunks(Response):
-    """Passages, best first."""
-
     items: list[Passage]
     count: int = Field(ge=0)
     warnings: list[str] = Field(default_factory=list)
@@ -204,14 +192,10 @@ class FoundChunks(Response):
 
 
 class DensePassages(FoundChunks):
-    """Passages found by meaning."""
-
     model: str
 
 
 class HybridPassages(FoundChunks):
-    """Passages found by words and meaning."""
-
     hybrid_enabled: bool
     dense_model: str
     sparse_model: str
@@ -223,8 +207,6 @@ LONGEST_ANSWER = 15_000  # characters, of the JSON
 
 
 class Quote(Request):
-    """A quote, and where to look for it."""
-
     quote: str = Field(min_length=8, max_length=LONGEST_QUOTE, description="a sentence as quoted")
     project: ProjectId = Field(default=ABSENT, description="without one: the corpus of PubMed papers")
     doc_id: str = Field(default=ABSENT, max_length=500, description="look in this document alone")
@@ -257,8 +239,6 @@ class QuotePlace(Response):
 
 
 class LocatedQuote(Response):
-    """Whether the quote was found, and where."""
-
     found: Literal["exactly", "nearly", "not found"]
     places: list[QuotePlace] = Field(description="most similar first")
     left_out: int = Field(default=0, description="further places")

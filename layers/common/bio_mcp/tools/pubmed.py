@@ -141,8 +141,6 @@ class MeshTerm(Response):
 
 
 class PubmedGrant(Response):
-    """A funding statement."""
-
     grantId: str | None = None
     agency: str | None = None
     country: str | None = None
@@ -254,8 +252,6 @@ def _corrections(article: Article) -> list[str]:
 
 
 class FetchArticles(Request):
-    """The records to fetch, and how much of each."""
-
     pmids: list[Pmid] = Field(min_length=1, max_length=200)
     detailLevel: Literal["abstract_plus", "full_xml", "medline_text", "citation_data"] = Field(
         default="abstract_plus", description="full_xml and medline_text: NCBI's own text, in `content`"
@@ -351,8 +347,6 @@ MCP_VERSION = "2026-07-28"  # the newest revision that the doors speak
 
 
 class NcbiCompliance(Response):
-    """How requests identify themselves to NCBI, and at which rate."""
-
     apiUsageStatus: str
     toolIdentifier: str
     ncbiUsagePolicyUrl: str
@@ -374,8 +368,6 @@ class OperationalStatus(Response):
 
 
 class ServerStatus(Response):
-    """This server and its connection to NCBI."""
-
     serverName: str
     serverVersion: str
     description: str
@@ -400,8 +392,6 @@ class AvailableField(Response):
 
 
 class AvailableLink(Response):
-    """A kind of link from PubMed records to a database."""
-
     name: str
     description: str
     dbTo: str
@@ -497,8 +487,6 @@ class PubmedDates(Request):
 
 
 class SearchPubmed(Request):
-    """A search of PubMed."""
-
     queryTerm: str = Field(min_length=3, description="PubMed search syntax")
     maxResults: int = Field(default=20, ge=1, le=1000)
     sortBy: Literal["relevance", "pub_date", "author", "journal_name"] = "relevance"
@@ -525,8 +513,6 @@ class PubmedHits(MayBePartial):
 
 
 class RelateArticles(Request):
-    """The article, and what to find or how to cite it."""
-
     sourcePmid: Pmid
     relationshipType: Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"] = (
         "pubmed_similar_articles"

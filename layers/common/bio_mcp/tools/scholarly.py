@@ -25,8 +25,6 @@ Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class EuropePmcQuestion(Request):
-    """What to search Europe PMC for."""
-
     query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
     citing: str = Field(default="", max_length=512, description="id of a paper or preprint: only what cites it")
     preprintsOnly: bool = True
@@ -37,8 +35,6 @@ class EuropePmcQuestion(Request):
 
 
 class LinkedVersion(Response):
-    """Another version of a work, and who says so."""
-
     assertedBy: str
     url: str
     pmid: str | None = None
@@ -81,8 +77,6 @@ class EuropePmcHits(MayBePartial):
 
 
 class MetricsQuestion(Request):
-    """The papers to give figures of."""
-
     pmids: list[Pmid] = Field(min_length=1, max_length=200)
 
 
@@ -112,14 +106,10 @@ class MetricsAnswer(MayBePartial):
 
 
 class VersionsQuestion(Request):
-    """The papers to look up."""
-
     ids: list[Id] = Field(min_length=1, max_length=20, description="PMIDs, PMCIDs, DOIs and PPR ids, mixed")
 
 
 class PublishedNotice(Response):
-    """A notice about a work, and who says so."""
-
     kind: NoticeKind
     label: str
     date: str
@@ -149,8 +139,6 @@ class VersionsAnswer(MayBePartial):
 
 
 class NoticesQuestion(Request):
-    """The project to check."""
-
     project: ProjectId
 
 

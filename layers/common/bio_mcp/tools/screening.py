@@ -1,7 +1,6 @@
 """Screen papers for a review: which to look at next, decisions, counts and searches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, review_of_project, review_of_query
+from bio_mcp.ports.stores import ReviewRecord, review_of_project, review_of_query
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.screening.reviews import (
     Changes,
@@ -22,17 +21,18 @@ from bio_mcp.screening.reviews import (
     collect,
     collect_project,
     collect_query,
+    flow,
     label,
     review_of,
+    search_log,
     search_pubmed,
 )
-from bio_mcp.screening.search_log import PrismaFlow, flow, search_log
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
 
 if TYPE_CHECKING:
-    from bio_mcp.screening.ranking import Ranked, Ranking
+    from bio_mcp.screening.ranking import Ranking
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished)]
 Stage = Literal["abstract", "full_text"]
@@ -48,8 +48,6 @@ class OfReview(Request):
 
 
 class Screen(OfReview):
-    """What to show of the review."""
-
     show: Shown = Field(default="next", description="next to decide, those decided so, or PRISMA counts and searches")
     top_k: int = Field(default=10, ge=1, le=100)
     criteria: str = Field(default=ABSENT, min_length=1, description="inclusion criteria, while few are decided")
@@ -57,16 +55,12 @@ class Screen(OfReview):
 
 
 class PaperLabel(Request):
-    """A decision."""
-
     paper: RecordId = Field(description="PMID, or the id that screenPapers gives")
     decision: Literal["include", "exclude", "maybe", "none"] = Field(description="none takes it back")
     reason: str = Field(default=ABSENT, min_length=1, max_length=500, json_schema_extra=unpublished)
 
 
 class LabelPapers(OfReview):
-    """Papers to bring into the review, and decisions."""
-
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
@@ -74,8 +68,6 @@ class LabelPapers(OfReview):
 
 
 class Counts(Response):
-    """Records of the stage, by decision."""
-
     records: int
     include: int
     exclude: int
@@ -94,8 +86,6 @@ class StoppingEstimate(Response):
 
 
 class ScreenedPaper(Response):
-    """A paper of a review."""
-
     paper: str
     title: str
     url: str | None = None
@@ -110,8 +100,6 @@ class ScreenedPaper(Response):
 
 
 class Reason(Response):
-    """Reports that were excluded for a reason."""
-
     reason: str
     count: int
 
@@ -147,8 +135,6 @@ class Search(Response):
 
 
 class Screened(Response):
-    """Papers of a review, or its report."""
-
     stage: Stage
     papers: list[ScreenedPaper]
     counts: Counts
@@ -161,8 +147,6 @@ class Screened(Response):
 
 
 class Labelled(Response):
-    """What a call changed."""
-
     added: int
     known: int = Field(description="papers to add that were there")
     labelled: int
@@ -184,40 +168,15 @@ def statuses(record_ids: Sequence[str], backends: Backends) -> Statuses:
     return {pmid: each.article.retraction for pmid, each in found.items()}
 
 
-def ranked_paper(ranked: "Ranked", status: Statuses) -> ScreenedPaper:
-    """A paper to be decided."""
-    more = {"score": ranked.score, "why": list(ranked.why), "abstract": cut(ranked.record.abstract, ABSTRACT)}
-    return _paper(ranked.record, status, more)
-
-
-def decided_paper(record: ReviewRecord, label: ScreeningLabel, status: Statuses) -> ScreenedPaper:
-    """A paper that was decided."""
-    more = {"decision": label.decision, "reason": label.reason, "decided_at": instant(label.at)}
-    return _paper(record, status, more)
-
-
-def _paper(record: ReviewRecord, status: Statuses, more: Mapping[str, Any]) -> ScreenedPaper:
+def _paper(record: ReviewRecord, status: Statuses, **more: Any) -> ScreenedPaper:
+    """A paper with `more` of it; what is empty is left out."""
     retraction = status.get(record.record_id)
-    found = {
-        "url": _url(record),
-        "year": record.year,
-        "retraction": retraction.value if retraction in NOTEWORTHY else None,
-        **more,
-    }
-    given = {name: each for name, each in found.items() if each not in (None, "", [])}
-    return ScreenedPaper(paper=record.record_id, title=record.title, **given)
-
-
-def _url(record: ReviewRecord) -> str | None:
+    more["url"] = doi_page(record.doi) if record.doi else None
     if is_pmid(record.record_id):
-        return pubmed_page(record.record_id)
-    return doi_page(record.doi) if record.doi else None
-
-
-def prisma_of(flow: PrismaFlow) -> Prisma:
-    """The counts."""
-    reasons = [Reason(reason=reason, count=count) for reason, count in flow.excluded_by_reason]
-    return Prisma(**flow.counts, excluded_by_reason=reasons)
+        more["url"] = pubmed_page(record.record_id)
+    more |= {"year": record.year, "retraction": retraction.value if retraction in NOTEWORTHY else None}
+    given = {name: each for name, each in more.items() if each not in (None, "", [])}
+    return ScreenedPaper(paper=record.record_id, title=record.title, **given)
 
 
 ASSUMES = (
@@ -306,7 +265,10 @@ def _shown(request: Screen, review: Review, backends: Backends) -> dict[str, Any
         return _decided(request, review, backends)
     ranking, undecided, warnings = _ranking(request, review, backends)
     status = statuses([each.record.record_id for each in ranking.papers], backends)
-    papers = [ranked_paper(each, status) for each in ranking.papers]
+    papers = [
+        _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
+        for each in ranking.papers
+    ]
     return {
         "papers": papers,
         "left_out": undecided - len(papers),
@@ -317,10 +279,7 @@ def _shown(request: Screen, review: Review, backends: Backends) -> dict[str, Any
 
 def _ranking(request: Screen, review: Review, backends: Backends) -> "tuple[Ranking, int, list[str]]":
     """The first undecided papers of the stage, how many there are in all, and warnings."""
-    from bio_mcp.screening.ranking import (
-        rank,  # these load numpy, which a report does not need
-        vectors_of,
-    )
+    from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
 
     at_stage = review.settled(request.stage)
     open_ = {each.record_id for each in review.eligible(request.stage) if each.record_id not in at_stage}
@@ -347,14 +306,23 @@ def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, A
     start = names.index(request.after) + 1 if request.after else 0
     shown = labels[start : start + request.top_k]
     status = statuses([each.record_id for each in shown], backends)
-    papers = [decided_paper(review.by_id[each.record_id], each, status) for each in shown]
+    papers = [
+        _paper(
+            review.by_id[each.record_id],
+            status,
+            decision=each.decision,
+            reason=each.reason,
+            decided_at=instant(each.at),
+        )
+        for each in shown
+    ]
     return {"papers": papers, "left_out": len(labels) - start - len(shown)}
 
 
 def _report(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
     searches = backends.screenings.searches(review.name)
     logged = search_log(searches, request.query_key, backends)
-    return {"prisma": prisma_of(flow(review, searches)), "searches": [Search(**asdict(each)) for each in logged]}
+    return {"prisma": Prisma(**flow(review, searches)), "searches": [Search.of(each) for each in logged]}
 
 
 def _counts(request: OfReview, review: Review) -> Counts:
@@ -366,13 +334,8 @@ def _counts(request: OfReview, review: Review) -> Counts:
 def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
     found = review.stopping(request.stage)
     recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
-    return StoppingEstimate(
-        may_stop=found.reached,
-        recall_at_least=recall,
-        missed_at_most=found.missed_at_most,
-        p_value=round(found.p_value, 4),
-        assumes=ASSUMES,
-    )
+    own = {"may_stop": found.reached, "recall_at_least": recall, "p_value": round(found.p_value, 4)}
+    return StoppingEstimate.of(found, **own, assumes=ASSUMES)
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
@@ -394,11 +357,10 @@ def _labelled(request: LabelPapers, review: Review, done: Sequence[Collected], c
     unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
     early = len(changes.not_at_stage)
     warning = f"{early} papers have no decision at the full text: include their abstracts first"
-    return Labelled(
+    return Labelled.of(
+        changes,
         added=sum(each.new for each in done),
         known=sum(each.known for each in done),
-        labelled=changes.labelled,
-        unchanged=changes.unchanged,
         unknown=list(unknown),
         left=sum(each.left for each in done),
         counts=_counts(request, review),

@@ -26,8 +26,6 @@ JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
 
 
 class RagSearch(Request):
-    """A search of the corpus."""
-
     query: str = Field(min_length=1)
     top_k: int = Field(default=20, ge=1, le=100)
     quality_bias: bool = True

@@ -22,8 +22,6 @@ CONSIDERED = 1_000  # papers, the best, that are looked up in corpus, project an
 
 
 class Seeds(Request):
-    """Where to begin, and how far to go."""
-
     pmids: list[Pmid] = Field(
         default=ABSENT, max_length=MOST_SEEDS, description="default: those that the review includes"
     )

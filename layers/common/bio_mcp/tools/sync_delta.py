@@ -20,8 +20,6 @@ log = logging.getLogger(__name__)
 
 
 class SyncDelta(Request):
-    """The query to sync, or the job to continue."""
-
     query_key: QueryKey = Field(description="your name for this query, the same each time")
     term: str = Field(min_length=1, description="PubMed search syntax")
     overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
