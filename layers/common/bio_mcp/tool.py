@@ -9,6 +9,7 @@ follow from the declaration.
 
 import functools
 import inspect
+import operator
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from bio_mcp.callers import Scope
@@ -81,19 +82,25 @@ class Response(BaseModel):
 
     @classmethod
     def of(cls, *sources: Any, **named: Any) -> Self:
-        """An answer with what `sources` have under the names of its fields (camelCase as snake_case), and `named`."""
+        """An answer with what `sources` have under the names of its fields (camelCase as snake_case), and `named`;
+        without what is empty of the fields that are `said`."""
         found = {
             field: getattr(source, attribute)
             for source in sources
             for field, attribute in _attributes(cls).items()
             if field not in named and hasattr(source, attribute)
         }
-        return cls(**found, **named)
+        given = {**found, **named}
+        return cls(**{name: each for name, each in given.items() if each or not cls.model_fields[name].exclude_if})
 
 
 @functools.cache
 def _attributes(model: type[BaseModel]) -> dict[str, str]:
     return {name: re.sub("(?<=[a-z])[A-Z]", lambda each: f"_{each[0].lower()}", name) for name in model.model_fields}
+
+
+said: Callable[..., Any] = functools.partial(Field, exclude_if=operator.not_)
+"""A field of an answer that is left out where it is empty."""
 
 
 def stated(**fields: Any) -> dict[str, Any]:

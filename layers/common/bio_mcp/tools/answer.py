@@ -103,24 +103,19 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
         filters=filters_of(request.filters),
         language=request.lang,
     )
-    return GivenAnswer(
+    return GivenAnswer.of(
+        given,
         answer=given.text,
         citations=[_citation(each, given) for each in given.cited],
         scores=AnswerScores(retrieval=given.retrieval, answer_conf=given.confidence),
         withheld=given.reason is not None,
         tau=backends.answer_tau,
-        mode=given.mode,
-        answer_id=given.answer_id,
-        conflicts=[
-            Contradiction(between=[each.one + 1, each.other + 1], outcome=each.outcome, reason=each.reason)
-            for each in given.conflicts
-        ],
+        conflicts=[Contradiction.of(each, between=[each.one + 1, each.other + 1]) for each in given.conflicts],
         reason=given.reason or "",
         parts=[
-            AnsweredPart(part=each.subject, question=each.question, answer_conf=confidence)
+            AnsweredPart.of(each, part=each.subject, answer_conf=confidence)
             for each, confidence in zip(given.evidence.parts, given.evidence.of_parts, strict=True)
         ],
-        warnings=list(given.warnings),
     )
 
 
@@ -128,13 +123,12 @@ def _citation(extract: Extract, given: Answer) -> Citation:
     article, span = extract.document.article, extract.span
     parts = [each.subject for each in given.evidence.parts if each.found(span.pmid)]
     of_parts: dict[str, Any] = {"parts": parts} if given.evidence.parts else {}
-    return Citation(
+    return Citation.of(
+        span,
         id=f"pmid:{span.pmid}",
         uri=f"paper://pmid/{span.pmid}",
         title=article.title or article.vernacular_title or "",
         span=span.where,
-        quote=span.quote,
-        version=span.version,
         relevance=round(extract.relevance, 4),
         retraction=article.retraction,
         **of_parts,

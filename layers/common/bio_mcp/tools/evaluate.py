@@ -10,7 +10,7 @@ from bio_mcp.evaluating.questions import EvaluationSet, curated, questions_in, s
 from bio_mcp.evaluating.run import KIND, TOOL, EvaluationReport, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
-from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools.fields import TTM
 
 SETS = {"smoke": smoke, "curated": curated}
@@ -49,7 +49,7 @@ class EvalResult(Response):
     version: str | None = Field(default=None, description="of the set")
     model: str | None = Field(default=None, description="fingerprint of the one that made the vectors")
     warnings: list[str] = Field(default_factory=list)
-    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+    ended: str | None = said(default=None, description="when the reported job ended; this call did nothing")
 
 
 @tool(
@@ -104,7 +104,8 @@ def questions_of(name: str, uri: str | None, backends: Backends, local: bool) ->
 def _result(report: EvaluationReport, version: str, backends: Backends, *, local: bool) -> EvalResult:
     """Files of this machine are named to its user only; others are given the key of the report."""
     key = report.cursor.report_key
-    return EvalResult(
+    return EvalResult.of(
+        report,
         metrics=[
             EvalMetric.of(
                 each,
@@ -114,10 +115,6 @@ def _result(report: EvaluationReport, version: str, backends: Backends, *, local
             for each in report.cursor.results
         ],
         report_uri=backends.blobs.uri(key) if key and local else key,
-        state=report.state,
-        job_id=report.job_id,
         version=version,
         model=backends.embeddings.fingerprint,
-        warnings=list(report.warnings),
-        **stated(ended=report.ended),
     )

@@ -23,7 +23,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import EXPIRING_DAYS
-from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, stated, tool
+from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, said, tool
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
 
 MOST_HITS = 200  # that a search ranks
@@ -49,7 +49,7 @@ class ExportedFile(LinkedFile):
     """The file. `url` downloads it for an hour, where there is such an address; `uri/1` is the first part."""
 
     parts: int
-    url: str | None = None
+    url: str | None = said(default=None)
     expires_at: str
 
 
@@ -60,11 +60,11 @@ class Exported(Response):
     state: str = Field(description="complete, incomplete, continues, running or cancelled")
     papers: int = Field(description="in the file")
     expected: int
-    file: ExportedFile | None = None
+    file: ExportedFile | None = said(default=None)
     absent: int = Field(default=0, description="papers that are in no source")
     missing: list[AnsweredPmid] = Field(default_factory=list, description="the first of them")
     warnings: list[str] = Field(default_factory=list)
-    ended: str | None = None
+    ended: str | None = said(default=None)
 
 
 @tool(
@@ -104,30 +104,22 @@ def _selection(request: ExportPapers) -> Selection:
 
 def _exported(report: ExportReport, backends: Backends, context: Context) -> Exported:
     cursor = report.cursor
-    return Exported(
-        job_id=report.job.job_id,
-        state=report.state,
-        papers=cursor.written,
-        expected=cursor.expected,
-        absent=cursor.absent,
-        missing=cursor.missing,
-        warnings=list(report.warnings),
-        **stated(file=_file(report.job, cursor, backends, context) if cursor.file else None, ended=report.ended),
-    )
+    file = _file(report.job, cursor, backends, context) if cursor.file else None
+    return Exported.of(report, cursor, papers=cursor.written, file=file)
 
 
 def _file(job: Job, cursor: ExportCursor, backends: Backends, context: Context) -> ExportedFile:
     """The file; its address is of this machine's disk for the user of this machine alone."""
     name = f"papers-{job.created:%Y%m%d}{format_of(job).suffix}"
     here = backends.blobs.uri(cursor.file) if context.local else None
-    return ExportedFile(
+    return ExportedFile.of(
         uri=f"export://{job.job_id}",
         name=name,
         mime_type=format_of(job).mime_type,
         bytes=cursor.length,
         parts=len(cursor.parts),
         expires_at=instant(job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
-        **stated(url=backends.blobs.link(cursor.file, name, LINK_S) or here),
+        url=backends.blobs.link(cursor.file, name, LINK_S) or here,
     )
 
 

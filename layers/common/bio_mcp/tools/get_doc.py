@@ -13,7 +13,7 @@ from bio_mcp.literature.records import Article, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.tool import Request, Response, resource, stated, tool
+from bio_mcp.tool import Request, Response, resource, said, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import AnyId, WholeSource, names, source, whole_source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId
@@ -58,7 +58,7 @@ class Paper(Response):
     authors: list[str] = Field(default_factory=list)
     year: int | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    trials: list[dict[str, str]] = Field(default_factory=list)
+    trials: list[dict[str, str]] = said(default_factory=list)
     left_out: str | None = Field(default=None, description="what is missing for length: authors, or of the abstract")
 
 
@@ -123,15 +123,14 @@ def pubmed_paper(backends: Backends, pmid: str) -> Paper:
 def study(backends: Backends, id: str) -> Study:
     """Bibliographic metadata of one paper of the corpus."""
     article = stored_document(id, backends).article
-    whole = Study(
-        pmid=article.pmid,
+    whole = Study.of(
+        article,
         title=article.title or article.vernacular_title or "",
         abstract=abstract_text(article) or None,
         authors=[each.short_name for each in article.authors],
         journal=_source(article),
         year=year(article),
         links=links_of(article),
-        retraction=article.retraction,
     )
     return fitted(whole, answer_size.DEFAULT - answer_size.AUDIT)
 
@@ -181,23 +180,20 @@ def paper_of(document: Document, backends: Backends) -> Paper:
     article = document.article
     weighed = quality(article, backends.today())
     printed = article.publication_date or article.electronic_date
-    return Paper(
+    return Paper.of(
+        article,
+        document,
         doc_id=f"pmid:{article.pmid}",
-        title=article.title,
         abstract=abstract_text(article) or None,
         journal=_source(article),
         pub_types=[each.name for each in article.publication_types],
         pdat=printed.iso if printed else None,
         edat=_instant(article.edat),
         lr=_instant(article.date_revised.isoformat() if article.date_revised else None),
-        pmcid=article.pmcid,
         quality=PaperQuality.of(weighed, version=QUALITY_VERSION),
-        version=document.version,
-        doi=article.doi,
         authors=[each.short_name for each in article.authors],
         year=year(article),
-        retraction=article.retraction,
-        **stated(trials=registrations(article)),
+        trials=registrations(article),
     )
 
 

@@ -4,12 +4,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.hybrid_search import Hit, HybridQuestion, hybrid_search
+from bio_mcp.answering.hybrid_search import HybridQuestion, hybrid_search
 from bio_mcp.answering.search import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.question import parse_question
-from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import TTM, ProjectId
@@ -45,10 +45,10 @@ class HybridHit(Response):
     snippet: str
     score: float
     source: str
-    pmid: str = ""
-    project: str = ""
-    pages: list[int] = Field(default_factory=list)
-    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    pmid: str = said(default="")
+    project: str = said(default="")
+    pages: list[int] = said(default_factory=list)
+    retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
 
 
 class HybridHits(MayBePartial):
@@ -85,23 +85,10 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
     found = hybrid_search(question, backends, context.deadline)
     thai: dict[str, Any] = {"english": question.asked.english} if question.asked.is_thai else {}
     answer = HybridHits(
-        hits=[_shown(each) for each in found.hits],
+        hits=[HybridHit.of(each, type=each.kind) for each in found.hits],
         **answer_size.status_of(found.reasons),
         warnings=list(found.warnings),
         **thai,
     )
     most = request.max_characters - answer_size.AUDIT
     return answer_size.or_partial(answer, "hits", "ask for more characters", most)
-
-
-def _shown(hit: Hit) -> HybridHit:
-    more = stated(pmid=hit.pmid, project=hit.project, pages=hit.pages, retraction=hit.retraction)
-    return HybridHit(
-        id=hit.id,
-        type=hit.kind,
-        title=hit.title,
-        snippet=hit.snippet,
-        score=hit.score,
-        source=hit.source,
-        **more,
-    )

@@ -12,7 +12,7 @@ from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
 from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.ports import Backends
 from bio_mcp.tenants import NO_EDGES
-from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report
 
@@ -48,7 +48,7 @@ class IngestResult(Response):
     documents_expected: int = Field(default=0, ge=0)
     documents_unchanged: int = Field(default=0, ge=0)
     failed: int = Field(default=0, ge=0)
-    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+    ended: str | None = said(default=None, description="when the reported job ended; this call did nothing")
 
 
 @tool(
@@ -88,7 +88,9 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
 
 def _result(project_id: str, report: IngestReport, backends: Backends) -> IngestResult:
     cursor, project = report.cursor, backends.projects.get(project_id)
-    return IngestResult(
+    return IngestResult.of(
+        report,
+        cursor,
         chunks_written=cursor.chunks,
         documents_processed=cursor.processed,
         project=project_id,
@@ -96,12 +98,8 @@ def _result(project_id: str, report: IngestReport, backends: Backends) -> Ingest
         sparse_model=SPARSE_MODEL if project.hybrid_enabled else None,
         duration_seconds=round(cursor.seconds, 3),
         warnings=answer_size.some(report.warnings),
-        job_id=report.job_id,
-        state=report.state,
         documents_expected=cursor.expected,
         documents_unchanged=cursor.unchanged,
-        failed=cursor.failed,
-        **stated(ended=report.ended),
     )
 
 
@@ -158,7 +156,7 @@ class RunResult(Response):
     first_edges: list[str] = Field(default_factory=list, description="the log has the others")
     held_back: int = Field(default=0, ge=0, description="statements that are denied, open or ambiguous")
     warnings: list[str] = Field(default_factory=list, description="tell the user")
-    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+    ended: str | None = said(default=None, description="when the reported job ended; this call did nothing")
 
 
 @tool(
@@ -209,21 +207,20 @@ def _provider(asked: Ocr | Ner | None, default: str) -> Provider:
 
 def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
     report, edges = ran.report, [each for each in ran.lines if each.get("write") == "edge"]
-    return RunResult(
-        job_id=report.job_id,
+    return RunResult.of(
+        report,
+        report.cursor,
+        ran,
         status=_status(report),
         log_uri=log_uri,
         dry_run=request.dry_run,
-        project=ran.project,
         documents=report.cursor.processed,
-        failed=report.cursor.failed,
         passages=report.cursor.chunks,
         mentions=sum("mention" in each for each in ran.lines),
         edges=len(edges),
         first_edges=[f"{each['from']} {each['edge']} {each['to']}" for each in edges[:FIRST_EDGES]],
         held_back=sum("statement" in each and each["problem"] is not None for each in ran.lines),
         warnings=answer_size.some(report.warnings),
-        **stated(ended=report.ended),
     )
 
 

@@ -14,7 +14,7 @@ from bio_mcp.graph.paths import Filters, Visit, Walk
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Graph
-from bio_mcp.tool import ABSENT, Context, Request, Response, resource, stated, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import DEFAULT, MaxCharacters
 from bio_mcp.tools.fields import TTM
@@ -61,9 +61,9 @@ class PathNode(Response):
     type: str
     label: str
     edge: str | None = None
-    sources: list[str] = Field(default_factory=list)
-    pmids: list[str] = Field(default_factory=list)
-    retracted: list[str] = Field(default_factory=list)
+    sources: list[str] = said(default_factory=list)
+    pmids: list[str] = said(default_factory=list)
+    retracted: list[str] = said(default_factory=list)
 
 
 class GraphPath(RootModel[list[PathNode]]):
@@ -141,14 +141,12 @@ def filters_of(given: PathFilters, graph: Graph) -> Filters:
 
 def _path_node(visit: Visit, retracted: Container[str]) -> PathNode:
     node, edge = visit.node, visit.edge
-    led: dict[str, Any] = {}
-    if edge:
-        pmids = pmids_of(edge)
-        bad = [each for each in pmids if each in retracted]
-        led = stated(
-            edge=direction(edge, backwards=visit.backwards), sources=list(edge.sources), pmids=pmids, retracted=bad
-        )
-    return PathNode(id=node.node_id, type=node.type.value, label=node.label, **led)
+    named: dict[str, Any] = {"id": node.node_id, "type": node.type.value, "label": node.label}
+    if not edge:
+        return PathNode(**named)
+    pmids = pmids_of(edge)
+    bad = [each for each in pmids if each in retracted]
+    return PathNode.of(edge, **named, edge=direction(edge, backwards=visit.backwards), pmids=pmids, retracted=bad)
 
 
 def direction(edge: Edge, *, backwards: bool) -> str:
@@ -292,13 +290,12 @@ def _phrase(finding: Finding) -> str:
 def entity_of(checked: Checked) -> CheckedEntity:
     """How an entity was looked up."""
     node = checked.node
-    return CheckedEntity(
+    return CheckedEntity.of(
+        checked,
         entity_id=node.node_id if node else checked.asked,
         type="formulation" if checked.type == "formulation" else "herb",
-        status=checked.status,
         label=node.label if node else None,
-        sources=list(checked.sources),
-        candidates=[Candidate(id=each.node_id, type=each.type.value, label=each.label) for each in checked.candidates],
+        candidates=[Candidate.of(each, id=each.node_id) for each in checked.candidates],
     )
 
 

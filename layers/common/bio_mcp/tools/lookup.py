@@ -16,7 +16,7 @@ from bio_mcp.querying import full_text, identifiers
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import required
 from bio_mcp.querying.versions import retraction_statuses
-from bio_mcp.tool import Context, Request, Response, stated
+from bio_mcp.tool import Context, Request, Response, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import live_tool
@@ -135,9 +135,9 @@ class AskedPlace(Response):
 
     place: full_text.Place
     outcome: full_text.Outcome
-    detail: str = ""
-    url: str | None = None
-    licence: str = ""
+    detail: str = said(default="")
+    url: str | None = said(default=None)
+    licence: str = said(default="")
 
 
 class FullArticle(MayBePartial):
@@ -303,14 +303,7 @@ def get_full_text(request: FullTextQuestion, backends: Backends, context: Contex
         leftOutSections=shown.left_out,
         retraction=statuses.get(climbed.ids.pmid, RetractionStatus.UNKNOWN),
         source=climbed.place,
-        places=[
-            AskedPlace(
-                place=each.place,
-                outcome=each.outcome,
-                **stated(detail=each.detail, url=each.url, licence=each.licence),
-            )
-            for each in climbed.rungs
-        ],
+        places=[AskedPlace.of(each) for each in climbed.rungs],
         **answer_size.status_of(reasons),
     )
 
@@ -338,17 +331,13 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
     sections = [
         ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
     ]
-    answer = BookRecord(
-        pmid=article.pmid,
-        accession=book.accession,
+    answer = BookRecord.of(
+        article,
+        book,
         bookTitle=book.title,
-        title=article.title,
-        publisher=book.publisher,
         citation=cite(article, "vancouver"),
         sections=sections,
-        contents=list(book.contents),
         url=Work(article).url,
-        retraction=article.retraction,
         status="complete",
     )
     advice = f"ask for more characters, or read the chapter at {answer.url}"

@@ -27,7 +27,7 @@ from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.retrieval.project_chunks import ChunkFilters
 from bio_mcp.retrieval.quotes import is_same_work, unrepeated
 from bio_mcp.retrieval.ranking import rounded
-from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
 from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId
@@ -168,20 +168,20 @@ class Passage(Response):
     page_span: list[int] | None
     section_path: list[str]
     doi: str | None = None
-    url: str | None = None
+    url: str | None = said(default=None)
     full_text: str | None = None
-    truncated: bool = False
+    truncated: bool = said(default=False)
     chunk_id: str = ""
     doc_id: str = ""
-    title: str | None = None
-    year: int | None = None
-    pmid: str | None = None
-    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    title: str | None = said(default=None)
+    year: int | None = said(default=None)
+    pmid: str | None = said(default=None)
+    retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
     kind: SectionKind = SectionKind.BODY
     sim: float | None = None
-    bm25: float | None = None
-    project: str = ""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    bm25: float | None = said(default=None)
+    project: str = said(default="")
+    metadata: dict[str, Any] = said(default_factory=dict)
 
 
 class FoundChunks(Response):
@@ -435,29 +435,18 @@ def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
 def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Passage:
     """The hit as clients see it. Fields that say nothing are left out, but for the contract's."""
     chunk, work, most = hit.chunk, hit.chunk.work, hit.project.max_characters
-    more = stated(
+    return Passage.of(
+        chunk,
+        work,
+        render_text=cut(hit.text, most),
+        score=hit.score,
+        full_text=whole,
         truncated=len(hit.text) > most,
-        title=work.title,
-        year=work.year,
-        pmid=hit.pmid,
         url=work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(hit.pmid) if hit.pmid else None),
+        pmid=hit.pmid,
         retraction=hit.retraction,
+        sim=rounded(hit.sim),
         bm25=rounded(hit.bm25),
         project=hit.project.project_id if request.projects else None,
         metadata=further(chunk.metadata),
-    )
-    return Passage(
-        render_text=cut(hit.text, most),
-        score=hit.score,
-        citekey=work.citekey,
-        section=chunk.section,
-        page_span=list(chunk.page_span) if chunk.page_span else None,
-        section_path=list(chunk.section_path),
-        doi=work.doi,
-        full_text=whole,
-        chunk_id=chunk.chunk_id,
-        doc_id=work.doc_id,
-        kind=chunk.kind,
-        sim=rounded(hit.sim),
-        **more,
     )

@@ -15,13 +15,13 @@ from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.clock import instant, utc
 from bio_mcp.literature.identifiers import pubmed_page, registrations, request_url
-from bio_mcp.literature.records import MONTHS, Article, Author, Journal, PartialDate, RetractionStatus
+from bio_mcp.literature.records import MONTHS, Article, Author, Journal, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, ConnectionStatus, DocSummary, EntrezDatabase
 from bio_mcp.querying import search as querying
 from bio_mcp.querying.search import DateRange, DateType, clean, effective_term, required, unknown_type_reasons
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.tool import ABSENT, Context, Request, Response, resource, stated
+from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import PMID, PUBMED, AnsweredPmid, Pmid, live_tool
@@ -104,10 +104,10 @@ class PubmedAuthor(Response):
     firstName: str | None = None
     initials: str | None = None
     affiliation: str | None = None
-    collectiveName: str | None = None
-    suffix: str = ABSENT
-    orcid: str = ABSENT
-    affiliationIndices: list[int] = Field(default_factory=list)
+    collectiveName: str | None = said(default=None)
+    suffix: str = said(default=ABSENT)
+    orcid: str = said(default=ABSENT)
+    affiliationIndices: list[int] = said(default_factory=list)
 
 
 class PublicationDate(Response):
@@ -162,9 +162,9 @@ class ArticleDetails(Response):
     pmcid: str | None = None
     book: dict[str, str] = ABSENT
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    corrections: list[str] = Field(default_factory=list)
-    affiliations: list[str] = Field(default_factory=list)
-    trials: list[dict[str, str]] = ABSENT
+    corrections: list[str] = said(default_factory=list)
+    affiliations: list[str] = said(default_factory=list)
+    trials: list[dict[str, str]] = said(default=ABSENT)
 
 
 def details_of(article: Article, request: "FetchArticles") -> ArticleDetails:
@@ -172,19 +172,25 @@ def details_of(article: Article, request: "FetchArticles") -> ArticleDetails:
     mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
     places = [place for each in article.authors for place in each.affiliations] if request.includeAffiliations else []
     index = {} if short else {place: at for at, place in enumerate(dict.fromkeys(places))}
-    details = _present(book=_book(article), meshTerms=list(_mesh(article)) if mesh else None)
+    details: dict[str, Any] = {}
+    if book := article.book:
+        names = ("title", "publisher", "edition", "accession")
+        details["book"] = stated(**{name: getattr(book, name) for name in names})
+    if mesh:
+        details["meshTerms"] = list(_mesh(article))
     if not short:
         headings = [heading.name for heading in article.mesh] if mesh else []
         details |= {
             "abstractText": abstract_text(article) or None,
             "publicationTypes": [each.name for each in article.publication_types],
             "keywords": list(article.keywords) or headings,
+            "corrections": _corrections(article),
+            "affiliations": list(index),
+            "trials": registrations(article),
         }
         if request.includeGrantInfo:
             details["grantList"] = [PubmedGrant.of(each, grantId=each.number) for each in article.grants]
-        trials = registrations(article)
-        details |= stated(corrections=_corrections(article), affiliations=list(index), trials=trials)
-    return ArticleDetails(
+    return ArticleDetails.of(
         pmid=article.pmid,
         title=article.title,
         authors=[_author(each, index) for each in article.authors],
@@ -196,43 +202,24 @@ def details_of(article: Article, request: "FetchArticles") -> ArticleDetails:
     )
 
 
-def _present(**parts: Any) -> dict[str, Any]:
-    """The parts that exist and were requested."""
-    return {name: part for name, part in parts.items() if part is not None}
-
-
 def _author(author: Author, index: Mapping[str, int]) -> PubmedAuthor:
     """A group or a person; `index` maps an affiliation to its place in the article's list."""
     places = [index[place] for place in author.affiliations if place in index]
-    more = _present(suffix=author.suffix, orcid=author.orcid, affiliationIndices=places or None)
     if author.collective_name:
-        return PubmedAuthor(collectiveName=author.collective_name, **more)
-    return PubmedAuthor(lastName=author.last_name, firstName=author.fore_name, initials=author.initials, **more)
+        return PubmedAuthor.of(collectiveName=author.collective_name, orcid=author.orcid, affiliationIndices=places)
+    return PubmedAuthor.of(author, firstName=author.fore_name, affiliationIndices=places)
 
 
 def _journal(article: Article) -> JournalIssue:
     """For a chapter, its book's title and date."""
     journal, book = article.journal or Journal(), article.book
     dated = article.publication_date or (book and book.contribution_date) or article.electronic_date
-    return JournalIssue.of(
-        journal,
-        title=journal.title or (book and book.title) or None,
-        pages=article.pages,
-        publicationDate=_date(dated),
-    )
-
-
-def _date(dated: PartialDate | None) -> PublicationDate:
-    if dated is None:
-        return PublicationDate()
-    month = MONTHS[dated.month - 1] if dated.month else None
-    return PublicationDate.of(dated, month=month, medlineDate=dated.text)
-
-
-def _book(article: Article) -> dict[str, str] | None:
-    if (book := article.book) is None:
-        return None
-    return _present(title=book.title, publisher=book.publisher, edition=book.edition, accession=book.accession)
+    date = PublicationDate()
+    if dated:
+        month = MONTHS[dated.month - 1] if dated.month else None
+        date = PublicationDate.of(dated, month=month, medlineDate=dated.text)
+    title = journal.title or (book and book.title) or None
+    return JournalIssue.of(journal, title=title, pages=article.pages, publicationDate=date)
 
 
 def _mesh(article: Article) -> Iterator[MeshTerm]:

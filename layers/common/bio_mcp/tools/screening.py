@@ -334,8 +334,13 @@ def _counts(request: OfReview, review: Review) -> Counts:
 def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
     found = review.stopping(request.stage)
     recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
-    own = {"may_stop": found.reached, "recall_at_least": recall, "p_value": round(found.p_value, 4)}
-    return StoppingEstimate.of(found, **own, assumes=ASSUMES)
+    return StoppingEstimate(
+        may_stop=found.reached,
+        recall_at_least=recall,
+        missed_at_most=found.missed_at_most,
+        p_value=round(found.p_value, 4),
+        assumes=ASSUMES,
+    )
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:

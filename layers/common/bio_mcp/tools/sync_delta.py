@@ -12,7 +12,7 @@ from bio_mcp.syncing import queries, withdrawals
 from bio_mcp.syncing.cursor import SyncReport
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
-from bio_mcp.tool import ABSENT, Context, Request, Response, stated, tool
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import BIO_MCP, QueryKey, log_report
 
@@ -47,7 +47,7 @@ class SyncResult(Response):
     failed: int = Field(default=0, ge=0)
     expected: int = Field(default=0, ge=0)
     state: str = Field(default="complete", description="complete, incomplete, continues, running or cancelled")
-    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+    ended: str | None = said(default=None, description="when the reported job ended; this call did nothing")
 
 
 @tool(
@@ -73,18 +73,11 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     """
     report = _run(request, backends, context)
     log_report(log, "sync", report, query_key=request.query_key)
-    return SyncResult(
-        job_id=report.job_id,
-        inserted=report.inserted,
-        updated=report.updated,
-        skipped=report.skipped,
+    return SyncResult.of(
+        report,
         pmids_processed=report.processed,
         max_edat_seen=report.max_edat,
         warnings=answer_size.some(report.warnings),
-        failed=report.failed,
-        expected=report.expected,
-        state=report.state,
-        **stated(ended=report.ended),
     )
 
 
