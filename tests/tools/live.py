@@ -12,7 +12,7 @@ from bio_mcp.tools import pubmed
 from tests.adapters.clocks import Clock
 
 KEY = "0123456789abcdef0123456789abcdef0123"
-IDENTITY = {"tool": "bio-mcp-tests", "email": "secret.admin@example.org", "api_key": KEY}
+IDENTITY = {"tool": "bio-mcp-tests", "email": "secret.admin@example.org"}
 
 
 class Live:
@@ -20,7 +20,7 @@ class Live:
 
     def __init__(self, base_url, tries=6):
         clock = Clock()
-        self.wire = HttpTransport(base_url, identity=IDENTITY)
+        self.wire = HttpTransport(base_url, identity=IDENTITY, key=lambda: KEY)
         backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
         self.pubmed = Eutils(self.wire, pacer=LocalRateLimiter(0.0, clock, clock.sleep), backoff=backoff)
 
@@ -45,11 +45,10 @@ class LiveDesk:
 
     def __init__(self, ncbi, tries=3):
         clock = Clock()
-        pacer, backoff = (
-            LocalRateLimiter(0.0, clock, clock.sleep),
-            Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep),
-        )
-        self.pubmed = Eutils(HttpTransport(ncbi.base_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        pacer = LocalRateLimiter(0.0, clock, clock.sleep)
+        backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
+        wire = HttpTransport(ncbi.base_url, identity=IDENTITY, key=lambda: KEY)
+        self.pubmed = Eutils(wire, pacer=pacer, backoff=backoff)
         self.converter = Eutils(ConverterTransport(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
         self.lookup = EntrezLookup(self.pubmed, self.converter)
 

@@ -16,7 +16,7 @@ from tests.adapters.clocks import Clock
 KEY = "0123456789abcdef0123456789abcdef0123"
 EMAIL = "secret.admin@example.org"
 IP = "203.0.113.7"
-IDENTITY = {"tool": "bio-mcp-tests", "email": EMAIL, "api_key": KEY}
+WHO = {"identity": {"tool": "bio-mcp-tests", "email": EMAIL}, "key": lambda: KEY}
 
 Step = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 
@@ -46,7 +46,7 @@ def eutils(*steps: Step, clock: Clock | None = None, tries: int = 6, **wire) -> 
     clock = clock or Clock()
     ncbi = Ncbi(list(steps), clock=clock)
     client = Eutils(
-        HttpTransport("https://ncbi.test/eutils/", identity=IDENTITY, transport=httpx.MockTransport(ncbi), **wire),
+        HttpTransport("https://ncbi.test/eutils/", **WHO, transport=httpx.MockTransport(ncbi), **wire),
         pacer=LocalRateLimiter(0.1, clock, clock.sleep),
         backoff=Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep),
     )

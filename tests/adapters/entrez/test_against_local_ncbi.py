@@ -6,30 +6,25 @@ from collections.abc import Iterator
 import pytest
 
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.transport import HttpTransport, KeyRejected
+from bio_mcp.adapters.entrez.transport import ClientRejected, HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NcbiFailed
 from tests.adapters.clocks import Clock
+from tests.adapters.entrez.scripted import KEY, WHO
 from tests.support.eutils_server.client import Running
-
-IDENTITY = {"tool": "bio-mcp-tests", "email": "tests@example.org", "api_key": "k" * 36}
-
-
-def quick(ncbi: Running, identity: dict[str, str] = IDENTITY) -> Eutils:
-    """A client that neither spreads its requests nor pauses between tries, whatever NCBI asks."""
-    clock = Clock()
-    return Eutils(
-        HttpTransport(ncbi.base_url, identity=identity),
-        pacer=LocalRateLimiter(0.0, clock, clock.sleep),
-        backoff=Backoff(sleep=clock.sleep),
-    )
 
 
 @pytest.fixture
 def client(ncbi: Running) -> Iterator[Eutils]:
-    opened = quick(ncbi)
+    """A client that neither spreads its requests nor pauses between tries, whatever NCBI asks."""
+    clock = Clock()
+    opened = Eutils(
+        HttpTransport(ncbi.base_url, **WHO),
+        pacer=LocalRateLimiter(0.0, clock, clock.sleep),
+        backoff=Backoff(sleep=clock.sleep),
+    )
     yield opened
     opened.close()
 
@@ -47,12 +42,6 @@ def test_every_record_of_the_day_is_found_and_fetched(client, ncbi):
         for record in client.efetch(ids[start : start + 200], deadline=NEVER)
     ]
     assert sorted(fetched) == sorted(there)
-    identities = [request["params"] for request in ncbi.control.requests()]
-    assert all({"tool", "email"} <= names_of(params) for params in identities)
-
-
-def names_of(params: object) -> set[str]:
-    return set(params) if isinstance(params, dict) else {name for name, _ in params}
 
 
 def test_contact_with_ncbi_is_remembered(client, ncbi):
@@ -81,13 +70,11 @@ def test_the_small_utilities_answer(client, ncbi):
     assert "PMID- " in client.efetch_text([str(ncbi.control.pmids()[0])])
 
 
-def test_an_invalid_key_is_reported_without_it(ncbi):
-    ncbi.control.rules(invalid_keys=["k" * 36])
-    client = quick(ncbi)
-    with pytest.raises(KeyRejected) as refused:
+def test_an_invalid_key_is_reported_without_it(client, ncbi):
+    ncbi.control.rules(invalid_keys=[KEY])
+    with pytest.raises(ClientRejected, match="API key") as refused:
         client.esearch("cancer")
-    client.close()
-    assert "kkkk" not in f"{refused.value} {refused.value.details}"
+    assert KEY not in f"{refused.value} {refused.value.details}"
     assert len(ncbi.control.requests()) == 1
 
 

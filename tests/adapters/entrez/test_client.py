@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez.transport import BeyondReach, ClientRejected, KeyRejected
+from bio_mcp.adapters.entrez.transport import BeyondReach, ClientRejected
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
     DeadlineExceeded,
@@ -66,7 +66,7 @@ def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
 
 
 PERMANENT = {
-    "key": (lambda: message({"error": "API key invalid", "api-key": KEY}, 400), KeyRejected),
+    "key": (lambda: message({"error": "API key invalid", "api-key": KEY}, 400), ClientRejected),
     "beyond reach": (
         lambda: message('{"esearchresult":{"ERROR":"Exception:\n\'retstart\' cannot be larger than 9998."}}'),
         BeyondReach,

@@ -1,5 +1,6 @@
 import pytest
 
+from bio_mcp.adapters.entrez.client import EntrezLookup
 from bio_mcp.adapters.entrez.utilities import read_matches
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.ncbi import Citation, CitationMatch, Spelling
@@ -44,7 +45,7 @@ def test_an_empty_query_is_not_spelt():
 def test_citations_are_matched_in_order_by_their_own_numbers():
     body = "fake journal|2000||||c1|NOT_FOUND;INVALID_JOURNAL\nproc natl|1991|88|3248|mann bj|c0|2014248\n"
     client, ncbi = eutils(message(body))
-    assert client.ecitmatch([MANN, FAKE]) == [
+    assert EntrezLookup(client, client).ecitmatch([MANN, FAKE]) == [
         CitationMatch(MANN, "2014248"),
         CitationMatch(FAKE, None, "NOT_FOUND;INVALID_JOURNAL"),
     ]
@@ -61,4 +62,4 @@ def test_an_unanswered_citation_is_not_taken_for_not_found():
 def test_a_citation_that_would_break_the_line_is_refused(citations):
     client, _ = eutils()
     with pytest.raises(InvalidInput):
-        client.ecitmatch(citations)
+        EntrezLookup(client, client).ecitmatch(citations)

@@ -11,7 +11,7 @@ import pytest
 from bio_mcp.adapters.entrez.transport import AnswerTooLarge, HttpTransport
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed
-from tests.adapters.entrez.scripted import IDENTITY, KEY
+from tests.adapters.entrez.scripted import KEY, WHO
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -56,7 +56,7 @@ def _request(connection: socket.socket) -> bytes:
 
 @contextmanager
 def wire(base_url: str, **settings) -> Iterator[HttpTransport]:
-    opened = HttpTransport(base_url, identity=IDENTITY, **settings)
+    opened = HttpTransport(base_url, **WHO, **settings)
     try:
         yield opened
     finally:
@@ -72,6 +72,15 @@ def test_a_request_is_one_form_with_the_identity_in_its_body():
     assert body.startswith(b"id=1&id=2&db=pubmed&")
     assert KEY.encode() in body
     assert KEY.encode() not in head
+
+
+def test_a_key_is_read_again_for_each_request(closed):
+    keys = iter(["old", "new"])
+    with serving(OK, OK) as (base_url, heard):
+        sender = closed(HttpTransport(base_url, identity={}, key=lambda: next(keys)))
+        for _ in range(2):
+            sender.send("einfo", {}, NEVER)
+    assert [each.rpartition(b"api_key=")[2] for each in heard] == [b"old", b"new"]
 
 
 def test_requests_share_a_connection():

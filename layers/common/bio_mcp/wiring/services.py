@@ -37,23 +37,25 @@ if TYPE_CHECKING:
 WAIT_S = 9.0  # for a service that the doctor asks
 
 
+def _identity(own: Mode) -> dict[str, str]:
+    """What each request to NCBI says of who asks."""
+    return {"tool": own.settings.ncbi_tool, "email": own.settings.ncbi_admin_email}
+
+
 def _entrez(own: Mode) -> "Eutils":
-    from bio_mcp.adapters.entrez.transport import HttpTransport, Identity
+    from bio_mcp.adapters.entrez.transport import HttpTransport
     from bio_mcp.adapters.metered import MeteredTurns
 
-    to = own.settings
-    transport = HttpTransport(to.ncbi_base_url, identity=Identity(to.ncbi_tool, to.ncbi_admin_email, own.ncbi_key))
+    transport = HttpTransport(own.settings.ncbi_base_url, identity=_identity(own), key=own.ncbi_key)
     return _eutils(own, transport, MeteredTurns(own.rate_limiter))
 
 
 def _lookup(own: Mode) -> "NcbiLookup":
     """Over the rate limiter of the E-utilities."""
     from bio_mcp.adapters.entrez.client import ConverterTransport, EntrezLookup
-    from bio_mcp.adapters.entrez.transport import Identity
 
-    to = own.settings
     asked: Any = own.entrez  # the client itself, whose pace this shares
-    transport = ConverterTransport(to.converter_url, identity=Identity(to.ncbi_tool, to.ncbi_admin_email, None))
+    transport = ConverterTransport(own.settings.converter_url, identity=_identity(own))
     return EntrezLookup(asked, _eutils(own, transport, asked.pacer))
 
 

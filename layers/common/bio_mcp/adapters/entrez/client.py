@@ -4,7 +4,7 @@ import io
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, Any, TypeVar
 
@@ -99,7 +99,7 @@ class Eutils:
     ) -> None:
         """`parse` reads a PubmedArticleSet and raises `NcbiUnreadable` for another root and for broken XML."""
         self._transport = transport
-        self._pacer = pacer
+        self.pacer = pacer
         self._parse = parse
         self._backoff = backoff or Backoff()
         self._status, self._lock = transport.initial_status, threading.Lock()
@@ -227,16 +227,6 @@ class Eutils:
             raise InvalidInput("the search term is empty; give at least one word")
         return self.ask("espell", {"db": "pubmed", "term": term}, deadline, utilities.read_spelling)
 
-    def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
-        """Find the PMID of each citation, in order, or the reason why there is none."""
-        form = {"db": "pubmed", "retmode": "xml", "bdata": utilities.citation_lines(citations)}
-        return self.ask("ecitmatch", form, deadline, lambda answer: utilities.read_matches(answer, citations))
-
-    @property
-    def pacer(self) -> RateLimiter:
-        """The rate limiter of the requests."""
-        return self._pacer
-
     def contact(self) -> ConnectionStatus:
         """The status of this process's connection to NCBI."""
         return self._status
@@ -254,7 +244,7 @@ class Eutils:
         def attempt() -> T:
             self._note(None, waiting=1)
             try:
-                self._pacer.wait(deadline)
+                self.pacer.wait(deadline)
             finally:
                 self._note(None, waiting=-1)
             return self._read(endpoint, form, deadline, read)
@@ -278,7 +268,7 @@ class Eutils:
                 raise failure
             result = read(answer)
         except NcbiRateLimited as limited:
-            self._pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
+            self.pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
             self._note(answer, failed=utc_now())
             raise
         except (UpstreamFailed, DeadlineExceeded):
@@ -295,7 +285,7 @@ class Eutils:
 def _text(answer: Answer, style: str) -> str:
     if style == "xml":
         answer.xml()
-    elif answer.is_xml:
+    elif answer.form == "xml":
         raise NcbiUnreadable("NCBI sent XML in place of text; try again")
     return answer.body.decode("utf-8", "replace")
 
@@ -304,11 +294,10 @@ BATCH = 50  # ids per request: a DOI may take 100 characters of the URL
 
 
 class ConverterTransport(HttpTransport):
-    """A transport for the converter, which takes GET only; the API key is not sent, so that it is in no URL."""
+    """A transport for the converter, which takes GET only; it is given no API key, so that none is in a URL."""
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:  # noqa: ARG002  one address
-        named = {key: value for key, value in self._identity.items() if key != "api_key"}
-        params: dict[str, str] = {key: str(value) for key, value in form.items()} | named
+        params = {key: str(value) for key, value in form.items()} | self._identity
         return self._answer(endpoint, deadline, "GET", self.base_url, params=params)
 
 
@@ -335,13 +324,13 @@ def _ids(row: dict[str, object]) -> ArticleIds:
 MAX_HEADINGS = 50
 
 
+@dataclass(frozen=True, slots=True)
 class EntrezLookup:
     """The port `NcbiLookup` over two clients with one rate limiter: one for the E-utilities, one for the ID
     converter."""
 
-    def __init__(self, eutils: Eutils, converter: Eutils) -> None:
-        self._eutils = eutils
-        self._converter = converter
+    _eutils: Eutils
+    _converter: Eutils
 
     def mesh(self, term: str, most: int, *, deadline: Deadline = NEVER) -> MeshPage:
         """Find at most `most` (up to 50) MeSH records that match `term`."""
@@ -357,7 +346,8 @@ class EntrezLookup:
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
         """Find the PMID of each citation, in order, or the reason why there is none."""
-        return self._eutils.ecitmatch(citations, deadline=deadline)
+        form = {"db": "pubmed", "retmode": "xml", "bdata": utilities.citation_lines(citations)}
+        return self._eutils.ask("ecitmatch", form, deadline, lambda answer: utilities.read_matches(answer, citations))
 
     def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline = NEVER) -> dict[str, ArticleIds]:
         """The ids that PubMed Central has for each of `ids`; those of articles not in it are absent."""

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
@@ -46,28 +46,6 @@ def redacted(text: str) -> str:
     return line if len(line) <= _MAX_CHARS else line[: _MAX_CHARS - 1].rstrip() + "…"
 
 
-class Identity(Mapping[str, str]):
-    """The fields sent with every request: tool and, if given, email and api_key.
-
-    `key` is called for every request, so that the key can be rotated while the process runs.
-    """
-
-    def __init__(self, tool: str, email: str = "", key: Callable[[], str] | None = None) -> None:
-        self._fixed = {name: value for name, value in (("tool", tool), ("email", email)) if value}
-        self._key = key
-
-    def __getitem__(self, name: str) -> str:
-        return self._key() if name == "api_key" and self._key else self._fixed[name]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._fixed
-        if self._key:
-            yield "api_key"
-
-    def __len__(self) -> int:
-        return len(self._fixed) + (self._key is not None)
-
-
 class HistoryLost(NcbiFailed):
     """The history server no longer knows the search."""
 
@@ -82,10 +60,6 @@ class ClientRejected(NcbiFailed):
     """NCBI rejects every request of this client."""
 
     retryable = False
-
-
-class KeyRejected(ClientRejected):
-    """The API key is not valid."""
 
 
 class SearchBackendFailed(NcbiQueryRejected):
@@ -113,20 +87,12 @@ class Answer:
     body: bytes
     endpoint: str
 
-    @property
-    def is_html(self) -> bool:
-        """Whether the body is a web page, as load balancers and maintenance pages send."""
-        return _HTML.match(self.body) is not None
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the body starts like JSON."""
-        return self.body.lstrip()[:1] in (b"{", b"[")
-
-    @property
-    def is_xml(self) -> bool:
-        """Whether the body starts like XML that is not HTML."""
-        return self.body.lstrip()[:1] == b"<" and not self.is_html
+    @cached_property
+    def form(self) -> str:
+        """What the body starts like: json, html (the pages of load balancers and of maintenance), xml or text."""
+        if _HTML.match(self.body):
+            return "html"
+        return {b"{": "json", b"[": "json", b"<": "xml"}.get(self.body.lstrip()[:1], "text")
 
     @cached_property
     def json(self) -> dict[str, Any]:
@@ -150,28 +116,6 @@ class Answer:
         if root is None or any(True for _ in root.iter(etree.Entity)):
             raise NcbiUnreadable(f"NCBI sent a broken {self.endpoint} answer; try again")
         return root
-
-    @property
-    def root(self) -> str | None:
-        """The name of the XML root; None if there is none, for example if the answer ends after its DOCTYPE."""
-        match = _ROOT.match(self.body)
-        return match[1].decode() if match else None
-
-    @property
-    def is_whole_xml(self) -> bool:
-        """Whether the root element is closed at the end of the body; what is between is left to the parser."""
-        match = _ROOT.match(self.body)
-        if not match:
-            return False
-        tail = self.body[-200:].rstrip()
-        if self.body.find(b"<", match.end()) < 0:
-            return tail.endswith(b"/>")
-        return re.search(rb"</" + re.escape(match[1]) + rb"\s*>$", tail) is not None
-
-    @property
-    def xml_errors(self) -> list[str]:
-        """The texts of the ERROR elements. An abstract never matches: character data cannot contain a raw `<`."""
-        return [text.decode("utf-8", "replace") for text in _ERROR.findall(self.body) if text]
 
     @property
     def day(self) -> date | None:
@@ -237,12 +181,15 @@ class HttpTransport:
         base_url: str = EUTILS_URL,
         *,
         identity: Mapping[str, str],
+        key: Callable[[], str] | None = None,
         transport: httpx.BaseTransport | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """`identity` is read and sent with every request: tool and, if given, email and api_key."""
+        """`identity` is sent with every request: tool and, if given, email. `key` is called for each, so that the API
+        key can be rotated while the process runs."""
         self.base_url = base_url.rstrip("/") + "/"
-        self._identity = identity
+        self._identity = {name: value for name, value in identity.items() if value}
+        self._key = key
         self._max_bytes = max_bytes
         self._client = http_client(
             transport=transport,
@@ -250,14 +197,8 @@ class HttpTransport:
             headers={"User-Agent": identity.get("tool", "")},
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_ALIVE_S),
         )
-
-    @property
-    def initial_status(self) -> ConnectionStatus:
-        """How NCBI sees this client, and the number of requests per second that it allows."""
-        us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read only when it is sent
-        return ConnectionStatus(
-            us.get("tool", ""), us.get("email") or None, keyed, PER_SECOND_WITH_KEY if keyed else PER_SECOND
-        )
+        allowed, us = PER_SECOND_WITH_KEY if key else PER_SECOND, self._identity
+        self.initial_status = ConnectionStatus(us.get("tool", ""), us.get("email"), bool(key), allowed)
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         """Send one request and return the complete answer; `failure_in` decides what it means.
@@ -277,7 +218,8 @@ class HttpTransport:
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         fields = {key: value if isinstance(value, str) else list(value) for key, value in form.items()}
-        return self._answer(endpoint, deadline, "POST", url, data={**fields, **self._identity})
+        keyed = {"api_key": self._key()} if self._key else {}
+        return self._answer(endpoint, deadline, "POST", url, data={**fields, **self._identity, **keyed})
 
     def _answer(self, endpoint: str, deadline: Deadline, method: str, url: str, **request: Any) -> Answer:
         with self._client.stream(method, url, timeout=timeout_of(deadline), **request) as response:
@@ -295,11 +237,9 @@ SHAPES = {
     "esummary": ("result", "eSummaryResult"),
     "elink": ("linksets", "eLinkResult"),
     "einfo": ("einforesult", "eInfoResult"),
-    "epost": ("epostresult", "ePostResult"),
     "espell": ("espellresult", "eSpellResult"),
 }
 _PLAIN_TEXT = ("efetch", "ecitmatch")
-_HARMLESS = "Some IDs have invalid value and were omitted"  # EPost stored the other ids
 _REST = "PubMed gives the first 9,999 records of a search only; narrow it, for example by date, and ask in parts"
 
 
@@ -324,11 +264,10 @@ def failure_in(answer: Answer, now: datetime | None = None) -> Failure | None:
 
 def _errors(answer: Answer) -> list[str]:
     """The error messages in the answer. Raises `NcbiUnreadable`."""
-    if answer.is_json:
+    if answer.form == "json":
         return _json_errors(answer)
-    if answer.is_xml:
-        posted = b"<WebEnv>" in answer.body
-        return [error for error in answer.xml_errors if not (posted and error.startswith(_HARMLESS))]
+    if answer.form == "xml":  # an abstract never matches: character data cannot contain a raw `<`
+        return [text.decode("utf-8", "replace") for text in _ERROR.findall(answer.body) if text]
     if answer.status != 200 or answer.endpoint not in _PLAIN_TEXT or _ROUTING.match(answer.body):
         return [answer.body[:4096].decode("utf-8", "replace")]
     return []
@@ -359,7 +298,7 @@ _PHRASES: tuple[tuple[str, tuple[type[Failure], str]], ...] = (
     (r"API rate limit exceeded", _LIMITED),
     (
         r"API key (not valid|invalid)",
-        (KeyRejected, "NCBI does not accept the API key; correct NCBI_API_KEY or unset it"),
+        (ClientRejected, "NCBI does not accept the API key; correct NCBI_API_KEY or unset it"),
     ),
     (r"cannot be larger than 9998|out of acceptable range", (BeyondReach, _REST)),
     (
@@ -389,7 +328,7 @@ def _by_phrase(errors: list[str], answer: Answer) -> Failure | None:
             if re.search(phrase, error, re.IGNORECASE):
                 reason = redacted(_BACKEND_PREFIX.sub("", error.strip()))
                 return kind(sentence.format(reason=f": {reason}" if reason else ""))
-    unknown = errors and answer.status == 200 and (answer.is_json or answer.is_xml)
+    unknown = errors and answer.status == 200 and answer.form in ("json", "xml")
     return NcbiFailed(_TROUBLED[1]) if unknown else None
 
 
@@ -416,7 +355,7 @@ def _by_status(answer: Answer) -> Failure | None:
 
 def _by_shape(answer: Answer, has_errors: bool) -> Failure | None:
     """A failure unless the body is complete and has the form of this utility's answers."""
-    if answer.is_html:
+    if answer.form == "html":
         return NcbiFailed("NCBI sent a web page in place of an answer; it may be down for maintenance, try again later")
     if not has_errors and _is_whole(answer):
         return None
@@ -424,9 +363,16 @@ def _by_shape(answer: Answer, has_errors: bool) -> Failure | None:
 
 
 def _is_whole(answer: Answer) -> bool:
+    """Whether the body has the utility's member or root, closed at its end; what is between is left to the parser."""
     member, root = SHAPES.get(answer.endpoint, ("", ""))
-    if answer.is_json:
+    if answer.form == "json":
         return not member or member in answer.json
-    if answer.is_xml:
-        return answer.is_whole_xml and (not root or answer.root == root)
-    return answer.endpoint in _PLAIN_TEXT and bool(answer.body.strip())
+    if answer.form == "text":
+        return answer.endpoint in _PLAIN_TEXT and bool(answer.body.strip())
+    opened = _ROOT.match(answer.body)
+    if not opened or (root and opened[1] != root.encode()):
+        return False
+    tail = answer.body[-200:].rstrip()
+    if answer.body.find(b"<", opened.end()) < 0:
+        return tail.endswith(b"/>")
+    return re.search(rb"</" + re.escape(opened[1]) + rb"\s*>$", tail) is not None

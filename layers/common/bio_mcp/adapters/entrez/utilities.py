@@ -49,7 +49,7 @@ COMMANDS = ("neighbor", "neighbor_score")
 def read_links(answer: Answer, requested: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:
     """One set per requested PMID, empty if nothing is linked. Raises `NcbiUnreadable` for a missing set."""
     sets = well_formed(
-        lambda: dict(_json_sets(answer, link_name) if answer.is_json else _xml_sets(answer, link_name)),
+        lambda: dict(_json_sets(answer, link_name) if answer.form == "json" else _xml_sets(answer, link_name)),
         "NCBI's links are not in their known form; try again",
     )
     missing = [pmid for pmid in requested if pmid not in sets]
