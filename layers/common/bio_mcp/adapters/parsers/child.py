@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import import_module
@@ -73,15 +74,9 @@ def _answer(
     except MemoryError:
         return {"memory": True, "ends": True}
     except Exception as error:  # noqa: BLE001  whatever a library raises on a damaged file, and a bug of ours
-        return {"failed": type(error).__name__, "where": _where(error), "ends": True}
-
-
-def _where(error: Exception) -> str:
-    """Where a reader failed, for the log: the module and line of the innermost frame."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}" if trace is not None else ""
+        *_, (frame, number) = traceback.walk_tb(error.__traceback__)
+        where = f"{frame.f_globals.get('__name__', '')}:{number}"
+        return {"failed": type(error).__name__, "where": where, "ends": True}
 
 
 def _peak() -> int:

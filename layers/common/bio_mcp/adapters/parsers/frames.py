@@ -21,11 +21,11 @@ def line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-def read_line(stream: IO[bytes], longest: int = LONGEST_LINE) -> dict[str, Any] | None:
+def read_line(stream: IO[bytes]) -> dict[str, Any] | None:
     """Read one line; None at the end of the stream. Raises `Broken` for anything that is no JSON object."""
-    got = stream.readline(longest + 1)
+    got = stream.readline(LONGEST_LINE + 1)
     if not got.endswith(b"\n"):
-        if len(got) > longest:
+        if len(got) > LONGEST_LINE:
             raise Broken
         return None
     try:

@@ -8,11 +8,9 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from threading import Timer
 from time import monotonic
 from typing import IO, Any, cast
 
@@ -62,16 +60,19 @@ class Child:
 
     def ask(self, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
         """Have a file read; None when the process ended, or was ended, without an answer. Raises `frames.Broken`."""
-        self.has_file = False
-        with self._watched() as heard:
+        self.has_file, self._heard_at = False, monotonic()
+        end, done = self._heard_at + min(self._limits.seconds, call_deadline().remaining), threading.Event()
+        threading.Thread(target=self._watch, args=(end, done), daemon=True).start()
+        try:
             with contextlib.suppress(BrokenPipeError):
                 self._input.write(line({"size": len(content), "name": name, "languages": list(languages)}))
                 self._input.write(content)
                 self._input.flush()
             while (answer := read_line(self._output)) == {}:
-                self.has_file = True
-                heard()
+                self.has_file, self._heard_at = True, monotonic()
             return answer
+        finally:
+            done.set()
 
     def end(self) -> int:
         """Kill the process with all that it started, and return its exit code."""
@@ -81,31 +82,13 @@ class Child:
                 stream.close()
         return self._process.wait()
 
-    @contextmanager
-    def _watched(self) -> Iterator[Callable[[], None]]:
-        """Kill the process at the end of its time; what is yielded is called at each sign of progress."""
-        end = monotonic() + min(self._limits.seconds, call_deadline().remaining)
-        timer = self._timer(end)
-
-        def heard() -> None:
-            nonlocal timer
-            timer.cancel()
-            timer = self._timer(end)
-
-        try:
-            yield heard
-        finally:
-            timer.cancel()
-
-    def _timer(self, end: float) -> Timer:
-        timer = Timer(max(0.0, min(self._limits.quiet_s, end - monotonic())), self._give_up)
-        timer.daemon = True
-        timer.start()
-        return timer
-
-    def _give_up(self) -> None:
-        self.timed_out = True
-        self._kill()
+    def _watch(self, end: float, done: threading.Event) -> None:
+        """Kill the process unless it is done by its end, or where it gave no sign of progress for too long."""
+        while not done.wait(max(0.0, min(end, self._heard_at + self._limits.quiet_s) - monotonic())):
+            if monotonic() >= min(end, self._heard_at + self._limits.quiet_s):
+                self.timed_out = True
+                self._kill()
+                return
 
     def _kill(self) -> None:
         """Kill the whole group. Its number cannot be another's: the process was not waited for yet."""
@@ -122,29 +105,10 @@ READERS = 1  # raise it whenever the same file may be read differently
 _PACKAGES = ("lxml", "markdown-it-py", "pypdfium2", "python-docx")
 
 
-def versions(tesseract: str, environment: Mapping[str, str]) -> str:
-    """One line that names every version, such as `1 lxml-6.1 ... tesseract-5.3.0`."""
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name}-{version(name)}")
-        except PackageNotFoundError:
-            found.append(f"{name}-none")
-    return " ".join([str(READERS), *found, f"tesseract-{_program(tesseract, environment)}"])
-
-
-def _program(tesseract: str, environment: Mapping[str, str]) -> str:
-    try:
-        ran = subprocess.run([tesseract, "--version"], env=dict(environment), capture_output=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
-        return "none"
-    found = re.search(rb"tesseract v?(\d[\w.-]*)", ran.stdout + ran.stderr)
-    return found[1].decode("ascii", "replace") if found else "unknown"
-
-
 READER = "bio_mcp.adapters.parsers.reading:read"
 MOST_IDLE = 2
 LONGEST_NAME = 200  # characters; its ending counts
+_DAMAGED = "The reader of this file failed ({}), so the file may be damaged; save it again."
 _log = logging.getLogger(__name__)
 
 
@@ -162,7 +126,21 @@ class IsolatedParser:
 
     @lazily
     def version(self) -> str:
-        return versions(self._tesseract, self._environment)
+        """Every version in one line: `1 lxml-6.1 ... tesseract-5.3.0`."""
+        found = []
+        for name in _PACKAGES:
+            try:
+                found.append(f"{name}-{version(name)}")
+            except PackageNotFoundError:
+                found.append(f"{name}-none")
+        try:
+            asked = [self._tesseract, "--version"]
+            ran = subprocess.run(asked, env=dict(self._environment), capture_output=True, timeout=30)
+            said = re.search(rb"tesseract v?(\d[\w.-]*)", ran.stdout + ran.stderr)
+            program = said[1].decode("ascii", "replace") if said else "unknown"
+        except (OSError, subprocess.TimeoutExpired):
+            program = "none"
+        return " ".join([str(READERS), *found, f"tesseract-{program}"])
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
         if len(content) > LARGEST_FILE:
@@ -227,7 +205,7 @@ class IsolatedParser:
         if refused := answer.get("refused"):
             return UnreadableDocument(str(refused))
         _log.warning("a reader failed: %s at %s", answer.get("failed"), answer.get("where"))
-        return _damaged(str(answer.get("failed")))
+        return UnreadableDocument(_DAMAGED.format(answer.get("failed")))
 
     def _died(self, child: Child) -> Failure:
         """Why the child ended without an answer."""
@@ -243,14 +221,10 @@ class IsolatedParser:
             return self._too_large()
         if code == -signal.SIGABRT:  # so ends a library in C++ that gets no memory, but also one that met a fault
             return self._too_large(", or the file is damaged")
-        return _damaged(signal.Signals(-code).name if code < 0 else f"exit code {code}")
+        return UnreadableDocument(_DAMAGED.format(signal.Signals(-code).name if code < 0 else f"exit code {code}"))
 
     def _too_large(self, or_else: str = "") -> UnreadableDocument:
         return UnreadableDocument(
             f"Reading the file takes more than {self._limits.memory >> 20:,} MB of memory{or_else}; split it, or raise "
             "BIO_MCP_PARSE_MEMORY_MB."
         )
-
-
-def _damaged(sign: str) -> UnreadableDocument:
-    return UnreadableDocument(f"The reader of this file failed ({sign}), so the file may be damaged; save it again.")

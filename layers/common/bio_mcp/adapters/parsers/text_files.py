@@ -73,16 +73,13 @@ def titled(outline: Outline, known: str | None = None) -> tuple[str | None, tupl
     stands_above = outline.levels[:1] == [1] and 1 not in outline.levels[1:]
     if not stands_above or not first or not _words(known or first).startswith(_words(first)):
         return known, sections
-    return known or first, tuple(_below_title(each, first) for each in sections)
+    paths = [each.path[1:] if each.path[:1] == (first,) else each.path for each in sections]
+    both = zip(sections, paths, strict=True)
+    return known or first, tuple(replace(each, path=path, heading=path[-1] if path else None) for each, path in both)
 
 
 def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _below_title(section: ParsedSection, title: str) -> ParsedSection:
-    path = section.path[1:] if section.path[:1] == (title,) else section.path
-    return replace(section, path=path, heading=path[-1] if path else None)
 
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -196,18 +193,12 @@ class _Reader:
             rows = [[_all_text(cell) for cell in row.iterchildren("th", "td")] for row in element.iter("tr")]
             self.outline.table(rows, _all_text(caption) if caption is not None else "")
         else:
-            self._open(tag, element)
+            if tag in _BLOCKS:
+                self.flush()
+            self._lead = "- " if tag == "li" else self._lead
+            self._inline.append((" " if tag == "br" else "") + (element.text or ""))
             return True
         return False
-
-    def _open(self, tag: str, element: etree._Element) -> None:
-        if tag in _BLOCKS:
-            self.flush()
-        elif tag == "br":
-            self._inline.append(" ")
-        if tag == "li":
-            self._lead = "- "
-        self._inline.append(element.text or "")
 
     def end(self, element: etree._Element, root: etree._Element) -> None:
         """Read the end of an element and the text after it."""
