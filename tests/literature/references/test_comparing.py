@@ -110,6 +110,14 @@ def test_in_plain_text_the_title_is_looked_for_in_all_of_it():
     assert "title" not in compare(parse_citation(last), PAPER).agrees
 
 
+@pytest.mark.parametrize(
+    ("text", "agrees"), [("J. Biol. Chem. 3", True), ("J Biol of Chem 3", False), ("J Biol Chemo", False)]
+)
+def test_in_plain_text_the_journal_stands_with_its_very_words(text, agrees):
+    paper = replace(PAPER, journal=Journal("The Journal of biological chemistry", medline_abbreviation="J Biol Chem"))
+    assert ("journal" in compare(work(text=f"Doe J, {text}", journal="Gut"), paper).agrees) is agrees
+
+
 def test_a_field_that_the_record_lacks_neither_agrees_nor_differs():
     assert compare(CITED, Article("1")).agrees == ()
     assert compare(CITED, Article("1")).differs == ()

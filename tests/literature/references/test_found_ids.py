@@ -24,7 +24,7 @@ from bio_mcp.literature.references.works import ids_in
     ],
 )
 def test_a_doi_is_taken_without_what_belongs_to_the_sentence(text, doi):
-    assert ids_in(text).doi == doi
+    assert ids_in(text)[0] == doi
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,10 @@ def test_a_doi_is_taken_without_what_belongs_to_the_sentence(text, doi):
     ],
 )
 def test_pmids_and_pmcids_stand_behind_their_names_or_in_addresses(text, pmid, pmcid):
-    found = ids_in(text)
-    assert (found.pmid, found.pmcid) == (pmid, pmcid)
-    assert found.url == ""
+    assert ids_in(text)[1:3] == (pmid, pmcid)
 
 
 def test_the_first_id_counts_and_the_text_is_left_without_any():
-    found = ids_in("Doe J. Title. doi:10.1000/a PMID: 1 PMID: 2 <https://lab.example/x?y=1> end")
-    assert (found.doi, found.pmid, found.url) == ("10.1000/a", "1", "https://lab.example/x?y=1")
-    assert found.rest.split() == ["Doe", "J.", "Title.", "end"]
+    doi, pmid, _, rest = ids_in("Doe J. Title. doi:10.1000/a PMID: 1 PMID: 2 <https://lab.example/x?y=1> end")
+    assert (doi, pmid) == ("10.1000/a", "1")
+    assert rest.split() == ["Doe", "J.", "Title.", "end"]

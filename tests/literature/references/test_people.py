@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.references.plain import editors_follow, people_in
+from bio_mcp.literature.references.plain import parse_citation, people_in
 
 LISTS = {
     "Zhu N, Zhang D, Wang W, et al. A novel": (["Zhu N", "Zhang D", "Wang W"], True),
@@ -53,13 +53,11 @@ def test_a_group_behind_the_people_is_no_title():
     assert text[people_in(text).end :].startswith(". Long-term")
 
 
-def test_editors_are_distinguished_from_authors():
-    for text, are in (
-        ("Jensen G (ed.) Cryo-EM", True),
-        ("Jensen G, eds. Cryo-EM", False),
-        ("Jensen G. Editing", False),
-    ):
-        assert editors_follow(text, people_in(text).end) is are
+@pytest.mark.parametrize(
+    ("text", "title"), [("Jensen G (ed.) Cryo-EM of cells", ""), ("Jensen G. Cryo-EM of cells", "Cryo-EM of cells")]
+)
+def test_what_editors_edited_is_no_title_of_an_article(text, title):
+    assert parse_citation(text).title == title
 
 
 def test_no_more_names_are_read_than_a_list_can_have():

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.references.files import read_nbib, read_ris
+from bio_mcp.literature.references.files import read_references
 from bio_mcp.literature.references.works import MOST
 
 
@@ -19,7 +19,7 @@ from bio_mcp.literature.references.works import MOST
     ],
 )
 def test_a_number_in_ris_is_a_pmid_only_where_the_file_says_so(fields, pmid):
-    [only] = read_ris(f"TY  - JOUR\nTI  - Some title\n{fields}\nER  - \n")
+    [only] = read_references(f"TY  - JOUR\nTI  - Some title\n{fields}\nER  - \n", "ris")
     assert only.pmid == pmid
 
 
@@ -34,19 +34,19 @@ def test_a_number_in_ris_is_a_pmid_only_where_the_file_says_so(fields, pmid):
     ],
 )
 def test_pages_of_ris_are_joined_once(fields, pages):
-    [only] = read_ris(f"TY  - JOUR\nTI  - Some title\n{fields}\n")
+    [only] = read_references(f"TY  - JOUR\nTI  - Some title\n{fields}\n", "ris")
     assert only.pages == pages
 
 
 def test_a_record_that_is_not_ended_ends_where_the_next_begins_and_ends_alone_are_nothing():
-    first, second = read_ris(
-        "ER  - \nER  - \nTY  - JOUR\nTI  - One title\nTY  - JOUR\nTI  - Two titles\nER  - \nER  -\n"
+    first, second = read_references(
+        "ER  - \nER  - \nTY  - JOUR\nTI  - One title\nTY  - JOUR\nTI  - Two titles\nER  - \nER  -\n", "ris"
     )
     assert [(each.title, each.line) for each in (first, second)] == [("One title", 3), ("Two titles", 5)]
 
 
 def test_text_before_the_first_tag_belongs_to_nothing():
-    [only] = read_ris("Exported by hand\n\nTY  - JOUR\nTI  - Some title\n")
+    [only] = read_references("Exported by hand\n\nTY  - JOUR\nTI  - Some title\n", "ris")
     assert (only.title, only.line) == ("Some title", 3)
 
 
@@ -60,7 +60,7 @@ def test_text_before_the_first_tag_belongs_to_nothing():
     ],
 )
 def test_of_nbib_full_names_count_then_short_ones_then_groups(fields, found):
-    [only] = read_nbib(f"PMID- 1\nTI  - Some title\n{fields}\n")
+    [only] = read_references(f"PMID- 1\nTI  - Some title\n{fields}\n", "nbib")
     assert only.authors == found
 
 
@@ -74,17 +74,17 @@ def test_of_nbib_full_names_count_then_short_ones_then_groups(fields, found):
     ],
 )
 def test_an_article_number_of_nbib_is_its_page_and_a_publishers_key_is_not(fields, pages, doi):
-    [only] = read_nbib(f"PMID- 1\nTI  - Some title\n{fields}\n")
+    [only] = read_references(f"PMID- 1\nTI  - Some title\n{fields}\n", "nbib")
     assert (only.pages, only.doi) == (pages, doi)
 
 
 def test_a_preprint_of_nbib_is_one():
-    [only] = read_nbib("PMID- 1\nTI  - Some title\nPT  - Journal Article\nPT  - Preprint\n")
+    [only] = read_references("PMID- 1\nTI  - Some title\nPT  - Journal Article\nPT  - Preprint\n", "nbib")
     assert only.kind == "preprint"
 
 
 def test_one_record_more_than_are_read_is_refused():
     record = "TY  - JOUR\nTI  - Some title\nER  - \n"
-    assert len(read_ris(record * MOST)) == MOST
+    assert len(read_references(record * MOST, "ris")) == MOST
     with pytest.raises(InvalidInput, match="split it"):
-        read_ris(record * (MOST + 1))
+        read_references(record * (MOST + 1), "ris")

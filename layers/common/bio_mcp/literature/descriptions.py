@@ -174,7 +174,10 @@ def parse_csl_json(content: bytes) -> References:
 
 def _described(item: CslItem) -> Description:
     url, issued = item.text("URL"), year_in(item.issued)
-    people = [replace(each, initials=_initials(each.given)) for each in item.names("author") or item.names("editor")]
+    people = [
+        replace(each, initials="".join(part[0] for part in re.split(r"[\s.-]+", each.given) if part[:1].isupper()))
+        for each in item.names("author") or item.names("editor")
+    ]
     return Description(
         title=item.title or None,
         citekey=item.key or None,
@@ -187,10 +190,6 @@ def _described(item: CslItem) -> Description:
         tags=tuple(filter(None, (each.strip() for each in re.split("[,;]", item.text("keyword"))))),
         language=item.text("language") or None,
     )
-
-
-def _initials(given: str) -> str:
-    return "".join(part[0] for part in re.split(r"[\s.-]+", given) if part and part[0].isupper())
 
 
 def _letters(text: str | None) -> str:

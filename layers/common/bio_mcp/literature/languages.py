@@ -54,7 +54,7 @@ def language_of(text: str) -> str | None:
     return likeliest if len(words) >= _FEWEST and shares[likeliest] >= _COMMON else None
 
 
-_MARC = {
+MARC = {
     "afr": ("Afrikaans", "af"), "alb": ("Albanian", "sq"), "ara": ("Arabic", "ar"), "arm": ("Armenian", "hy"),
     "aze": ("Azerbaijani", "az"), "bos": ("Bosnian", "bs"), "bul": ("Bulgarian", "bg"), "cat": ("Catalan", "ca"),
     "chi": ("Chinese", "zh"), "cze": ("Czech", "cs"), "dan": ("Danish", "da"), "dut": ("Dutch", "nl"),
@@ -71,13 +71,4 @@ _MARC = {
     "tur": ("Turkish", "tr"), "ukr": ("Ukrainian", "uk"), "urd": ("Urdu", "ur"), "vie": ("Vietnamese", "vi"),
     "wel": ("Welsh", "cy"),
 }  # fmt: skip
-
-
-def english_name(code: str) -> str:
-    """English name: `ger` -> `German`. "" for `und`, `mul` and codes that PubMed has not used."""
-    return _MARC.get(code, ("", ""))[0]
-
-
-def bcp47_tag(code: str) -> str:
-    """BCP 47 tag: `ger` -> `de`. "" where there is none."""
-    return _MARC.get(code, ("", ""))[1]
+"""English name and BCP 47 tag of the codes that PubMed has used, but for `und` and `mul`."""

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from bio_mcp.literature.citing.imprint import article_number, full_pages, printed_year
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
-from bio_mcp.literature.languages import bcp47_tag, english_name
+from bio_mcp.literature.languages import MARC
 from bio_mcp.literature.records import Article, Author, Book, Correction, Journal, PartialDate, RetractionStatus
 
 # NLM writes the ranks as ordinals; APA and MLA as Roman numerals.
@@ -238,10 +238,11 @@ class Work:
         self.authors = names(article.authors)
         self.doi_url = doi_page(article.doi) if article.doi else ""
         self.url = pubmed_page(article.pmid) if article.pmid else self.doi_url
-        self.language = next(filter(None, map(bcp47_tag, article.languages)), "")  # BCP 47
+        languages = [MARC[code] for code in article.languages if code in MARC]
+        self.language = languages[0][1] if languages else ""  # BCP 47
         only_english = set(article.languages) <= set(_UNPRINTED_LANGUAGES)
         # `German`, `Danish, English`: the languages that NLM prints, which is none when English is the only one.
-        self.printed_languages = "" if only_english else ", ".join(filter(None, map(english_name, article.languages)))
+        self.printed_languages = "" if only_english else ", ".join(name for name, _ in languages)
         # Whether the title's case may change: English papers and PubMed's translations.
         self.in_english = self.translated or "eng" in article.languages or not self.printed_languages
         self.editors: tuple[Name, ...] = ()

@@ -50,11 +50,6 @@ def _reach(words: Sequence[str], title: Sequence[str]) -> int:
     return min(ends, key=lambda end: abs(end - len(title)), default=0)
 
 
-def contains_phrase(text: str, phrase: str) -> bool:
-    """Whether running text has these very words."""
-    return f" {' '.join(words_of(phrase))} " in f" {' '.join(words_of(text))} "
-
-
 def _has_edges(words: Sequence[str], title: Sequence[str]) -> bool:
     """Whether the first and the last word that count are the title's: beside them stands other text."""
     ours, theirs = ([word for word in side if word not in SMALL] for side in (words, title))
@@ -221,21 +216,18 @@ class Comparison:
     by_number: bool = False
 
     @property
-    def numbered(self) -> bool:
-        """Whether journal and year agree, and an article number of five figures, which no other article of it has."""
-        return self.by_number and {"journal", "year"} <= set(self.agrees)
-
-    @property
     def serious(self) -> tuple[Difference, ...]:
         return tuple(each for each in self.differs if each.field not in MINOR)
 
     @property
     def names_it(self) -> bool:
-        """Whether what agrees is enough to name one work: its title and more, an id and more, or the whole imprint."""
+        """Whether what agrees is enough to name one work: its title and more, an id and more, or the whole imprint, or
+        of it journal, year, and an article number of five figures, which no other article of the journal has."""
         fields, ids = set(self.agrees), {"pmid", "doi", "pmcid"} & set(self.agrees)
         if "title" in fields or ids:
             return len(fields) > 1 or bool(ids)
-        return "pages" in fields and (len(fields.intersection(_IMPRINT)) >= _ENOUGH or self.numbered)
+        numbered = self.by_number and {"journal", "year"} <= fields
+        return "pages" in fields and (len(fields.intersection(_IMPRINT)) >= _ENOUGH or numbered)
 
     @property
     def confirms(self) -> bool:
@@ -267,7 +259,8 @@ def compare(work: CitedWork, article: Article) -> Comparison:
         ("pmcid", work.pmcid, normal(pmcid, article.pmcid) or ""),
     )
     different = differing_author(work, article)
-    years = _years(article)
+    dates = (article.publication_date, article.electronic_date, article.book and article.book.contribution_date)
+    years = [year for date in dates if date for year in _YEARS.findall(f"{date.text} {date.iso or ''}")]
     name = journal_title(journal.title or journal.medline_abbreviation or "")
     volume, issue, pages = journal.volume or "", journal.issue or "", article.pages or ""
     checks = (
@@ -303,12 +296,8 @@ def _same_journal(work: CitedWork, article: Article) -> bool | None:
     if same is not False or not work.text or not journal:
         return same
     names = (journal.medline_abbreviation, journal_title(journal.title or ""))
-    return any(contains_phrase(work.text, name) for name in names if name)
-
-
-def _years(article: Article) -> list[str]:
-    dates = (article.publication_date, article.electronic_date, article.book and article.book.contribution_date)
-    return [year for date in dates if date for year in _YEARS.findall(f"{date.text} {date.iso or ''}")]
+    text = f" {' '.join(words_of(work.text))} "
+    return any(f" {' '.join(words_of(name))} " in text for name in names if name)
 
 
 def _same_volume(stated: str, printed: str) -> bool | None:

@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import starmap
+from types import MappingProxyType
 from typing import Any, Literal
 
 from bio_mcp.errors import InvalidInput
@@ -27,18 +29,12 @@ _TYPED = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("~", " "
 
 def text_of(latex: str) -> str:
     """Accents and letters as characters, Greek letters too; commands, braces and dollars go, their contents stay."""
-    text = latex
-    if "\\" in latex:
-        text = _COMMAND.sub(_character, _ACCENT.sub(_accented, latex))
+    text = _ACCENT.sub(lambda each: (each[3] or each[4]).removeprefix("\\") + _ACCENTS[each[1] or each[2]], latex)
+    text = _COMMAND.sub(_character, text)
     for typed, meant in _TYPED:
         text = text.replace(typed, meant)
     text = re.sub(r"[{}]", "", text).replace("\x00", "{").replace("\x01", "}")
     return unicodedata.normalize("NFC", " ".join(text.split()))
-
-
-def _accented(found: re.Match[str]) -> str:
-    letter = (found[3] or found[4]).removeprefix("\\")
-    return unicodedata.normalize("NFC", letter + _ACCENTS[found[1] or found[2]])
 
 
 def _character(found: re.Match[str]) -> str:
@@ -201,15 +197,12 @@ def read_csl(text: str) -> list[CitedWork]:
     for number, line in enumerate(text.splitlines(), 1):
         if named := re.search(r'"id"\s*:\s*"?([^",]{1,200})', line):
             lines.setdefault(named[1], number)
-    return works_of(items, lines)
+    return [csl_work(item, lines) for item in items]
 
 
-def works_of(items: Iterable[Mapping[str, Any]], lines: Mapping[str, int]) -> list[CitedWork]:
-    """The references of CSL items. `lines`: the line of each id in the file."""
-    return [_csl_work(CslItem(item), lines) for item in items]
-
-
-def _csl_work(item: CslItem, lines: Mapping[str, int]) -> CitedWork:
+def csl_work(variables: Mapping[str, Any], lines: Mapping[str, int] = MappingProxyType({})) -> CitedWork:
+    """The reference of a CSL item. `lines`: the line of each id in the file."""
+    item = CslItem(variables)
     kind = item.text("type")
     preprint = "preprint" in (item.text("genre") + kind).casefold()
     people = [", ".join(filter(None, (name.family, name.given))) or name.literal for name in item.names("author")]
@@ -247,26 +240,16 @@ class Fields(dict[str, list[str]]):
         return self.get(tag, [""])[0]
 
 
-def read_ris(text: str) -> list[CitedWork]:
-    """The records of an RIS file, each ended by `ER` or by the next `TY`. Raises `InvalidInput` for too many."""
-    return [_ris(fields, line) for line, fields in _records(text, _RIS_LINE, "TY", "ER")]
-
-
-def read_nbib(text: str) -> list[CitedWork]:
-    """The records of PubMed's MEDLINE format. Raises `InvalidInput` for too many."""
-    return [_nbib(fields, line) for line, fields in _records(text, _NBIB_LINE, "PMID", "")]
-
-
-def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[int, Fields]]:
-    """Line and fields of each record. A line without a tag goes on with the value before it; an empty one, in a format
-    without an end, ends the record."""
+def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[Fields, int]]:
+    """Fields and line of each record, which ends at the tag `last` or before the next `first`. A line without a tag
+    goes on with the value before it; an empty one, in a format without an end, ends the record."""
     fields = Fields()
     started, tag, count = 0, "", 0
     for number, line in enumerate(text.splitlines(), 1):
         found = tagged.match(line)
         ends = (found and found[1] in (first, last)) or (not last and not line.strip())
         if ends and fields:
-            yield started, fields
+            yield fields, started
             count, fields = count + 1, Fields()
             refuse_too_many(count)
         if found and found[1] != last:
@@ -275,7 +258,7 @@ def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Itera
         elif not found and fields and line.strip():
             fields[tag][-1] += f" {line.strip()}"
     if fields:
-        yield started, fields
+        yield fields, started
 
 
 def _ris(fields: Fields, line: int) -> CitedWork:
@@ -312,8 +295,8 @@ Format = Literal["bibtex", "ris", "nbib", "csl-json", "text"]
 LARGEST = 4_000_000  # characters
 _READERS: dict[Format, Callable[[str], list[CitedWork]]] = {
     "bibtex": read_bibtex,
-    "ris": read_ris,
-    "nbib": read_nbib,
+    "ris": lambda text: list(starmap(_ris, _records(text, _RIS_LINE, "TY", "ER"))),
+    "nbib": lambda text: list(starmap(_nbib, _records(text, _NBIB_LINE, "PMID", ""))),
     "csl-json": read_csl,
     "text": read_plain,
 }

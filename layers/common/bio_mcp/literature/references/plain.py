@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bio_mcp.literature.references.works import LONGEST, CitedWork, FoundIds, Kind, ids_in, refuse_too_many, work
+from bio_mcp.literature.references.works import LONGEST, CitedWork, Kind, ids_in, refuse_too_many, work
 
 _UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
 _LOWER = "a-z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).islower())
@@ -75,11 +75,6 @@ def people_in(text: str) -> People:
     return People(tuple(name.strip(" ,") for name in names), bool(more), end)
 
 
-def editors_follow(text: str, end: int) -> bool:
-    """Whether the names before `end` are of editors."""
-    return bool(_EDITORS.match(text, end))
-
-
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Spring|Summer|Fall|Autumn|Winter)[a-z]*\.?"
 _DATE = rf"(?:\s*{_MONTH}(?:[-–/]{_MONTH})?)?(?:\s*\d{{1,2}}(?:st|nd|rd|th)?)?(?:[-–]\s?(?:{_MONTH}\s?)?\d{{1,2}})?"
 _YEAR = r"(?<![\d./–-])(?P<year>1[6-9]\d\d|20\d\d)"
@@ -135,12 +130,13 @@ def imprint_in(text: str, start: int) -> Imprint:
     numbers = next((each[-1] for each in matches if each), None)
     found = numbers.groupdict() if numbers else {}
     issue = (found.get("issue") or found.get("issue2") or "").strip()
+    bracket = text.rfind("(", year.start(), year.start("year")) if year else -1  # which opens before the year
     return Imprint(
         year=year["year"] if year else "",
         volume=(found.get("volume") or "").strip(),
         issue=issue if re.search(r"\d|[Ss]up", issue) else "",  # no month
         pages=(found.get("pages") or "").strip(" ."),
-        year_at=_span_of(year, text) if year else (-1, -1),
+        year_at=(bracket if bracket >= 0 else year.start("year"), year.end()) if year else (-1, -1),
         numbers_at=numbers.span() if numbers else (-1, -1),
     )
 
@@ -151,13 +147,6 @@ def _year(text: str, start: int) -> re.Match[str] | None:
         if found := list(re.compile(pattern).finditer(text, start)):
             return found[0] if place == 0 else found[-1]
     return None
-
-
-def _span_of(year: re.Match[str], text: str) -> tuple[int, int]:
-    """From the year, or its opening bracket, to the end of the date."""
-    start = year.start("year")
-    bracket = text.rfind("(", year.start(), start)
-    return (bracket if bracket >= 0 else start), year.end()
 
 
 _NUMBER = re.compile(r"^\s*(?:[\[(](\d{1,4}|[a-z])[\])]|(\d{1,4})[.)]\s|([a-z])\)\s)\s*")
@@ -194,13 +183,14 @@ def parse_citation(text: str, line: int = 0) -> CitedWork:
     numbered = _NUMBER.match(text)
     body = text[numbered.end() :] if numbered else text
     key = next(filter(None, numbered.groups()), "") if numbered else ""
-    found = ids_in(body)
-    rest = " ".join(_ACCESSED.sub("", _NOISE.sub(" ", found.rest)).split())
+    doi, pmid, pmcid, rest = ids_in(body)
+    rest = " ".join(_ACCESSED.sub("", _NOISE.sub(" ", rest)).split())
     people = people_in(rest)
     if len(people.names) == 1 and not people.etal and _JOURNAL_AT_START.match(rest):
         people = People()  # it begins with a journal, as NLM's short form does
     imprint = imprint_in(rest, people.end)
-    title, journal = ("", "") if editors_follow(rest, people.end) else _title_and_journal(rest, people, imprint)
+    edited = _EDITORS.match(rest, people.end)
+    title, journal = ("", "") if edited else _title_and_journal(rest, people, imprint)
     return work(
         title=title,
         authors=people.names,
@@ -210,10 +200,10 @@ def parse_citation(text: str, line: int = 0) -> CitedWork:
         volume=imprint.volume,
         issue=imprint.issue,
         pages=imprint.pages,
-        doi=found.doi,
-        pmid=found.pmid,
-        pmcid=found.pmcid,
-        kind=_kind(rest, found, imprint),
+        doi=doi,
+        pmid=pmid,
+        pmcid=pmcid,
+        kind=_kind(rest, bool(doi or pmid or pmcid), imprint),
         text=body,
         key=key,
         line=line,
@@ -289,18 +279,15 @@ def _is_journal(text: str) -> bool:
     return 0 < len(words) <= 14 and bool(large) and all(word in _SMALL for word in small)
 
 
-def _kind(text: str, found: FoundIds, imprint: Imprint) -> Kind:
+def _kind(text: str, has_id: bool, imprint: Imprint) -> Kind:
     if _PREPRINT.search(text):
         return "preprint"
-    if found.pmid or found.pmcid or found.doi:
-        return "article"
-    if _BOOK.search(text):
-        return "other"
-    return "article" if imprint.volume or imprint.pages else "other"
+    printed = (imprint.volume or imprint.pages) and not _BOOK.search(text)
+    return "article" if has_id or printed else "other"
 
 
 _NUMBERED = re.compile(r"^\s*(?:\[(\d{1,4})\]|\((\d{1,4})\)|(\d{1,4})[.)]|(\d{1,3})\s(?=[A-Z]))\s*\S")
-_HEADING = re.compile(
+HEADING = re.compile(
     r"^\W*(?:\d+\.?\s)?(?:(?:notes and )?references|bibliography|literature(?: cited)?|works cited|reference list)\W*$",
     re.IGNORECASE,
 )
@@ -326,7 +313,7 @@ def read_plain(text: str) -> list[CitedWork]:
 
 def _below_heading(lines: list[Line]) -> list[Line]:
     """The lines after the last such heading and before the next part; all where there is none."""
-    headings = [place for place, (_, line) in enumerate(lines) if _HEADING.match(line)]
+    headings = [place for place, (_, line) in enumerate(lines) if HEADING.match(line)]
     rest = lines[headings[-1] + 1 :] if headings else lines
     ends = [place for place, (_, line) in enumerate(rest) if place > 2 and _AFTER.match(line)] if headings else []
     return rest[: ends[0]] if ends else rest

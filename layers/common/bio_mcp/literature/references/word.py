@@ -18,8 +18,8 @@ from lxml import etree
 
 from bio_mcp.errors import InvalidInput, UnreadableDocument
 from bio_mcp.literature.medline.stream import sealed_builder
-from bio_mcp.literature.references.files import Places, chosen, works_of
-from bio_mcp.literature.references.plain import read_plain
+from bio_mcp.literature.references.files import Places, chosen, csl_work
+from bio_mcp.literature.references.plain import HEADING, read_plain
 from bio_mcp.literature.references.works import CitedWork, refuse_too_many, work
 
 LARGEST_PART = 64 << 20  # bytes of XML, unpacked
@@ -30,9 +30,6 @@ _SOURCES = "{http://schemas.openxmlformats.org/officeDocument/2006/bibliography}
 _CSL = re.compile(r"CSL_CITATION\s*(\{.*)", re.DOTALL)
 _ENDNOTE = re.compile(r"<EndNote>.*?</EndNote>", re.DOTALL)
 _MENDELEY = "MENDELEY_CITATION_v3_"
-_HEADING = re.compile(
-    r"^\W*(?:\d+\.?\s)?(?:references|bibliography|literature cited|works cited|reference list)\W*$", re.IGNORECASE
-)
 
 
 def read_docx(content: bytes) -> list[CitedWork]:
@@ -95,7 +92,7 @@ def _cited(body: etree._Element) -> list[CitedWork]:
         for found in _ENDNOTE.findall(field):
             for each in read_endnote(found):
                 endnote.setdefault(each.key or each.title, each)
-    return [*works_of(items.values(), {}), *endnote.values()]
+    return [*map(csl_work, items.values()), *endnote.values()]
 
 
 def _fields(body: etree._Element) -> Iterator[str]:
@@ -157,23 +154,19 @@ def _of_sources(parts: dict[str, bytes]) -> list[CitedWork]:
 
 
 def _source(source: etree._Element) -> CitedWork:
-    def text(name: str) -> str:
-        return source.findtext(f"{_SOURCES}{name}") or ""
-
     people = [
         ", ".join(filter(None, (person.findtext(f"{_SOURCES}Last"), person.findtext(f"{_SOURCES}First"))))
         for person in source.iter(f"{_SOURCES}Person")
     ]
-    kind = text("SourceType")
-    is_article = kind in ("JournalArticle", "ArticleInAPeriodical", "")
-    return work(**chosen(_SOURCE, text), authors=people, kind="article" if is_article else "other")
+    is_article = source.findtext(f"{_SOURCES}SourceType") in ("JournalArticle", "ArticleInAPeriodical", "", None)
+    stated = chosen(_SOURCE, lambda name: source.findtext(f"{_SOURCES}{name}"))
+    return work(**stated, authors=people, kind="article" if is_article else "other")
 
 
 def _printed(body: etree._Element) -> list[CitedWork]:
     """The paragraphs below the last heading of a list of references."""
     lines = [" ".join("".join(_texts(paragraph)).split()) for paragraph in body.iter(f"{_WORD}p")]
-    headings = [place for place, line in enumerate(lines) if _HEADING.match(line)]
-    return read_plain("\n\n".join(lines[headings[-1] :])) if headings else []
+    return read_plain("\n\n".join(lines)) if any(map(HEADING.match, lines)) else []
 
 
 def _texts(paragraph: etree._Element) -> Iterator[str]:
@@ -199,15 +192,15 @@ def read_endnote(xml: str) -> list[CitedWork]:
 
 
 def _endnote_work(record: etree._Element) -> CitedWork:
-    def text(path: str) -> str:
-        found = record.find(path)
-        return _joined_text(found) if found is not None else ""
-
     kind = record.find("ref-type")
     is_article = (kind.get("name", "") if kind is not None else "") in _ENDNOTE_ARTICLES
-    people = [_joined_text(author) for author in record.iterfind("contributors/authors/author")]
-    return work(**chosen(_RECORD, text), authors=people, kind="article" if is_article else "other")
+    people = [_text(author) for author in record.iterfind("contributors/authors/author")]
+    return work(
+        **chosen(_RECORD, lambda path: _text(record.find(path))),
+        authors=people,
+        kind="article" if is_article else "other",
+    )
 
 
-def _joined_text(element: etree._Element) -> str:
-    return " ".join("".join(map(str, element.itertext())).split())
+def _text(element: etree._Element | None) -> str:
+    return " ".join("".join(map(str, element.itertext())).split()) if element is not None else ""

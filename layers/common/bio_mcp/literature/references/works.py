@@ -96,30 +96,19 @@ _URL = re.compile(r"<?https?://[^\s<>]+>?", re.IGNORECASE)
 _TRAILING = ".,;:'’”\"*"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundIds:
-    """The first id of each kind, the address of a page, and the text without them."""
-
-    doi: str
-    pmid: str
-    pmcid: str
-    url: str
-    rest: str
-
-
-def ids_in(text: str) -> FoundIds:
-    """Find the ids in `text`. Points and brackets after a DOI that belong to the sentence are left out of it."""
+def ids_in(text: str) -> tuple[str, str, str, str]:
+    """The first DOI, PMID and PMCID in `text`, and the text without ids and addresses. Points and brackets after a DOI
+    that belong to the sentence are left out of it."""
     found = []
     for pattern in (_DOI, _PMID, _PMCID):
         match = pattern.search(text)
         found.append(match[1] if match else "")
         text = pattern.sub(" ", text) if match else text
-    url = _URL.search(text)
     doi = found[0].rstrip(_TRAILING)
     for opened, closed in ("()", "[]", "{}"):
         while doi.endswith(closed) and doi.count(closed) > doi.count(opened):
             doi = doi[:-1].rstrip(_TRAILING)
-    return FoundIds(doi, found[1], found[2], url[0].strip("<>") if url else "", _URL.sub(" ", text))
+    return doi, found[1], found[2], _URL.sub(" ", text)
 
 
 _WORD = re.compile(r"[^\W_]+")
