@@ -12,7 +12,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import TypeAlias
 
-from bio_mcp.adapters.aws import clients
+from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
 from bio_mcp.adapters.rate_limit import LocalRateLimiter, fleet_gap_s, gap_s
@@ -34,7 +34,7 @@ def sqlite_pacer(home: Path) -> RateLimiter:
 
 def dynamo_pacer(endpoint: str, table: str, budget: str) -> RateLimiter:
     """The rate limiter of a process of a stack, with a key."""
-    return DynamoRateLimiter(clients.client("dynamodb", endpoint), table, budget, fleet_gap_s(True))
+    return DynamoRateLimiter(Clients().make("dynamodb", endpoint=endpoint), table, budget, fleet_gap_s(True))
 
 
 def _ask(pacer: RateLimiter, share: str, seconds: float, waits: list[float]) -> None:

@@ -247,12 +247,11 @@ ACTIONS = {
     "transact_write_items": {"PutItem", "UpdateItem", "DeleteItem"},
     "batch_get_items": {"BatchGetItem"},
     "batch_write_items": {"BatchWriteItem"},
-    "refused_put": {"PutItem"},
     "head_object": {"GetObject"},
     "put_events": {"PutEvents"},
 }
 CLASSES = {  # who reads and writes what
-    "DocumentsTable.Arn": ("documents.DynamoDocuments", "documents.CountedItems"),
+    "DocumentsTable.Arn": ("documents.DynamoDocuments",),
     "CheckpointsTable.Arn": ("state.DynamoCheckpoints",),
     "JobsTable.Arn": ("state.DynamoJobs",),
     "LeasesTable.Arn": ("state.DynamoLeases",),
@@ -282,9 +281,7 @@ def called(*adapters):
     """The actions that the adapters' calls of clients take."""
     trees = [ast.walk(ast.parse(source(each))) for each in adapters]
     attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
-    verbs = re.compile(
-        r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|refused_put$"
-    )
+    verbs = re.compile(r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$")
     found = {each for each in attributes if verbs.match(each)}
     return {action for each in found for action in ACTIONS.get(each, {each.title().replace("_", "")})}
 

@@ -11,7 +11,6 @@ import pytest
 from moto import mock_aws
 
 from bio_mcp import errors, wiring
-from bio_mcp.adapters.aws.clients import client
 from bio_mcp.adapters.aws.inspection import KEYS
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
 from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
@@ -24,7 +23,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.embedded import Embedded
 from bio_mcp.wiring.mode import load, secret_of
-from tests.support.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY, client
 
 ROOT = Path(__file__).parents[1]
 NAMED = {

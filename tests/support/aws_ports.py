@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from moto import mock_aws
 
-from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.accounts import DynamoAuthorizations, DynamoBudgets, DynamoCalls
 from bio_mcp.adapters.aws.answers import DynamoAnswers, DynamoCache
 from bio_mcp.adapters.aws.blobs import S3Blobs
+from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements, SqsContinuations
@@ -36,7 +36,7 @@ NOBODY = {
 @cache
 def client(service, endpoint=None):
     """One client for all tests of a process: making one takes longer than most tests."""
-    return clients.client(service, endpoint)
+    return Clients().make(service, endpoint=endpoint)
 
 
 @cache

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 
-from bio_mcp.adapters.aws.s3_index import Published, PublishedDatabase, deleted_with, private_directory
+from bio_mcp.adapters.aws.s3_index import Published, PublishedDatabase, private_directory
 from bio_mcp.adapters.aws.s3_indexes import IndexNames, PublishedIndexes
 from bio_mcp.lazy import lazily
 from tests.adapters.embedded.engine import collections_in, passages_in
@@ -135,5 +135,4 @@ class PublishedCorpus(Corpus):
 
     def _copied(self, objects):
         directory = Path(mkdtemp(prefix=f"{objects.name}-", dir=self.copies))
-        made = database(directory, objects, self.leases, refresh_s=self._refresh_s, clock=self._clock)
-        return deleted_with(made, directory)
+        return database(directory, objects, self.leases, refresh_s=self._refresh_s, clock=self._clock)

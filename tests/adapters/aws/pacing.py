@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from bio_mcp.adapters.aws import clients
+from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded
@@ -47,7 +47,7 @@ def most_in_a_second(starts):
 
 def _start(endpoint, table, budget, gap, seconds, starts):
     clock, found, deadline = Watched(), [], Deadline(seconds)
-    pacer = DynamoRateLimiter(clients.client("dynamodb", endpoint), table, budget, gap, clock)
+    pacer = DynamoRateLimiter(Clients().make("dynamodb", endpoint=endpoint), table, budget, gap, clock)
     while len(found) < starts:
         try:
             pacer.wait(deadline)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from bio_mcp.adapters.aws import messages, rate_limit, table
-from bio_mcp.adapters.aws.clients import client
-from bio_mcp.adapters.aws.documents import CountedItems, DynamoDocuments
+from bio_mcp.adapters.aws.clients import Clients
+from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoCheckpoints
@@ -16,7 +16,8 @@ from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.client import Busy, OpenSearchTransport
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
-from bio_mcp.literature.records import ChangeKind, CorpusChange
+from bio_mcp.literature import serial
+from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Document
 from bio_mcp.scope import bounded_by
 from tests.adapters.clocks import Clock
 
@@ -36,7 +37,7 @@ class Contention:
     def __init__(self, **answers):
         self.answers = ANSWERS | answers
         self.tried, self.clock = [], Clock()
-        self.dynamodb = client("dynamodb", "http://127.0.0.1:9")
+        self.dynamodb = Clients().make("dynamodb", endpoint="http://127.0.0.1:9")
         self.dynamodb.meta.events.register("before-call.dynamodb", self._answer)
 
     def backoff(self, of):
@@ -66,8 +67,8 @@ def marking():
 
 def counting():
     aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {}})
-    counted = CountedItems(table.Table(aws.dynamodb, "t", "papers", aws.backoff(table.BACKOFF)))
-    return aws, lambda: counted.add({"1": {"pmid": "1"}})
+    documents = DynamoDocuments(aws.dynamodb, "t", None, serial, backoff=aws.backoff(table.BACKOFF))
+    return aws, lambda: documents.put([Document(Article("1", title="T"), "hash", 1)])
 
 
 def reading():

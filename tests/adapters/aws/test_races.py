@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.aws import clients
+from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.state import Checkpoint, Job
@@ -24,7 +24,7 @@ def ports(nobody, server):
 @pytest.fixture
 def resending(ports):
     """From then on each request of these operations is sent twice, and the first answer is lost."""
-    client = clients.client("dynamodb", ports.endpoint)
+    client = Clients().make("dynamodb", endpoint=ports.endpoint)
     ports.dynamodb = client
 
     def resend(*operations):

@@ -4,9 +4,8 @@ import pytest
 from moto import mock_aws
 
 from bio_mcp.adapters.aws.blobs import S3Files
-from bio_mcp.adapters.aws.clients import client
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument
-from tests.support.aws_ports import NOBODY
+from tests.support.aws_ports import NOBODY, client
 
 ODD = [
     "inbox/lab/heart failure/a b.pdf",

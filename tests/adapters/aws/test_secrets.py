@@ -63,12 +63,10 @@ def test_a_secret_of_bytes_is_a_failure():
         reader("secretsmanager:b")()
 
 
-def test_an_aws_that_cannot_be_reached_is_a_failure():
-    def away(service, config):
-        return boto3.client(service, config=config, endpoint_url="http://127.0.0.1:9")
-
+def test_an_aws_that_cannot_be_reached_is_a_failure(monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     with pytest.raises(StoreFailed, match="EndpointConnectionError"):
-        reader("ssm:a", away)()
+        reader("ssm:a")()
 
 
 @pytest.mark.parametrize("reference", ["", "ssm", "ssm:", "secretsmanager:", "s3:bucket", "a secret"])

@@ -1,6 +1,7 @@
 """Ports whose use is charged to the call that runs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.language_models import INSTRUCTIONS, MOST_TOKENS
@@ -17,84 +18,84 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4  # of English, where a model does not say what it used
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredTurns:
     """The port `RateLimiter` over another: a turn is one request to NCBI, and belongs to the caller's share."""
 
-    def __init__(self, turns: RateLimiter) -> None:
-        self._turns = turns
+    turns: RateLimiter
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
         spend("ncbi")
-        self._turns.wait(deadline, share or account_of_call())
+        self.turns.wait(deadline, share or account_of_call())
 
     def cool_down(self, seconds: float) -> None:
-        self._turns.cool_down(seconds)
+        self.turns.cool_down(seconds)
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredEmbeddings:
     """The port `Embeddings` over another: each text counts."""
 
-    def __init__(self, model: Embeddings) -> None:
-        self._model = model
+    model: Embeddings
 
     @property
     def fingerprint(self) -> str:
-        return self._model.fingerprint
+        return self.model.fingerprint
 
     @property
     def dim(self) -> int:
-        return self._model.dim
+        return self.model.dim
 
     @property
     def max_tokens(self) -> int:
-        return self._model.max_tokens
+        return self.model.max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._model.count_tokens(texts)
+        return self.model.count_tokens(texts)
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         spend("embeddings", len(texts))
-        return self._model.embed(texts)
+        return self.model.embed(texts)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         spend("embeddings", len(texts))
-        return self._model.embed_questions(texts)
+        return self.model.embed_questions(texts)
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredReranker:
     """The port `Reranker` over another: each passage counts as an embedded text."""
 
-    def __init__(self, model: Reranker) -> None:
-        self._model = model
+    model: Reranker
 
     @property
     def fingerprint(self) -> str:
-        return self._model.fingerprint
+        return self.model.fingerprint
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
         spend("embeddings", len(passages))
-        return self._model.scores(question, passages, deadline)
+        return self.model.scores(question, passages, deadline)
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredLanguageModel:
     """The port `LanguageModel` over another: tokens count, those that it takes and those that it gives.
 
     As many as it could use are charged first, and what it did not use is given back.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+    model: LanguageModel
 
     @property
     def fingerprint(self) -> str:
-        return self._model.fingerprint
+        return self.model.fingerprint
 
     def generate(self, question: str, passages: Sequence[str], deadline: Deadline) -> Generated:
         given = sum(len(text.encode(errors="replace")) for text in (INSTRUCTIONS, question, *passages))
         most = given + MOST_TOKENS  # no token is shorter than a byte
         spend("model_tokens", most)
         try:
-            generated = self._model.generate(question, passages, deadline)
+            generated = self.model.generate(question, passages, deadline)
         except Failure:
             spend("model_tokens", -most)
             raise

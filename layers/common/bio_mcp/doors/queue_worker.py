@@ -7,7 +7,7 @@ from typing import Any
 
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.queues import EventCaller, postponed_s
+from bio_mcp.doors.aws.queues import Event, postponed_s
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.jobs.runner import stall
 from bio_mcp.ports import Backends
@@ -42,7 +42,7 @@ def work_once(
     if tool is None:
         _failed(queue, receipt, event, backends, NotFound(f"there is no tool {event['tool']}"))
         return True
-    caller = EventCaller.model_validate(event["caller"]).caller if "caller" in event else None
+    caller = Event.model_validate({"caller": event.get("caller")}).on_behalf_of
     outcome = call(tool, event["arguments"], backends, deadline=deadline(), unattended=True, caller=caller)
     if (wait_s := postponed_s(outcome, BUSY_S)) is not None:
         queue.send(event, wait_s)

@@ -2,6 +2,7 @@
 
 import tempfile
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,10 +34,6 @@ def _documents(own: "Aws") -> Any:
 def _in_bucket(path: str) -> Row:
     """Files in the bucket, "module:Class"."""
     return lambda own: load(path)(own.s3, own.settings.needed("bucket"))
-
-
-def _client(service: str) -> Row:
-    return lambda own: own.connect(service)
 
 
 def _copies(own: "Aws") -> Path:
@@ -87,16 +84,6 @@ def _rate_limiter(own: "Aws") -> Any:
     return _pace(own, budget_of(key() if key else None), fleet_gap_s(key is not None, own.settings.ncbi_delay_ms))
 
 
-def _bus(own: "Aws") -> Any:
-    bus = load("bio_mcp.adapters.aws.messages:EventBridgeAnnouncements")
-    return bus(own.events, own.settings.needed("event_bus"))
-
-
-def _load_runs(own: "Aws") -> Any:
-    runs = load("bio_mcp.adapters.aws.loading:StepFunctionsRuns")
-    return runs(own.connect("stepfunctions"), own.settings.needed("load_machine"))
-
-
 def _checks(own: Any) -> list[Finding]:
     """Check the tables, the queues, the bucket, the event bus and the room for projects."""
     from bio_mcp.adapters.aws import inspection
@@ -110,10 +97,6 @@ def _checks(own: Any) -> list[Finding]:
         names = {kind: to.needed(f"table_{kind}") for kind in inspection.KEYS if kind not in unused}
         return inspection.tables(own.dynamodb, names)
 
-    def examined(index: Any) -> Finding:
-        found: Finding = index.inspect()
-        return found
-
     return [
         examine("tables", tables),
         examine("queue", lambda: inspection.queue(own.sqs, to.needed("queue_url"))),
@@ -121,8 +104,8 @@ def _checks(own: Any) -> list[Finding]:
         examine("bucket", lambda: inspection.bucket(own.s3, to.needed("bucket"))),
         examine("event bus", lambda: inspection.bus(own.events, to.needed("event_bus"))),
         *zotero_checks(own),
-        examine("index", lambda: examined(own.indexes)),
-        examine("projects", lambda: examined(own.published_projects if own.in_s3 else own.collections)),
+        examine("index", lambda: own.indexes.inspect()),
+        examine("projects", lambda: (own.published_projects if own.in_s3 else own.collections).inspect()),
     ]
 
 
@@ -155,16 +138,17 @@ TABLE: Table = {
     "recorder": _recorder,
     "blobs": _in_bucket("bio_mcp.adapters.aws.blobs:S3Blobs"),
     "load_files": _in_bucket("bio_mcp.adapters.aws.loading:S3LoadFiles"),
-    "load_runs": _load_runs,
+    "load_runs": lambda own: load("bio_mcp.adapters.aws.loading:StepFunctionsRuns")(
+        own.connect("stepfunctions"), own.settings.needed("load_machine")
+    ),
     "rate_limiter": _rate_limiter,
     "turns": lambda own: partial(_pace, own),
     "cache": _cache,
-    "bus": _bus,
+    "bus": lambda own: load("bio_mcp.adapters.aws.messages:EventBridgeAnnouncements")(
+        own.events, own.settings.needed("event_bus")
+    ),
     "clients": lambda _own: load_from_aws("bio_mcp.adapters.aws.clients:Clients", "mode aws")(),
-    "dynamodb": _client("dynamodb"),
-    "sqs": _client("sqs"),
-    "s3": _client("s3"),
-    "events": _client("events"),
+    **{service: methodcaller("connect", service) for service in ("dynamodb", "sqs", "s3", "events")},
 }
 
 

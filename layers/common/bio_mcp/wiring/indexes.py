@@ -1,6 +1,5 @@
 """Indexes in files, in OpenSearch and in S3."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.passages import SqliteIndexes, SqlitePassages
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
-    from bio_mcp.ports.state import Leases
 
 
 def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
@@ -94,12 +92,10 @@ def collections_in(database: "Database") -> "SqliteCollections":
 
 
 def _copied(own: Any, objects: "IndexObjects") -> "PublishedDatabase":
-    """A copy of an index in a directory of its own, which is deleted with the copy."""
-    from bio_mcp.adapters.aws.s3_index import PublishedDatabase, deleted_with
+    """A copy of an index in a directory of its own."""
+    from bio_mcp.adapters.aws.s3_index import PublishedDatabase
 
     to = own.settings
     directory = Path(mkdtemp(prefix=f"{objects.name}-", dir=own.copies))
     refresh_s, max_bytes = to.index_refresh_s, to.index_limit_mb << 20
-    leases: Callable[[], Leases] = lambda: own.leases  # noqa: E731
-    made = PublishedDatabase(directory, objects, leases, refresh_s=refresh_s, max_bytes=max_bytes)
-    return deleted_with(made, directory)
+    return PublishedDatabase(directory, objects, lambda: own.leases, refresh_s=refresh_s, max_bytes=max_bytes)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.errors import EmbeddingFailed, IndexUnavailable, Misconfigured, ModelMismatch, NotFound, StoreFailed
 from bio_mcp.scope import memoize
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.workers import WorkerProcesses
     from bio_mcp.ports.models import LanguageModel, Reranker
     from bio_mcp.ports.stores import Embeddings, Passages
+
+T = TypeVar("T")
 
 
 def _onnx(settings: Settings, model: str = "") -> "Embeddings":
@@ -120,21 +122,18 @@ def _made(settings: Settings, name: str) -> "Embeddings":
         raise Misconfigured("BIO_MCP_OTHER_MODELS takes names of installed models, or openai:NAME")
     else:
         made = _onnx(settings, model)
-    metered_model: Embeddings = metered("bio_mcp.adapters.metered:MeteredEmbeddings", made)
-    return metered_model
+    return metered("bio_mcp.adapters.metered:MeteredEmbeddings", made)
 
 
-def metered(meter: str, model: Any) -> Any:
+def metered(meter: str, model: T) -> T:
     """The model, so that its use is charged to the call that runs; None where there is none."""
-    return load(meter)(model) if model else None
+    made: T = load(meter)(model) if model else model
+    return made
 
 
 def configured_model(own: Mode) -> "Embeddings":
     """The model that the settings name."""
-    model: Embeddings = metered(
-        "bio_mcp.adapters.metered:MeteredEmbeddings", EMBEDDINGS[own.settings.embeddings](own.settings)
-    )
-    return model
+    return metered("bio_mcp.adapters.metered:MeteredEmbeddings", EMBEDDINGS[own.settings.embeddings](own.settings))
 
 
 def searched_index(own: Mode) -> "tuple[Passages, tuple[str, int] | None]":
@@ -148,21 +147,20 @@ def searched_model(own: Mode) -> "Embeddings":
 
     Where that cannot be looked up, it is the configured one, and whoever searches the index hears why.
     """
-    return memoize((own, "model"), partial(_searched_model, own))
 
-
-def _searched_model(own: Mode) -> "Embeddings":
-    configured = own.configured_embeddings
-    try:
-        passages, indexed = searched_index(own)
-        if indexed in (None, (configured.fingerprint, configured.dim)):
-            return configured
-        passages.check_model(configured.fingerprint, configured.dim)
-    except ModelMismatch as mismatch:
-        return own.models.of(mismatch.details["indexed"]) or configured
-    except (IndexUnavailable, StoreFailed, Misconfigured):
+    def look_up() -> "Embeddings":
+        configured = own.configured_embeddings
+        try:
+            passages, indexed = searched_index(own)
+            if indexed not in (None, (configured.fingerprint, configured.dim)):
+                passages.check_model(configured.fingerprint, configured.dim)
+        except ModelMismatch as mismatch:
+            return own.models.of(mismatch.details["indexed"]) or configured
+        except (IndexUnavailable, StoreFailed, Misconfigured):
+            pass
         return configured
-    return configured
+
+    return memoize((own, "model"), look_up)
 
 
 def worker_processes(own: Mode, count: int) -> "WorkerProcesses":
@@ -201,13 +199,6 @@ def installed(settings: Settings) -> list[Facts]:
         in_use = settings.embeddings == "onnx" and settings.embedding_model == directory.name
         found.append({"name": directory.name, **facts, "whole": is_whole(directory), "in_use": in_use})
     return found
-
-
-def place(name: str) -> Path:
-    """The directory of a model of this machine, for a program that copies it."""
-    from bio_mcp.adapters.embedders.model_files import directory_of
-
-    return directory_of(Settings().models, name)
 
 
 def checked(settings: Settings) -> str:

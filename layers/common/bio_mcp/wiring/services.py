@@ -214,7 +214,7 @@ def _sources(own: Mode) -> "Sources":
 
 
 def _s3_files(own: Mode) -> "Sources":
-    client = load_from_aws("bio_mcp.adapters.aws.clients:client", "reading from S3")("s3")
+    client = load_from_aws("bio_mcp.adapters.aws.clients:Clients", "reading from S3")().make("s3")
     files: Sources = load("bio_mcp.adapters.aws.blobs:S3Files")(own.closing(client), own.settings.ingest_buckets)
     return files
 
@@ -277,8 +277,8 @@ def upstreams(own: Mode) -> list[Finding]:
     try:
         asked |= scholarly_checks(own)
     except Misconfigured as failure:
-        found = Finding(FAIL, str(failure))
-        asked["literature services"] = lambda: found
+        unusable = Finding(FAIL, str(failure))
+        asked["literature services"] = lambda: unusable
     if to.llm != "none":
         asked["language model"] = partial(_language_model, own)
     if to.reranker != "none":
@@ -287,12 +287,11 @@ def upstreams(own: Mode) -> list[Finding]:
         asked["issuer's keys"] = partial(_issuer, to.auth_jwks_url)
     if to.otlp_endpoint:
         asked["OpenTelemetry collector"] = partial(_collector, to.otlp_endpoint)
-    return [_within_time(name, check) for name, check in asked.items()]
-
-
-def _within_time(name: str, check: Callable[[], Finding]) -> Finding:
-    with bounded_by(Deadline(WAIT_S)):
-        return examine(name, check)
+    found = []
+    for name, check in asked.items():
+        with bounded_by(Deadline(WAIT_S)):
+            found.append(examine(name, check))
+    return found
 
 
 def _converter(own: Mode) -> Finding:

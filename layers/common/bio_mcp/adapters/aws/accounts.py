@@ -4,14 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.clients import Contended
-from bio_mcp.adapters.aws.table import BACKOFF, DynamoStore, Item, LargeValues, item_key
-from bio_mcp.adapters.retry import retry
+from bio_mcp.adapters.aws.table import DynamoStore, Item, LargeValues, item_key
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
@@ -42,14 +39,18 @@ class DynamoAuthorizations(DynamoStore):
         return self._valid(self._table.get_item(_key(kind, key)))
 
     def take(self, kind: str, key: str) -> Authorization | None:
-        delete = partial(self._table.delete_item, _key(kind, key))
-        return self._valid(retry(delete, worth=Contended, backoff=BACKOFF))
+        return self._valid(self._table.delete_item(_key(kind, key)))
 
     def of(self, kind: str, owner: str) -> list[Authorization]:
-        return self._owned(owner, kind)
+        items = self._table.partition(_hashed("owner", owner), begins=f"{kind} " if kind else "")
+        keys = [item_key(each["item"], ITEM) for each in items]
+        valid = [found for item in self._table.batch_get_items(keys, ATTRIBUTES) if (found := self._valid(item))]
+        return sorted((each for each in valid if each.owner == owner), key=lambda each: (each.kind, each.key))
 
     def revoke(self, owner: str) -> int:
-        return sum(self._ended(each) for each in self._owned(owner))
+        """Those that another owner has by now stay."""
+        keys = [_key(each.kind, each.key) for each in self.of("", owner)]
+        return sum(self._table.delete_item(key, "#owner = :owner", owner=owner) is not None for key in keys)
 
     def _written(self, authorization: Authorization, only: str = "", **values: float) -> bool:
         """Write it and what its owner has of it, where a condition holds; returns whether it did."""
@@ -65,22 +66,9 @@ class DynamoAuthorizations(DynamoStore):
             "content": json.dumps(authorization.content),
             **expires,
         }
-        named = {**item_key(_owner(authorization.owner), key["name"]), **expires}
+        named = {**item_key(_hashed("owner", authorization.owner), key["name"]), **expires}
         puts = [self._table.putting(whole, only, **values), self._table.putting(named)]
         return not self._table.transact_write_items(puts)
-
-    def _owned(self, owner: str, kind: str = "") -> list[Authorization]:
-        """The owner's, by kind and key."""
-        items = self._table.partition(_owner(owner), begins=f"{kind} " if kind else "")
-        keys = [item_key(each["item"], ITEM) for each in items]
-        valid = [found for item in self._table.batch_get_items(keys, ATTRIBUTES) if (found := self._valid(item))]
-        return sorted((each for each in valid if each.owner == owner), key=lambda each: (each.kind, each.key))
-
-    def _ended(self, authorization: Authorization) -> bool:
-        """Delete it unless another owner has it by now; returns whether it was deleted."""
-        key, owner = _key(authorization.kind, authorization.key), authorization.owner
-        delete = partial(self._table.delete_item, key, "#owner = :owner", owner=owner)
-        return retry(delete, worth=Contended, backoff=BACKOFF) is not None
 
     def _valid(self, item: Item | None) -> Authorization | None:
         """The authorization of an item; None if it has expired."""
@@ -91,11 +79,12 @@ class DynamoAuthorizations(DynamoStore):
 
 
 def _key(kind: str, key: str) -> dict[str, Any]:
-    return item_key(f"{kind} {sha256(key.encode()).hexdigest()}", ITEM)
+    return item_key(_hashed(kind, key), ITEM)
 
 
-def _owner(owner: str) -> str:
-    return f"owner {sha256(owner.encode()).hexdigest()}"
+def _hashed(kind: str, name: str) -> str:
+    """The partition of something whose name may be a client's and longer than a key."""
+    return f"{kind} {sha256(name.encode()).hexdigest()}"
 
 
 SWEPT_S = 3_600  # an item is removed this long after its period
@@ -115,38 +104,28 @@ class DynamoBudgets(DynamoStore):
             spent.append(used)
             if not granted:
                 back = [self._add(each, -each.amount, now)[1] for each in charges[:number]]
-                rest = [_used(self._table.get_item(_period(each, now)) or {}) for each in charges[number + 1 :]]
-                spent = [*back, used, *rest]
+                unasked = [self._table.get_item(_period(each, now)[0]) or {} for each in charges[number + 1 :]]
+                spent = [*back, used, *(each.get("used", 0) for each in unasked)]
                 break
         else:
             granted = True
         return [
-            Allowance(charge, granted, max(0, charge.most - used), _starts(charge, now) + charge.seconds - now)
+            Allowance(charge, granted, max(0, charge.most - used), _period(charge, now)[1] - now)
             for charge, used in zip(charges, spent, strict=True)
         ]
 
     def _add(self, charge: Charge, amount: int, now: float, only: str = "", **values: Any) -> tuple[bool, int]:
         """Charge the amount where the condition holds; returns whether it did, and what is used now."""
-        values |= {"amount": amount, "expires": _starts(charge, now) + charge.seconds + SWEPT_S}
-        changes = "SET #expires_at = :expires ADD #used :amount"
-        update = partial(self._table.update_item, _period(charge, now), changes, only, **values)
-        made, item = retry(update, worth=Contended, backoff=BACKOFF)
-        return made, _used(item)
+        key, ends = _period(charge, now)
+        values |= {"amount": amount, "expires": ends + SWEPT_S}
+        made, item = self._table.update_item(key, "SET #expires_at = :expires ADD #used :amount", only, **values)
+        return made, item.get("used", 0)
 
 
-def _starts(charge: Charge, now: float) -> int:
-    """When the period of a charge began, in seconds since 1970."""
-    return int(now // charge.seconds) * charge.seconds
-
-
-def _period(charge: Charge, now: float) -> Item:
-    """The key of what an account used in a period."""
-    return item_key(charge.account, f"{charge.unit} {charge.seconds} {_starts(charge, now)}")
-
-
-def _used(item: Item) -> int:
-    used: int = item.get("used", 0)
-    return used
+def _period(charge: Charge, now: float) -> tuple[Item, int]:
+    """The key of what an account used in the period of a charge, and when that ends, in seconds since 1970."""
+    begins = int(now // charge.seconds) * charge.seconds
+    return item_key(charge.account, f"{charge.unit} {charge.seconds} {begins}"), begins + charge.seconds
 
 
 INLINE = 8 * 1024  # bytes that cost less in an item than in a file
@@ -171,13 +150,13 @@ class DynamoCalls(DynamoStore):
 
     def record(self, call: CallRecord) -> None:
         """Store the call, then name it in its day; after a crash in between, `get` finds it and `latest` does not."""
-        at, key = sortable(call.at), _call(call.correlation_id)
+        at, key = sortable(call.at), _hashed(CALL, call.correlation_id)
         expiry = {"expires_at": int(self._clock()) + self._days * 86_400}
         row = {name: getattr(call, name) for name in NAMES} | {"at": at, "inputs": dict(call.inputs)}
         item = {**item_key(key, CALL), **self._contents.packed(row), **self._read.attributes(call.read), **expiry}
         if self._table.put_item(item, "attribute_not_exists(#name)"):
             named = {"correlation_id": call.correlation_id, **expiry}
-            self._table.put_item({**item_key(_day(at), f"{at} {key}"), **named})
+            self._table.put_item({**item_key(f"day {at[:10]}", f"{at} {key}"), **named})
 
     def get(self, correlation_id: str) -> CallRecord:
         found = self._stored([correlation_id], with_read=True)
@@ -191,32 +170,19 @@ class DynamoCalls(DynamoStore):
         for back in range(self._days + 1):
             if len(named) >= limit:
                 break
-            day = _day(sortable(today - timedelta(days=back)))
-            items = self._table.partition(day, newest_first=True, limit=limit - len(named))
+            day = (today - timedelta(days=back)).date()
+            items = self._table.partition(f"day {day}", newest_first=True, limit=limit - len(named))
             named += [item["correlation_id"] for item in items]
         found = self._stored(named)
         return [found[each] for each in named if each in found]
 
     def _stored(self, correlation_ids: Sequence[str], *, with_read: bool = False) -> dict[str, CallRecord]:
-        keys = [item_key(_call(each), CALL) for each in dict.fromkeys(correlation_ids)]
+        keys = [item_key(_hashed(CALL, each), CALL) for each in dict.fromkeys(correlation_ids)]
         attributes = ("expires_at", *self._contents.names, *(self._read.names if with_read else ()))
-        found = [
-            self._record(item, with_read=with_read)
-            for item in self._table.batch_get_items(keys, attributes)
-            if item["expires_at"] > self._clock()
-        ]
-        return {each.correlation_id: each for each in found}
-
-    def _record(self, item: Item, *, with_read: bool) -> CallRecord:
-        row: dict[str, Any] = self._contents.row(item)
-        row["at"] = datetime.fromisoformat(row["at"])
-        return CallRecord(**row, read=self._read.of(item) if with_read else b"")
-
-
-def _call(correlation_id: str) -> str:
-    """The partition of a call, whose id may be a client's and longer than a key."""
-    return f"{CALL} {sha256(correlation_id.encode()).hexdigest()}"
-
-
-def _day(at: str) -> str:
-    return f"day {at[:10]}"
+        found = {}
+        for item in self._table.batch_get_items(keys, attributes):
+            if item["expires_at"] > self._clock():
+                row: dict[str, Any] = self._contents.row(item)
+                row["at"] = datetime.fromisoformat(row["at"])
+                found[row["correlation_id"]] = CallRecord(**row, read=self._read.of(item) if with_read else b"")
+        return found

@@ -5,7 +5,7 @@ import logging
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 
 from bio_mcp.adapters.aws.clients import reaching
-from bio_mcp.adapters.aws.table import (
-    AT_ONCE,
-    WRITTEN_AT_ONCE,
-    DynamoStore,
-    Item,
-    attributes,
-    item_key,
-    plain,
-)
+from bio_mcp.adapters.aws.table import AT_ONCE, WRITTEN_AT_ONCE, DynamoStore, Item, attributes, item_key, plain
 from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
@@ -45,10 +37,9 @@ class DynamoAnswers(DynamoStore):
         """One that is there keeps its first time and its flags."""
         asked, expires_at = sortable(answer.asked), _expiry(answer)
         row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged")}
-        flags = {span.pmid for span in answer.spans} & set(answer.flagged)
-        item = {"body": zlib.compress(json.dumps(row).encode()), "asked": asked, "expires_at": expires_at}
-        item |= {"flagged": flags} if flags else {}
         cited = {span.pmid for span in answer.spans}
+        item = {"body": zlib.compress(json.dumps(row).encode()), "asked": asked, "expires_at": expires_at}
+        item |= {"flagged": flags} if (flags := cited & set(answer.flagged)) else {}
         naming = [item_key(f"paper {each}", answer.answer_id) | {"expires_at": expires_at} for each in cited]
         naming += [_as_flagged(answer)] if answer.flagged else []
         self._table.batch_write_items(naming)
@@ -77,8 +68,13 @@ class DynamoAnswers(DynamoStore):
 
     def _answers(self, answer_ids: Sequence[str]) -> dict[str, StoredAnswer]:
         keys = [_key(each) for each in dict.fromkeys(answer_ids)]
-        answers = [_answer_of(item) for item in self._table.batch_get_items(keys, ATTRIBUTES)]
-        return {each.answer_id: each for each in answers}
+        found = {}
+        for item in self._table.batch_get_items(keys, ATTRIBUTES):
+            row: dict[str, Any] = json.loads(zlib.decompress(item["body"]))
+            row["spans"] = tuple(CitedSpan(**span) for span in row["spans"])
+            flagged = tuple(sorted(item.get("flagged", ()), key=int))
+            found[row["answer_id"]] = StoredAnswer(**row, asked=datetime.fromisoformat(item["asked"]), flagged=flagged)
+        return found
 
 
 def _key(answer_id: str) -> Item:
@@ -94,13 +90,6 @@ def _expiry(answer: StoredAnswer) -> int:
     return int(datetime.fromisoformat(sortable(answer.asked)).timestamp()) + LIFETIME_S
 
 
-def _answer_of(item: Item) -> StoredAnswer:
-    row: dict[str, Any] = json.loads(zlib.decompress(item["body"]))
-    row["spans"] = tuple(CitedSpan(**span) for span in row["spans"])
-    flagged = tuple(sorted(item.get("flagged", ()), key=int))
-    return StoredAnswer(**row, asked=datetime.fromisoformat(item["asked"]), flagged=flagged)
-
-
 log = logging.getLogger(__name__)
 
 WHAT = "cached answers"
@@ -114,36 +103,38 @@ IMPATIENT = Config(  # asking NCBI again costs less than waiting for a cached an
 )
 
 
+@dataclass(frozen=True, slots=True)
 class DynamoCache:
     """The port `Cache` over one table (key: entry).
     Nothing is retried: an unread value counts as not cached. An expired value is ignored even before DynamoDB removes
     it, which may take days.
     """
 
-    def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:
-        self._client, self._table, self._clock = client, table, clock
+    client: "DynamoDBClient"
+    table: str
+    clock: Callable[[], float] = time.time
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
-        now, entries = self._clock(), {}
+        now, entries = self.clock(), {}
         for start in range(0, len(keys), AT_ONCE):
             batch: list[dict[str, Any]] = [attributes({"entry": key}) for key in keys[start : start + AT_ONCE]]
             with reaching(WHAT):
-                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            for item in map(plain, answer["Responses"].get(self._table, [])):
+                answer = self.client.batch_get_item(RequestItems={self.table: {"Keys": batch}})
+            for item in map(plain, answer["Responses"].get(self.table, [])):
                 age = age_s(item["stored"], item["ends"], now)
                 if age is not None:
                     entries[item["entry"]] = CacheEntry(item["value"], age)
         return entries
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
-        now = float(self._clock())
+        now = float(self.clock())
         times = {"stored": now, "ends": now + lifetime_s, "expires_at": ceil(now + lifetime_s)}
         items = [{"entry": key, "value": value, **times} for key, value in values.items() if len(value) <= LARGEST]
         for start in range(0, len(items), WRITTEN_AT_ONCE):
             part = items[start : start + WRITTEN_AT_ONCE]
             requests: list[Any] = [{"PutRequest": {"Item": attributes(item)}} for item in part]
             with reaching(WHAT):
-                answer = self._client.batch_write_item(RequestItems={self._table: requests})
+                answer = self.client.batch_write_item(RequestItems={self.table: requests})
             if undone := answer.get("UnprocessedItems"):
-                log.info("%d answers were not cached: the table is throttled", len(undone[self._table]))
+                log.info("%d answers were not cached: the table is throttled", len(undone[self.table]))
                 return

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, 
 
 from bio_mcp.adapters.aws.clients import code_of, reaching
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
-from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, NotFound, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
 
 if TYPE_CHECKING:
@@ -20,23 +21,22 @@ if TYPE_CHECKING:
 
 WHAT = "files"
 PIECE = 1 << 20  # bytes read at once
-ABSENT = {"NoSuchKey", "404", "NotFound"}
 
 
+@dataclass(frozen=True, slots=True)
 class S3Blobs:
     """The port `Blobs` over one bucket, whose own encryption and life-cycle rules apply.
 
     Without s3:ListBucket, S3 reports a missing key as forbidden; so it is needed beside s3:GetObject.
     """
 
-    def __init__(self, client: "S3Client", bucket: str) -> None:
-        self._client = client
-        self._bucket = bucket
+    client: "S3Client"
+    bucket: str
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
         key = key_of(folder, content, suffix)
         with reaching(WHAT):
-            self._client.put_object(Bucket=self._bucket, Key=key, Body=content)
+            self.client.put_object(Bucket=self.bucket, Key=key, Body=content)
         return key
 
     def get(self, key: str) -> bytes:
@@ -44,28 +44,18 @@ class S3Blobs:
             return checked(key, self._opened(key).read())
 
     def exists(self, key: str) -> bool:
-        if not is_key(key):
+        try:
+            with reaching(WHAT, missing()):
+                return is_key(key) and bool(self.client.head_object(Bucket=self.bucket, Key=key))
+        except NotFound:
             return False
-        with reaching(WHAT):
-            try:
-                self._client.head_object(Bucket=self._bucket, Key=key)
-            except ClientError as error:
-                if code_of(error) in ABSENT:
-                    return False
-                raise
-        return True
 
     def _opened(self, key: str) -> "StreamingBody":
         """The object, not read yet. Raises `NotFound`."""
         if not is_key(key):
             raise missing()
-        with reaching(WHAT):
-            try:
-                return self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
-            except ClientError as error:
-                if code_of(error) in ABSENT:
-                    raise missing() from None
-                raise
+        with reaching(WHAT, missing()):
+            return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
 
     def join(self, keys: Sequence[str]) -> str:
         digest = sha256()
@@ -77,18 +67,18 @@ class S3Blobs:
             key = key_of_hash(keys[0], digest.hexdigest())
             whole.seek(0)
             with reaching(WHAT):
-                self._client.put_object(Bucket=self._bucket, Key=key, Body=whole)
+                self.client.put_object(Bucket=self.bucket, Key=key, Body=whole)
         return key
 
     def stream(self, key: str) -> Iterator[bytes]:
         return _pieces(self._opened(key))
 
     def link(self, key: str, name: str, seconds: int) -> str | None:
-        wanted = {"Bucket": self._bucket, "Key": key, "ResponseContentDisposition": f'attachment; filename="{name}"'}
-        return self._client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=seconds)
+        wanted = {"Bucket": self.bucket, "Key": key, "ResponseContentDisposition": f'attachment; filename="{name}"'}
+        return self.client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=seconds)
 
     def uri(self, key: str) -> str:
-        return f"s3://{self._bucket}/{key}"
+        return f"s3://{self.bucket}/{key}"
 
 
 def _pieces(body: "StreamingBody") -> Iterator[bytes]:

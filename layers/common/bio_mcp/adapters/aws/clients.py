@@ -20,16 +20,13 @@ from botocore.exceptions import (
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.lazy import Lazy
 
-# A request without an answer is repeated, so every write of the adapters must tolerate being sent twice.
-PATIENT = Config(
+PATIENT = Config(  # a request without an answer is repeated: every write must tolerate being sent twice
     connect_timeout=3,
     read_timeout=20,
     retries={"mode": "standard", "total_max_attempts": 6},
     max_pool_connections=16,
     account_id_endpoint_mode="disabled",  # an endpoint per account has no gain here, and emulators lack it
 )
-
-
 _FILES = botocore.loaders.Loader()  # descriptions of services: to read them is most of the work of making a client
 
 
@@ -54,11 +51,6 @@ class Clients:
             raise Misconfigured("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
 
 
-def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
-    """Make one client as `Clients` does."""
-    return Clients().make(service, config, endpoint)
-
-
 class Contended(StoreFailed):
     """Others are using the same items at this moment; the same request may succeed in another."""
 
@@ -78,6 +70,7 @@ CODES = {  # by what is said of them, and whether the same request may succeed l
     (ABSENT, False): "ResourceNotFoundException NoSuchBucket AWS.SimpleQueueService.NonExistentQueue QueueDoesNotExist",
 }
 SENTENCES = {code: said for said, codes in CODES.items() for code in codes.split()}
+GONE = {"NoSuchKey", "404", "NotFound", "PreconditionFailed", "412", "ExecutionDoesNotExist", "InvalidArn"}
 CONFLICTS = {"TransactionConflictException"}  # of two writers; botocore does not send the request again
 OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"}  # a malformed request
 TOO_LARGE_SAYS = "size"  # in DynamoDB's message about an item over 400 KB
@@ -89,14 +82,16 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
-def reaching(what: str) -> Iterator[None]:
-    """Translate botocore's errors into `StoreFailed` about the store of `what`; a mistake in our own request is
-    raised as is."""
+def reaching(what: str, gone: Exception | None = None) -> Iterator[None]:
+    """Translate botocore's errors into `StoreFailed` about the store of `what`, or into `gone`, if given, where
+    a thing is not there; a mistake in our own request is raised as is."""
     try:
         yield
     except ParamValidationError:
         raise
     except ClientError as error:
+        if gone and code_of(error) in GONE:
+            raise gone from None
         raise _translate(error, what) from error
     except (NoCredentialsError, PartialCredentialsError, NoRegionError) as error:
         raise StoreFailed(FORBIDDEN.format(what=what), retryable=False) from error
@@ -118,8 +113,7 @@ def _translate(error: ClientError, what: str) -> Exception:
 QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a request is waiting
 
 
-def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
-    """The versions AWSCURRENT and, if there is one, AWSPREVIOUS of a secret."""
+def _from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
     current = client.get_secret_value(SecretId=name, VersionStage="AWSCURRENT")["SecretString"]
     try:
         return current, client.get_secret_value(SecretId=name, VersionStage="AWSPREVIOUS")["SecretString"]
@@ -127,8 +121,7 @@ def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
         return (current,)
 
 
-def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
-    """The newest version of a parameter and, if there is one, the version before it."""
+def _from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
     newest = client.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     if newest["Version"] == 1:
         return (newest["Value"],)
@@ -139,15 +132,12 @@ def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
         return (newest["Value"],)
 
 
-READERS = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by botocore's name of the service
+READERS = {"secretsmanager": _from_secrets_manager, "ssm": _from_parameter_store}  # by botocore's name of the service
 
 
-def _connect(service: str, config: Config) -> Any:
-    return botocore.session.Session().create_client(service, config=config)
-
-
-def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[], tuple[str, ...]]:
-    """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME`, newest value first.
+def reader(reference: str) -> Callable[[], tuple[str, ...]]:
+    """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME`: its newest value and, if there is one, that
+    before it.
 
     NAME is a name or an ARN. It needs the permission `secretsmanager:GetSecretValue` or `ssm:GetParameter`, and
     `kms:Decrypt` for a key of one's own. Raises `Misconfigured` for another reference; the function raises
@@ -156,13 +146,13 @@ def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[
     service, _, name = reference.partition(":")
     if service not in READERS or not name:
         raise Misconfigured("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
-    client = Lazy(lambda: connect(service, config=QUICK))
+    client = Lazy(lambda: Clients().make(service, QUICK))
 
     def read() -> tuple[str, ...]:
         try:
             return READERS[service](client(), name)
         except ClientError as error:
-            problem = error.response["Error"]["Code"]
+            problem = code_of(error)
         except (BotoCoreError, KeyError) as error:
             problem = type(error).__name__
         raise StoreFailed(f"the secret that {service} keeps could not be read ({problem})")

@@ -8,7 +8,7 @@ PMCID with the papers that ever had it, one for each paper with what it was befo
 with how many papers it brought.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from hashlib import sha256
@@ -24,7 +24,6 @@ from bio_mcp.adapters.aws.table import (
     DynamoStore,
     Item,
     LargeValues,
-    Table,
     in_parallel,
 )
 from bio_mcp.adapters.retry import retry
@@ -56,8 +55,7 @@ class DynamoDocuments(DynamoStore):
         self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], codec: Codec, **options: Any
     ) -> None:
         super().__init__(client, table, blobs, **options)
-        self._old_bodies = LargeValues(blobs, self.FOLDER, inline=INLINE)
-        self._codec, self._counted = codec, CountedItems(self._table)
+        self._codec, self._old_bodies = codec, LargeValues(blobs, self.FOLDER, inline=INLINE)
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -66,7 +64,11 @@ class DynamoDocuments(DynamoStore):
         return documents[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
-        return {pmid: self._document(item) for pmid, item in self._items(pmids, WHOLE).items()}
+        found = {}
+        for pmid, item in self._items(pmids, WHOLE).items():
+            head, article = _head(item), self._codec.loads(self._contents.of(item))
+            found[pmid] = Document(article, head.content_hash, head.version, head.indexed_version)
+        return found
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
@@ -85,9 +87,13 @@ class DynamoDocuments(DynamoStore):
                 newest[pmid] = document
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         self._add_identifiers({pmid: item[LISTED] for pmid, item in items.items()})
-        existing = self._counted.add(items)
+        existing = self._add(items)
         replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
-        self._count_day(len(items) - len(existing), sum(replaced))
+        added, revised = len(items) - len(existing), sum(replaced)
+        if added or revised:  # counted after they are stored: who is killed in between leaves some uncounted
+            today = {"pmid": _day(utc_day(self._clock()))}
+            changes = "ADD #added :added, #revised :revised"
+            self._table.update_item(today, changes, returns=False, added=added, revised=revised)
 
     def at_version(self, pmid: str, version: int) -> Document:
         [number] = numbers([pmid]) or [-1]
@@ -103,14 +109,20 @@ class DynamoDocuments(DynamoStore):
     def delete(self, pmids: Sequence[str]) -> int:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
         wanted = [str(n) for n in numbers(pmids)]
-        self._table.batch_write_items(deletes=[_old_key(each) for each in dict.fromkeys(wanted)])
-        return self._counted.remove(wanted)
+        self._table.batch_write_items(deletes=[_old_key(each) for each in wanted])
+        existing, removed = sorted(self._items(wanted, ["pmid"])), 0
+        for start in range(0, len(existing), COUNTED_AT_ONCE):
+            part = existing[start : start + COUNTED_AT_ONCE]
+            deletes = {pmid: self._table.deleting({"pmid": pmid}, "attribute_exists(#pmid)") for pmid in part}
+            removed += len(self._counted(deletes, -1))
+        return removed
 
     def count(self) -> int:
-        return self._counted.total()
+        shards = self._table.batch_get_items([{"pmid": f"#{shard}"} for shard in range(SHARDS)], ["items"])
+        return sum(shard["items"] for shard in shards)
 
     def pmids(self) -> Iterator[str]:
-        yield from self._counted.names()
+        yield from (item["pmid"] for item in self._table.scan(["pmid"]) if not item["pmid"].startswith("#"))
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         today = utc_day(self._clock())
@@ -119,12 +131,33 @@ class DynamoDocuments(DynamoStore):
         counted = [StoredDay(named[item["pmid"]], item["added"], item["revised"]) for item in found]
         return sorted(counted, key=lambda each: each.day)
 
-    def _count_day(self, added: int, revised: int) -> None:
-        """Count papers to today, after they are stored: who is killed in between leaves some uncounted."""
-        if added or revised:
-            today = {"pmid": _day(utc_day(self._clock()))}
-            changes = "ADD #added :added, #revised :revised"
-            self._table.update_item(today, changes, returns=False, added=added, revised=revised)
+    def _add(self, items: Mapping[str, Item]) -> list[str]:
+        """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left
+        unchanged."""
+        existing = set(self._items(list(items), ["pmid"]))
+        for part in _parts({pmid: item for pmid, item in items.items() if pmid not in existing}):
+            puts = {pmid: self._table.putting(items[pmid], "attribute_not_exists(#pmid)") for pmid in part}
+            existing |= puts.keys() - self._counted(puts, 1)
+        return [pmid for pmid in items if pmid in existing]
+
+    def _counted(self, actions: Mapping[str, Any], step: int) -> set[str]:
+        """Apply all actions whose condition holds, and count them, in one transaction. Returns the keys applied.
+
+        DescribeTable updates its count every six hours, and a Scan reads everything, so papers are counted here, by one
+        of a few counters, chosen at random so that writers rarely contend. The conditions protect the counter: a
+        transaction that is repeated after its answer was lost finds its items present (or gone) and is cancelled.
+        """
+        left = dict(actions)
+        while left:
+            counter = {"pmid": f"#{randrange(SHARDS)}"}  # noqa: S311  # spreads load, hides nothing
+            counting = self._table.updating(counter, "ADD #items :by", by=step * len(left))
+            names = list(left)
+            refused = self._table.transact_write_items([*left.values(), counting])
+            if not refused:
+                break
+            for number in refused:
+                del left[names[number]]
+        return set(left)
 
     def _add_identifiers(self, papers: Mapping[str, Iterable[str]]) -> None:
         """Add the papers, by PMID, to the items of their identifiers, which is done before a paper is written.
@@ -213,20 +246,9 @@ class DynamoDocuments(DynamoStore):
 
     def _mark(self, pmid: str, version: int) -> None:
         """Raise the indexed version of a paper, if it is lower."""
-        update = partial(
-            self._table.update_item,
-            {"pmid": pmid},
-            "SET #indexed_version = :version",
-            "#indexed_version < :version",
-            returns=False,
-            version=version,
-        )
-        retry(update, worth=Contended, backoff=self._table.backoff)
-
-    def _document(self, item: Item) -> Document:
-        head = _head(item)
-        article = self._codec.loads(self._contents.of(item))
-        return Document(article, head.content_hash, head.version, head.indexed_version)
+        setting = "SET #indexed_version = :version"
+        lower = "#indexed_version < :version"
+        self._table.update_item({"pmid": pmid}, setting, lower, returns=False, version=version)
 
 
 def _head(item: Item) -> Head:
@@ -252,66 +274,6 @@ def _day(day: date) -> str:
 def _old_key(pmid: str) -> dict[str, str]:
     """The key of the item of a paper's old versions."""
     return {"pmid": f"#old {pmid}"}
-
-
-class CountedItems:
-    """The papers of a table (key: pmid, a string that never starts with #) and their number.
-
-    DescribeTable updates its count every six hours, and a Scan reads everything. Here each transaction that adds or
-    removes items also changes one of a few counters, chosen at random so that writers rarely contend. The items'
-    conditions protect the counter: a transaction that is repeated after its answer was lost finds its items present (or
-    gone) and is cancelled.
-    """
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def add(self, items: Mapping[str, Item]) -> list[str]:
-        """Store the items that do not exist yet, by key. Returns the keys of existing ones, which are left
-        unchanged."""
-        existing = self._existing(items)
-        for part in _parts({pmid: item for pmid, item in items.items() if pmid not in existing}):
-            puts = {pmid: self._table.putting(items[pmid], "attribute_not_exists(#pmid)") for pmid in part}
-            existing |= puts.keys() - self._transact(puts, 1)
-        return [pmid for pmid in items if pmid in existing]
-
-    def remove(self, pmids: Sequence[str]) -> int:
-        """Delete the items that exist; returns how many."""
-        existing = sorted(self._existing(pmids))
-        removed = 0
-        for start in range(0, len(existing), COUNTED_AT_ONCE):
-            part = existing[start : start + COUNTED_AT_ONCE]
-            deletes = {pmid: self._table.deleting({"pmid": pmid}, "attribute_exists(#pmid)") for pmid in part}
-            removed += len(self._transact(deletes, -1))
-        return removed
-
-    def total(self) -> int:
-        """The number of items: the sum of the counters, read consistently."""
-        items = self._table.batch_get_items([{"pmid": f"#{shard}"} for shard in range(SHARDS)], ["items"])
-        return sum(item["items"] for item in items)
-
-    def names(self) -> Iterator[str]:
-        """The keys of all items, by scanning the table."""
-        for item in self._table.scan(["pmid"]):
-            if not item["pmid"].startswith("#"):
-                yield item["pmid"]
-
-    def _existing(self, pmids: Collection[str]) -> set[str]:
-        return {item["pmid"] for item in self._table.batch_get_items([{"pmid": each} for each in pmids], ["pmid"])}
-
-    def _transact(self, actions: Mapping[str, Any], step: int) -> set[str]:
-        """Apply all actions whose condition holds, and count them, in one transaction. Returns the keys applied."""
-        left = dict(actions)
-        while left:
-            counter = {"pmid": f"#{randrange(SHARDS)}"}  # noqa: S311  # spreads load, hides nothing
-            counting = self._table.updating(counter, "ADD #items :by", by=step * len(left))
-            names = list(left)
-            refused = self._table.transact_write_items([*left.values(), counting])
-            if not refused:
-                break
-            for number in refused:
-                del left[names[number]]
-        return set(left)
 
 
 def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:

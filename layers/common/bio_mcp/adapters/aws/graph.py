@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from operator import attrgetter
 from random import randrange
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bio_mcp.adapters.aws.clients import BUSY
 from bio_mcp.adapters.aws.table import (
@@ -28,7 +28,6 @@ from bio_mcp.adapters.aws.table import (
     MAX_BYTES,
     DynamoStore,
     Item,
-    Table,
     attributes,
     in_parallel,
     item_key,
@@ -53,15 +52,11 @@ from bio_mcp.graph.nodes import (
     node_of,
 )
 
-if TYPE_CHECKING:
-    pass
-
 TYPES = tuple(each.value for kind in (NodeType, EdgeType) for each in kind)
 RECORD = "record"
 UNCHANGED = "#record = :before"
 CHANGES = "changes"  # of a counter: transactions that it was part of
 COUNTERS = 4  # one of which a writer takes at random, so that writers rarely meet
-Texts = Mapping[str, str]  # key of an item, as text -> the record that it has
 
 
 class Overtaken(StoreFailed):
@@ -94,9 +89,8 @@ class DynamoGraph(DynamoStore):
         retry(partial(self._put, nodes, edges), worth=Overtaken, backoff=self._table.backoff)
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
-        keys = [node_key(each) for each in dict.fromkeys(node_ids)]
-        nodes = [node_of(json.loads(item[RECORD])) for item in self._table.batch_get_items(keys, (RECORD,))]
-        return {node.node_id: node for node in nodes}
+        records = self._records(node_key(each) for each in dict.fromkeys(node_ids))
+        return {node.node_id: node for node in (node_of(json.loads(text)) for text in records)}
 
     def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
         in_order = sorted(set(steps), key=lambda step: (step.edge.value, step.backwards))
@@ -139,7 +133,7 @@ class DynamoGraph(DynamoStore):
         """By node, how many edges there are by each of these walks that it has."""
         if not walks:
             return {}
-        named = {partition_of(each): each for each in node_ids}
+        named = {f"node {each}": each for each in node_ids}
         keys = [node_key(each) for each in named.values()]
         by_id: dict[str, dict[str, int]] = {}
         for item in self._table.batch_get_items(keys, ("name", *walks)):
@@ -150,7 +144,7 @@ class DynamoGraph(DynamoStore):
         """The first edges of a node by a walk."""
         if not limit:
             return []
-        items = self._table.partition(partition_of(node_id), begins=f"{walk} ", limit=limit)
+        items = self._table.partition(f"node {node_id}", begins=f"{walk} ", limit=limit)
         return [edge_of(json.loads(item[RECORD])) for item in items]
 
     def _totals(self, names: Sequence[str]) -> Counter[str]:
@@ -160,50 +154,100 @@ class DynamoGraph(DynamoStore):
 
     def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         ends = {end for edge in edges for end in (edge.from_id, edge.to_id)}
-        before = self._texts(node_key(each) for each in ends | {node.node_id for node in nodes})
-        stored = {node.node_id: node for node in (node_of(json.loads(text)) for text in before.values())}
+        before, stored = {}, {}
+        for text in self._records(node_key(each) for each in ends | {node.node_id for node in nodes}):
+            node = node_of(json.loads(text))
+            before[node.node_id], stored[node.node_id] = text, node
         every = merged(nodes, stored, attrgetter("node_id"), merge_nodes)
         if missing := ends - stored.keys() - every.keys():
             raise missing_nodes(missing)
         changed = [node for node_id, node in every.items() if node != stored.get(node_id)]
-        self._add_names(changed, stored)
-        self._write([node_change(self._table, node, before.get(_id(node_key(node.node_id)))) for node in changed])
-        self._put_edges(edges)
-
-    def _put_edges(self, edges: Sequence[Edge]) -> None:
-        before = self._texts(edge_keys(key)[0] for key in {edge.key for edge in edges})
-        stored = {edge.key: edge for edge in (edge_of(json.loads(text)) for text in before.values())}
-        every = merged(edges, stored, attrgetter("key"), merge_edges)
-        changed = [every[key] for key in sorted(every) if every[key] != stored.get(key)]
-        self._write([edge_change(self._table, edge, before.get(_id(edge_keys(edge.key)[0]))) for edge in changed])
-
-    def _texts(self, keys: Iterable[Item]) -> Texts:
-        found = self._table.batch_get_items(list(keys), ("name", "item", RECORD))
-        return {_id(item): item[RECORD] for item in found if RECORD in item}
-
-    def _add_names(self, nodes: Sequence[Node], stored: Mapping[str, Node]) -> None:
-        """Name the nodes by what they were not named by: before they have the names, so that none is found later."""
-        items = []
-        for node in nodes:
+        items = []  # names that a node was not named by: before it has them, so that none is found later
+        for node in changed:
             known = set(folded_names(stored[node.node_id])) if node.node_id in stored else set()
             new = [each for each in folded_names(node) if each not in known]
             items += [item_key(partition_of_name(each), node.node_id) for each in new]
         self._table.batch_write_items(items)
+        self._write([self._node_change(node, before.get(node.node_id)) for node in changed])
+        self._put_edges(edges)
+
+    def _put_edges(self, edges: Sequence[Edge]) -> None:
+        before, stored = {}, {}
+        for text in self._records(edge_keys(key)[0] for key in {edge.key for edge in edges}):
+            edge = edge_of(json.loads(text))
+            before[edge.key], stored[edge.key] = text, edge
+        every = merged(edges, stored, attrgetter("key"), merge_edges)
+        changed = [every[key] for key in sorted(every) if every[key] != stored.get(key)]
+        self._write([self._edge_change(edge, before.get(edge.key)) for edge in changed])
+
+    def _records(self, keys: Iterable[Item]) -> list[str]:
+        """The records of those items that are there."""
+        found = self._table.batch_get_items(list(keys), (RECORD,))
+        return [item[RECORD] for item in found if RECORD in item]
 
     def _write(self, changes: Sequence[Change]) -> None:
-        for writes in transactions(self._table, changes):
-            if self._table.transact_write_items(writes):
-                raise Overtaken(BUSY.format(what=self._table.what))
+        """Write the changes, with what is counted by them, in parts that each fit into a transaction."""
+        part: list[Change] = []
+        for change in changes:
+            if part and not _fits([*part, change]):
+                self._write_at_once(part)
+                part = []
+            part.append(change)
+        if part:
+            self._write_at_once(part)
 
+    def _write_at_once(self, part: Sequence[Change]) -> None:
+        by_node: dict[str, Counter[str]] = {}
+        totals = Counter({CHANGES: 1})
+        for change in part:
+            for name, attribute in change.counted:
+                by_node.setdefault(name, Counter())[attribute] += 1
+            if change.new:
+                totals[change.new] += 1
+        counter = item_key(f"counter {randrange(COUNTERS)}", "counter")  # noqa: S311  # spreads load, hides nothing
+        counts = [self._adding(item_key(name, "node"), counted) for name, counted in by_node.items()]
+        writes = [write for change in part for write in change.writes]
+        if self._table.transact_write_items([*writes, *counts, self._adding(counter, totals)]):
+            raise Overtaken(BUSY.format(what=self._table.what))
 
-def _id(item: Item) -> str:
-    """A key, as text."""
-    return f"{item['name']} {item['item']}"
+    def _node_change(self, node: Node, before: str | None) -> Change:
+        """Writes a node, of which `before` is stored; its counts stay."""
+        text, key = text_of(node), node_key(node.node_id)
+        if before is None:
+            return Change((self._putting(key, text, None),), len(text.encode()), new=node.type.value)
+        update = self._table.updating(key, "SET #record = :record", UNCHANGED, record=text, before=before)
+        return Change((update,), len(text.encode()))
 
+    def _edge_change(self, edge: Edge, before: str | None) -> Change:
+        """Writes both items of an edge, of which `before` is stored."""
+        text = text_of(edge)
+        leaving, entering = edge_keys(edge.key)
+        writes = (self._putting(leaving, text, before), self._table.putting({**entering, RECORD: text}))
+        if before is not None:
+            return Change(writes, 2 * len(text.encode()))
+        counted = (
+            (f"node {edge.from_id}", walk_of(Step(edge.type))),
+            (f"node {edge.to_id}", walk_of(Step(edge.type, backwards=True))),
+        )
+        return Change(writes, 2 * len(text.encode()), counted, edge.type.value)
 
-def partition_of(node_id: str) -> str:
-    """The name of a node's item and of its edges."""
-    return f"node {node_id}"
+    def _putting(self, key: Item, text: str, before: str | None) -> Item:
+        """Writes an item if its record is still `before`."""
+        if before is None:
+            return self._table.putting({**key, RECORD: text}, "attribute_not_exists(#record)")
+        return self._table.putting({**key, RECORD: text}, UNCHANGED, before=before)
+
+    def _adding(self, key: Item, counted: Mapping[str, int]) -> Item:
+        """Adds to attributes of an item, whose names have spaces."""
+        numbers = dict(enumerate(counted.items()))
+        update = {
+            "TableName": self._table.name,
+            "Key": attributes(key),
+            "UpdateExpression": "ADD " + ", ".join(f"#{place} :{place}" for place in numbers),
+            "ExpressionAttributeNames": {f"#{place}": name for place, (name, _) in numbers.items()},
+            "ExpressionAttributeValues": {f":{place}": typed(by) for place, (_, by) in numbers.items()},
+        }
+        return {"Update": update}
 
 
 def partition_of_name(folded: str) -> str:
@@ -213,7 +257,7 @@ def partition_of_name(folded: str) -> str:
 
 def node_key(node_id: str) -> dict[str, Any]:
     """The key of a node's own item."""
-    return item_key(partition_of(node_id), "node")
+    return item_key(f"node {node_id}", "node")
 
 
 def walk_of(step: Step) -> str:
@@ -224,81 +268,10 @@ def walk_of(step: Step) -> str:
 def edge_keys(key: tuple[str, str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The keys of an edge's two items: under the node that it leaves, under the other."""
     from_id, type_, to_id = key
-    return (
-        item_key(partition_of(from_id), f"out {type_} {to_id}"),
-        item_key(partition_of(to_id), f"in {type_} {from_id}"),
-    )
-
-
-def node_change(table: Table, node: Node, before: str | None) -> Change:
-    """Writes a node, of which `before` is stored; its counts stay."""
-    text, key = text_of(node), node_key(node.node_id)
-    if before is None:
-        return Change((_put(table, key, text, None),), len(text.encode()), new=node.type.value)
-    update = table.updating(key, "SET #record = :record", UNCHANGED, record=text, before=before)
-    return Change((update,), len(text.encode()))
-
-
-def edge_change(table: Table, edge: Edge, before: str | None) -> Change:
-    """Writes both items of an edge, of which `before` is stored."""
-    text = text_of(edge)
-    leaving, entering = edge_keys(edge.key)
-    writes = (_put(table, leaving, text, before), table.putting({**entering, RECORD: text}))
-    if before is not None:
-        return Change(writes, 2 * len(text.encode()))
-    counted = (
-        (partition_of(edge.from_id), walk_of(Step(edge.type))),
-        (partition_of(edge.to_id), walk_of(Step(edge.type, backwards=True))),
-    )
-    return Change(writes, 2 * len(text.encode()), counted, edge.type.value)
-
-
-def _put(table: Table, key: Item, text: str, before: str | None) -> Item:
-    """Writes an item if its record is still `before`."""
-    if before is None:
-        return table.putting({**key, RECORD: text}, "attribute_not_exists(#record)")
-    return table.putting({**key, RECORD: text}, UNCHANGED, before=before)
-
-
-def transactions(table: Table, changes: Sequence[Change]) -> Iterator[list[Item]]:
-    """The writes of the changes, with those of their counts, in parts that each fit into a transaction."""
-    part: list[Change] = []
-    for change in changes:
-        if part and not _fits([*part, change]):
-            yield _whole(table, part)
-            part = []
-        part.append(change)
-    if part:
-        yield _whole(table, part)
+    return item_key(f"node {from_id}", f"out {type_} {to_id}"), item_key(f"node {to_id}", f"in {type_} {from_id}")
 
 
 def _fits(part: Sequence[Change]) -> bool:
     counted = {name for change in part for name, _ in change.counted}
     writes = sum(len(change.writes) for change in part) + len(counted) + 1
     return writes <= ACTIONS and sum(change.size for change in part) <= MAX_BYTES
-
-
-def _whole(table: Table, part: Sequence[Change]) -> list[Item]:
-    by_node: dict[str, Counter[str]] = {}
-    totals = Counter({CHANGES: 1})
-    for change in part:
-        for name, attribute in change.counted:
-            by_node.setdefault(name, Counter())[attribute] += 1
-        if change.new:
-            totals[change.new] += 1
-    counter = item_key(f"counter {randrange(COUNTERS)}", "counter")  # noqa: S311  # spreads load, hides nothing
-    counts = [_adding(table, item_key(name, "node"), counted) for name, counted in by_node.items()]
-    return [*(write for change in part for write in change.writes), *counts, _adding(table, counter, totals)]
-
-
-def _adding(table: Table, key: Item, counted: Mapping[str, int]) -> Item:
-    """Adds to attributes of an item, whose names have spaces."""
-    numbers = dict(enumerate(counted.items()))
-    update = {
-        "TableName": table.name,
-        "Key": attributes(key),
-        "UpdateExpression": "ADD " + ", ".join(f"#{place} :{place}" for place in numbers),
-        "ExpressionAttributeNames": {f"#{place}": name for place, (name, _) in numbers.items()},
-        "ExpressionAttributeValues": {f":{place}": typed(by) for place, (_, by) in numbers.items()},
-    }
-    return {"Update": update}

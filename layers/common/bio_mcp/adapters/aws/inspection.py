@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from bio_mcp.adapters.aws.clients import reaching
@@ -53,24 +54,20 @@ def _table(client: Any, what: str, name: str) -> str:
 
 def queue(client: Any, url: str) -> Finding:
     """Check the queue and count its dead letters."""
+    attributes_of = partial(client.get_queue_attributes, AttributeNames=["All"])
     with reaching("work to be done later"):
-        waiting = _attributes(client, url)
+        waiting = attributes_of(QueueUrl=url)["Attributes"]
         policy = json.loads(waiting.get("RedrivePolicy", "{}"))
         if not policy:
             remedy = "Deploy the stack again: without a dead-letter queue a failing call is tried for ever."
             return Finding(WARN, "no queue for what is given up", remedy)
         dead = client.get_queue_url(QueueName=policy["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
-        given_up = int(_attributes(client, dead)["ApproximateNumberOfMessages"])
+        given_up = int(attributes_of(QueueUrl=dead)["Attributes"]["ApproximateNumberOfMessages"])
     found = f"{waiting['ApproximateNumberOfMessages']} calls wait, {given_up} were given up"
     if given_up:
         remedy = "The log says why (a queued call failed); when it is mended, redrive the dead letters."
         return Finding(WARN, found, remedy)
     return Finding(OK, found)
-
-
-def _attributes(client: Any, url: str) -> dict[str, str]:
-    found: dict[str, str] = client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
-    return found
 
 
 def bucket(client: Any, name: str) -> Finding:

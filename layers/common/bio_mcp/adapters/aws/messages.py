@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from threading import Lock
@@ -46,25 +47,35 @@ class _Rejected(UpstreamFailed):
     """The bus rejected some of the entries."""
 
 
+@dataclass(frozen=True, slots=True)
 class EventBridgeAnnouncements:
     """The port `Announcements`: one event per change, of detail type `corpus.new` and so on.
 
     Its detail is `{"doc_id", "pmid", "version"}`; together with the detail type it identifies duplicates.
     """
 
-    def __init__(self, client: "EventBridgeClient", bus: str, backoff: Backoff = BACKOFF) -> None:
-        self._client, self._bus, self._backoff = client, bus, backoff
+    client: "EventBridgeClient"
+    bus: str
+    backoff: Backoff = BACKOFF
 
     def publish(self, changes: Sequence[CorpusChange]) -> None:
-        entries = [self._entry(change) for change in changes]
+        entries: list[PutEventsRequestEntryTypeDef] = [
+            {
+                "EventBusName": self.bus,
+                "Source": SOURCE,
+                "DetailType": f"corpus.{change.kind}",
+                "Detail": json.dumps({"doc_id": f"pmid:{change.pmid}", "pmid": change.pmid, "version": change.version}),
+            }
+            for change in changes
+        ]
         for start in range(0, len(entries), AT_ONCE):
             put = partial(self._put, entries[start : start + AT_ONCE])
-            retry(put, worth=_Rejected, backoff=self._backoff)
+            retry(put, worth=_Rejected, backoff=self.backoff)
 
     def _put(self, left: "list[PutEventsRequestEntryTypeDef]") -> None:
         """Put the entries, of which those that the bus rejected stay in `left`: its answer says which ones."""
         try:
-            answers = self._client.put_events(Entries=left)["Entries"]
+            answers = self.client.put_events(Entries=left)["Entries"]
         except ClientError as error:
             raise UpstreamFailed(NOT_ANNOUNCED.format(problem=code_of(error))) from None
         except BotoCoreError as error:
@@ -73,15 +84,6 @@ class EventBridgeAnnouncements:
         left[:] = [entry for entry, code in zip(left, codes, strict=True) if code]
         if left:
             raise _Rejected(NOT_ANNOUNCED.format(problem=next(filter(None, codes))))
-
-    def _entry(self, change: CorpusChange) -> "PutEventsRequestEntryTypeDef":
-        detail = {"doc_id": f"pmid:{change.pmid}", "pmid": change.pmid, "version": change.version}
-        return {
-            "EventBusName": self._bus,
-            "Source": SOURCE,
-            "DetailType": f"corpus.{change.kind}",
-            "Detail": json.dumps(detail),
-        }
 
 
 WHAT = "work to be done later"
@@ -216,17 +218,12 @@ class _Disconnected(UpstreamFailed):
     """The connection broke before the answer: the function may have run."""
 
 
-def _connect(clients: Clients, read_s: float) -> Any:
-    """A client that never retries by itself."""
-    config = Config(connect_timeout=CONNECT_S, read_timeout=read_s, retries={"total_max_attempts": 1})
-    return clients.make("lambda", config)
-
-
 class LambdaFunctions:
-    """Invokes functions by name or ARN. Threads may share it; there is one client per time-out, in whole seconds."""
+    """Invokes functions by name or ARN. Threads may share it; there is one client per time-out, in whole seconds, which
+    never retries by itself."""
 
-    def __init__(self, connect: "Callable[[float], LambdaClient] | None" = None) -> None:
-        self._connect = connect or partial(_connect, Clients())
+    def __init__(self, connect: "Callable[[Config], LambdaClient] | None" = None) -> None:
+        self._connect = connect or partial(Clients().make, "lambda")
         self._clients: dict[int, LambdaClient] = {}
         self._lock = Lock()
 
@@ -277,7 +274,8 @@ class LambdaFunctions:
         timeout_s = ceil(min(remaining_s + GRACE_S, LONGEST_S))
         with self._lock:
             if timeout_s not in self._clients:
-                self._clients[timeout_s] = self._connect(timeout_s)
+                config = Config(connect_timeout=CONNECT_S, read_timeout=timeout_s, retries={"total_max_attempts": 1})
+                self._clients[timeout_s] = self._connect(config)
             return self._clients[timeout_s]
 
 

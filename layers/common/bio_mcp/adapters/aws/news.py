@@ -7,16 +7,13 @@ that found it, with the version that each kind of entry was last made for.
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bio_mcp.adapters.aws.table import ACTIONS, DynamoStore, Item, in_parallel, item_key
 from bio_mcp.adapters.stored import entry_at, key
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
 from bio_mcp.ports.state import Found, NewsEntry
-
-if TYPE_CHECKING:
-    pass
 
 SETTLING_S = 30  # what another process stamped so long ago is stored, or never will be
 WHOLE = "whole"
@@ -29,7 +26,11 @@ class DynamoNews(DynamoStore):
     WHAT = "news"
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
-        fresh = self._fresh(query_key, papers)
+        by_item = {_padded(each.pmid): each for each in papers}
+        keys = [item_key(f"found {query_key}", item) for item in by_item]
+        for known in self._table.batch_get_items(keys, ("item",)):
+            del by_item[known["item"]]
+        fresh = by_item.values()
         dated = [self._items(query_key, each) for each in fresh if each.at]  # a repetition replaces these
         self._table.batch_write_items([each for entry, paper, _ in dated for each in (entry, paper)])
         self._table.batch_write_items([found for _, _, found in dated])
@@ -38,27 +39,29 @@ class DynamoNews(DynamoStore):
             part = [self._table.putting(each) for items in undated[start : start + PAPERS] for each in items]
             self._table.transact_write_items(part)
 
-    def _fresh(self, query_key: str, papers: Sequence[Found]) -> list[Found]:
-        """The papers that the key has not found before."""
-        by_item = {_padded(each.pmid): each for each in papers}
-        keys = [item_key(f"found {query_key}", item) for item in by_item]
-        for known in self._table.batch_get_items(keys, ("item",)):
-            del by_item[known["item"]]
-        return list(by_item.values())
-
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]
         in_parallel([partial(self._record, each) for each in entered])
 
-    def since(self, query_key: str, after: str, limit: int) -> list[NewsEntry]:
-        return self._entries(query_key, after, sortable(self._before(SETTLING_S)), limit, newest_first=False)
+    def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
+        until = sortable(self._before(SETTLING_S))
+        if after >= until:
+            return []
+        found = self._table.query(
+            "#name = :name AND #item BETWEEN :after AND :until",  # no entry has either position
+            newest_first=newest_first,
+            limit=limit,
+            name=f"news {query_key}",
+            after=f"{after}\x00",
+            until=until,
+        )
+        return [entry_at(item["item"]) for item in found]
 
     def latest(self, query_key: str, limit: int) -> list[NewsEntry]:
-        return self._entries(query_key, " ", sortable(self._before(SETTLING_S)), limit, newest_first=True)
+        return self.since(query_key, " ", limit, newest_first=True)
 
     def pmids(self, query_key: str) -> Iterator[str]:
-        for item in self._table.partition(f"found {query_key}"):
-            yield str(int(item["item"]))
+        yield from (str(int(item["item"])) for item in self._table.partition(f"found {query_key}"))
 
     def is_whole(self, query_key: str) -> bool:
         return self._table.get_item(_whole(query_key)) is not None
@@ -83,39 +86,21 @@ class DynamoNews(DynamoStore):
         )
 
     def _record(self, change: CorpusChange) -> None:
-        keys = [each["item"] for each in self._table.partition(_paper(change.pmid))]
+        """Enter a change for each key that found the paper, unless it was entered before."""
+        keys, kind = [each["item"] for each in self._table.partition(_paper(change.pmid))], change.kind.value
         for query_key in keys:
-            self._enter(query_key, change)
+            entry = NewsEntry(self._before(0), change.kind, change.pmid, change.version)
+            once = self._table.updating(
+                item_key(_paper(change.pmid), query_key),
+                f"SET #{kind} = :version",
+                f"attribute_exists(#name) AND (attribute_not_exists(#{kind}) OR #{kind} < :version)",
+                version=change.version,
+            )
+            put = self._table.putting(item_key(f"news {query_key}", entry.position))
+            self._table.transact_write_items([once, put])
         if change.kind is ChangeKind.DELETED:
             self._table.batch_write_items(deletes=[item_key(f"found {each}", _padded(change.pmid)) for each in keys])
             self._table.batch_write_items(deletes=[item_key(_paper(change.pmid), each) for each in keys])
-
-    def _enter(self, query_key: str, change: CorpusChange) -> None:
-        """Enter a change for a key, unless it was entered before."""
-        entry = NewsEntry(self._before(0), change.kind, change.pmid, change.version)
-        kind = change.kind.value
-        once = self._table.updating(
-            item_key(_paper(change.pmid), query_key),
-            f"SET #{kind} = :version",
-            f"attribute_exists(#name) AND (attribute_not_exists(#{kind}) OR #{kind} < :version)",
-            version=change.version,
-        )
-        put = self._table.putting(item_key(f"news {query_key}", entry.position))
-        self._table.transact_write_items([once, put])
-
-    def _entries(self, query_key: str, after: str, until: str, limit: int, *, newest_first: bool) -> list[NewsEntry]:
-        """Entries between two positions. No entry has either of them."""
-        if after >= until:
-            return []
-        found = self._table.query(
-            "#name = :name AND #item BETWEEN :after AND :until",
-            newest_first=newest_first,
-            limit=limit,
-            name=f"news {query_key}",
-            after=f"{after}\x00",
-            until=until,
-        )
-        return [entry_at(item["item"]) for item in found]
 
     def _before(self, seconds: float) -> datetime:
         return datetime.fromtimestamp(self._clock() - seconds, UTC)

@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, Item, in_parallel, item_key
 from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
 from bio_mcp.retrieval.project_chunks import unknown_project
-
-if TYPE_CHECKING:
-    pass
 
 
 class DynamoProjects(DynamoStore):
@@ -40,6 +37,7 @@ class DynamoProjects(DynamoStore):
 
 DOCUMENT, IDENTIFIER, CURSOR = "document", "identifier", "cursor"
 MAX_NAME = 900  # bytes of a name in a key, which may have 1,024; a longer one is hashed
+Stored = dict[str, tuple[dict[str, Any], list[str]]]  # documents' rows, with the identifiers that they list, by id
 
 
 class DynamoProjectDocuments(DynamoStore):
@@ -54,8 +52,7 @@ class DynamoProjectDocuments(DynamoStore):
         names = {name for _, listed in stored.values() for name in listed}
         owners |= self._owners(project_id, names - owners.keys())
         asked = set(identifiers)
-        documents = [_document(*each, owners) for _, each in sorted(stored.items())]
-        return [each for each in documents if each.identifiers & asked]
+        return [each for each in _documents(stored, owners) if each.identifiers & asked]
 
     def put(self, project_id: str, document: ProjectDocument) -> None:
         identifiers = sorted(document.identifiers)
@@ -78,7 +75,7 @@ class DynamoProjectDocuments(DynamoStore):
         self._table.batch_write_items(deletes=[_key(project_id, DOCUMENT, each) for each in stored])
 
     def all(self, project_id: str) -> list[ProjectDocument]:
-        stored: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        stored: Stored = {}
         owners: dict[str, str] = {}
         for item in self._items(project_id):
             if "doc_id" in item:
@@ -88,7 +85,7 @@ class DynamoProjectDocuments(DynamoStore):
                 stored[body["row"]["work"]["doc_id"]] = body["row"], body["identifiers"]
         named = {each: _name(IDENTIFIER, each) for _, listed in stored.values() for each in listed}
         by_name = {each: owners[name] for each, name in named.items() if name in owners}
-        return [_document(*each, by_name) for _, each in sorted(stored.items())]
+        return _documents(stored, by_name)
 
     def cursor(self, project_id: str, library: str) -> dict[str, Any]:
         item = self._table.get_item(_key(project_id, CURSOR, library))
@@ -100,8 +97,8 @@ class DynamoProjectDocuments(DynamoStore):
     def drop(self, project_id: str) -> None:
         self._table.batch_write_items(deletes=list(self._items(project_id, ("project_id", "item"))))
 
-    def _stored(self, project_id: str, doc_ids: Iterable[str]) -> dict[str, tuple[dict[str, Any], list[str]]]:
-        """The rows of those documents that exist, with the identifiers that they list, by id."""
+    def _stored(self, project_id: str, doc_ids: Iterable[str]) -> Stored:
+        """Those documents that exist."""
         keys = [_key(project_id, DOCUMENT, each) for each in dict.fromkeys(doc_ids)]
         bodies = [self._contents.row(item) for item in self._table.batch_get_items(keys, (BODY, KEY))]
         return {each["row"]["work"]["doc_id"]: (each["row"], each["identifiers"]) for each in bodies}
@@ -117,9 +114,12 @@ class DynamoProjectDocuments(DynamoStore):
         return self._table.query("#project_id = :project", names=names, project=project_id)
 
 
-def _document(row: Mapping[str, Any], listed: Iterable[str], owners: Mapping[str, str]) -> ProjectDocument:
-    doc_id = row["work"]["doc_id"]
-    return from_row(row, (each for each in listed if owners.get(each) == doc_id))
+def _documents(stored: Stored, owners: Mapping[str, str]) -> list[ProjectDocument]:
+    """In the order of their ids, each with the identifiers that it lists and owns."""
+    return [
+        from_row(row, (each for each in listed if owners.get(each) == doc_id))
+        for doc_id, (row, listed) in sorted(stored.items())
+    ]
 
 
 def _key(project_id: str, kind: str, name: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from bio_mcp.adapters.aws.table import Item, Table
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Clock, Deadline
+from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -64,12 +65,9 @@ class DynamoRateLimiter:
         clock: Clock = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._table = Table(client, table, "turns at NCBI")
-        self._key = {"budget": budget}
+        self._table, self._key = Table(client, table, "turns at NCBI"), {"budget": budget}
         self._gap = int(gap * MICRO)
-        self._clock = clock
-        self._sleep = sleep
-        self._backoff = replace(BACKOFF, sleep=sleep)
+        self._clock, self._sleep, self._backoff = clock, sleep, replace(BACKOFF, sleep=sleep)
         self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._count_lock = threading.Lock()
         self._waiting = 0
@@ -91,15 +89,16 @@ class DynamoRateLimiter:
 
     def cool_down(self, seconds: float) -> None:
         """Let no process start for `seconds` from now; all pending turns move by as much."""
-        retry(lambda: self._extend(seconds), worth=Contended, backoff=self._backoff)
 
-    def _extend(self, seconds: float) -> None:
-        now = self._now()
-        until = now + int(seconds * MICRO)
-        seen = self._read()
-        by = until - max(now, seen.cool)
-        if by > 0 and not self._push(seen, by, until):
-            raise Contended(BUSY.format(what=self._table.what))
+        def extend() -> None:
+            now = self._now()
+            until = now + int(seconds * MICRO)
+            seen = self._read()
+            by = until - max(now, seen.cool)
+            if by > 0 and not self._push(seen, by, until):
+                raise Contended(BUSY.format(what=self._table.what))
+
+        retry(extend, worth=Contended, backoff=self._backoff)
 
     def _queue_up(self, share: str, deadline: Deadline) -> threading.Lock:
         """Wait until no other thread of this process has a turn of the share reserved; returns the lock for it."""
@@ -120,7 +119,7 @@ class DynamoRateLimiter:
             if taken:
                 return item.tat - self._gap, item.pushed
             if max(item.tat, soonest) >= latest:
-                raise too_late(_until(item, now), cooling=now < item.cool)
+                raise _too_late(item, now)
             if item.own > soonest:
                 self._sleep_micros(item.own - soonest)
                 continue
@@ -135,7 +134,7 @@ class DynamoRateLimiter:
         changes = f"SET tat = {turn} + :gap"
         if not share:
             return self._update(changes, condition, values)
-        own = _slot(share)
+        own = f"s{int.from_bytes(sha256(share.encode()).digest()[:4]) % SHARES}"  # has the last turn of the share
         return self._update(f"{changes}, #{own} = {turn}", f"({condition}) AND {FREE.format(own=own)}", values, own)
 
     def _sleep_until(self, turn: int, pushed: int, deadline: Deadline) -> bool:
@@ -148,7 +147,7 @@ class DynamoRateLimiter:
                 break
             turn, pushed = turn + item.pushed - pushed, item.pushed
             if (now := self._now()) + deadline.remaining * MICRO <= turn:
-                raise too_late(_until(item, now), cooling=now < item.cool)
+                raise _too_late(item, now)
         return self._now() - turn <= LATE
 
     def _sleep_micros(self, micros: int) -> None:
@@ -184,11 +183,5 @@ def _item(attributes: Item, slot: str = "") -> _Item:
     return _Item(**{name: int(attributes[key]) for name, key in names.items() if key in attributes})
 
 
-def _slot(share: str) -> str:
-    """The attribute that has the last turn of the share."""
-    return f"s{int.from_bytes(sha256(share.encode()).digest()[:4]) % SHARES}"
-
-
-def _until(item: _Item, now: int) -> float:
-    """Seconds from `now` to the next free turn."""
-    return max(0, item.tat - now) / MICRO
+def _too_late(item: _Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
+    return too_late(max(0, item.tat - now) / MICRO, cooling=now < item.cool)

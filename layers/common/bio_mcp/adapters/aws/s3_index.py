@@ -13,7 +13,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import file_digest, sha256
@@ -21,7 +21,7 @@ from itertools import groupby
 from pathlib import Path
 from struct import Struct
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from botocore.exceptions import ClientError
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Connection
     from bio_mcp.ports.state import Leases
 
-T = TypeVar("T")
 FOLDER = "index"  # of the bucket; a folder in it for each index
 MANIFEST = "manifest.json"
 WHOLE, LOG = 2, 1  # formats of a manifest
@@ -61,8 +60,7 @@ PAPERS_A_WRITE = 1_000  # that a long run writes at once: each write uploads the
 PAPER_BYTES = 12_000  # of the file for each paper, see docs/s3-index.md
 TRIES = 3  # to read a file that is replaced meanwhile
 
-ABSENT = {"NoSuchKey", "404", "NotFound"}
-MISSING = {*ABSENT, "AccessDenied", "403"}  # so S3 calls it before who may list by prefix alone
+MISSING = {"NoSuchKey", "404", "NotFound", "AccessDenied", "403"}  # the last two before who may list by prefix alone
 UNCHANGED = {"304", "NotModified"}
 OVERTAKEN = {"PreconditionFailed", "412", "ConditionalRequestConflict", "409", "NoSuchKey"}
 
@@ -211,13 +209,8 @@ class IndexObjects:
     def _read(self, key: str, begin: int, put: Callable[[bytes], Any]) -> None:
         """Give what an object has, from a byte on, in pieces while the call has time."""
         deadline = call_deadline()
-        with reaching_index():
-            try:
-                found = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key, Range=f"bytes={begin}-")
-            except ClientError as error:
-                if code_of(error) in ABSENT:  # another one took its place since the manifest was read
-                    raise IndexUnavailable(REPLACED) from None
-                raise
+        with reaching_index(IndexUnavailable(REPLACED)):  # another one took its place since the manifest was read
+            found = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key, Range=f"bytes={begin}-")
             for piece in found["Body"].iter_chunks(self.piece):
                 put(piece)
                 deadline.check("the index was downloaded")
@@ -248,7 +241,8 @@ class IndexObjects:
 
 
 class PublishedDatabase(Database):
-    """The corpus file in `directory`, which is this process's alone, as the index `objects` has it.
+    """The corpus file in `directory`, as the index `objects` has it; the directory is this copy's alone, and is deleted
+    with it.
 
     A transaction that reads sees what was published `refresh_s` ago, or later; one that writes sees everything. What it
     writes is published before the block ends, so whatever a caller was told is done is in S3; if another writer was
@@ -268,6 +262,7 @@ class PublishedDatabase(Database):
         migrations: Sequence[str] = MIGRATIONS,
     ) -> None:
         super().__init__(directory, migrations=migrations)
+        weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
         self.papers_a_write = papers_a_write
         self._schema = EARLIER + len(migrations)
         self._objects, self._leases = objects, leases
@@ -285,27 +280,23 @@ class PublishedDatabase(Database):
 
     @contextmanager
     def writing(self, failure: type[Failure] = StoreFailed) -> Iterator["Connection"]:
-        with self._lock, self._being_written(), leased(self._leases, f"index:{self._objects.name}"):
+        with self._lock, ExitStack() as held:
+            self._is_written = True
+            held.callback(setattr, self, "_is_written", False)
+            held.enter_context(leased(self._leases, f"index:{self._objects.name}"))
             self._catch_up()
             with closing(self._second(failure)) as second, second.writing(failure) as connection:
                 used, rows = _used(connection), connection.total_changes
                 yield connection
                 changed = connection.total_changes != rows
-                if changed and (now := _used(connection)) > max(self._max_bytes, used):
-                    raise IndexUnavailable(self._full, retryable=False, bytes=now)
+                if changed and (now := _used(connection)) > max(limit := self._max_bytes, used):
+                    full = FULL.format(limit=limit >> 20, papers=round(limit // PAPER_BYTES, -3))
+                    raise IndexUnavailable(full, retryable=False, bytes=now)
             if changed:
                 self._publish(second.directory / FILE)
         if changed:
             with suppress(IndexUnavailable):  # a later writer deletes it
                 self._objects.clear(self._published.file)
-
-    @contextmanager
-    def _being_written(self) -> Iterator[None]:
-        self._is_written = True
-        try:
-            yield
-        finally:
-            self._is_written = False
 
     def _second(self, failure: type[Failure]) -> Database:
         """A second copy, which is written to, published, and then takes the place of the first."""
@@ -402,11 +393,6 @@ class PublishedDatabase(Database):
         self._use(path.replace(self.directory / f"{published.file}.sqlite3"))
         self._published, self._tag, self._checked = published, tag, self._clock()
 
-    @property
-    def _full(self) -> str:
-        limit = self._max_bytes
-        return FULL.format(limit=limit >> 20, papers=round(limit // PAPER_BYTES, -3))
-
 
 class _Unsynced(Database):
     synchronous = "OFF"  # what is lost with the machine is in S3
@@ -458,12 +444,6 @@ def private_directory(above: Path | None = None) -> Iterator[Path]:
             return
 
 
-def deleted_with(owner: T, directory: Path) -> T:
-    """Delete the directory when nothing refers to its owner any more; returns the owner."""
-    weakref.finalize(owner, shutil.rmtree, directory, ignore_errors=True)
-    return owner
-
-
 def listed(client: "S3Client", bucket: str, prefix: str) -> Iterator[tuple[str, datetime]]:
     """Key and time of each object whose key begins so."""
     pages = client.get_paginator("list_objects_v2")
@@ -473,10 +453,10 @@ def listed(client: "S3Client", bucket: str, prefix: str) -> Iterator[tuple[str, 
 
 
 @contextmanager
-def reaching_index() -> Iterator[None]:
-    """Errors of S3 as `IndexUnavailable`."""
+def reaching_index(gone: IndexUnavailable | None = None) -> Iterator[None]:
+    """Errors of S3 as `IndexUnavailable`, as `gone` those of what is not there."""
     try:
-        with reaching("the index"):
+        with reaching("the index", gone):
             yield
     except StoreFailed as failure:
         raise IndexUnavailable(str(failure), retryable=failure.retryable) from failure

@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from bio_mcp.adapters.aws.table import AT_ONCE, DynamoStore, Item
@@ -13,9 +13,6 @@ from bio_mcp.adapters.stored import Change, CheckpointsByKey, utc_day
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Checkpoint, Job, KeyCheckpoints
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Outrun(Conflict):
@@ -41,7 +38,6 @@ class DynamoCheckpoints(DynamoStore, CheckpointsByKey):
         return list(_checkpoints(query_key, self._table.delete_item({"query_key": query_key})).terms)
 
     def _change(self, query_key: str, change: Change) -> tuple[KeyCheckpoints, KeyCheckpoints]:
-
         def move() -> tuple[KeyCheckpoints, KeyCheckpoints]:
             item = self._table.get_item({"query_key": query_key})
             before = _checkpoints(query_key, item)
@@ -65,8 +61,10 @@ class DynamoCheckpoints(DynamoStore, CheckpointsByKey):
             "revision": revision,
         }
         only = "#revision = :seen" if unseen else "attribute_not_exists(#query_key)"
-        there = self._table.refused_put(item, only, **unseen)
-        return there is None or there.get("revision") == revision  # a request whose first answer was lost is repeated
+        if self._table.put_item(item, only, **unseen):
+            return True
+        there = self._table.get_item({"query_key": checkpoints.query_key})
+        return bool(there and there["revision"] == revision)  # a request whose first answer was lost is repeated
 
 
 def _checkpoints(query_key: str, item: Item | None) -> KeyCheckpoints:
@@ -113,8 +111,7 @@ class DynamoJobs(DynamoStore):
                 self._name_newest(key, job)
 
     def is_cancelled(self, job_id: str) -> bool:
-        item = self._table.get_item(_key(job_id), ("state",), consistent=False) or {}
-        return item.get("state") == CANCELLED
+        return (self._table.get_item(_key(job_id), ("state",)) or {}).get("state") == CANCELLED
 
     def remove(self, job: Job) -> None:
         """Delete the job and what names it as the newest. No older job is named instead: nobody asks for one."""
@@ -148,17 +145,17 @@ class DynamoJobs(DynamoStore):
         return named
 
     def _number(self, job: Job) -> int:
-        """The number of a job that is stored, or else the next one, by which the job is named among the last."""
+        """The number of a job that is stored, 0 for one of an older version, or else the next one, by which the job is
+        named among the last."""
         if stored := self._table.get_item(_key(job.job_id)):
-            return _number_in(stored)
-        _, counted = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)
-        number: int = counted["number"]
-        names = {f"{number:0{DIGITS}} {job.job_id}"}
+            return int(stored.get("number", 0))
+        number: int = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)[1]["number"]
+        last, names = _last(job.kind), {f"{number:0{DIGITS}} {job.job_id}"}
         adding = f"SET #expires_at = :expires ADD #{NAMED} :names"
-        _, named = self._table.update_item(_last(job.kind), adding, expires=self._expiry(), names=names)
-        if len(there := named[NAMED]) > 2 * KEPT:
+        there = self._table.update_item(last, adding, expires=self._expiry(), names=names)[1][NAMED]
+        if len(there) > 2 * KEPT:
             oldest = set(sorted(there)[:-KEPT])
-            self._table.update_item(_last(job.kind), f"DELETE #{NAMED} :oldest", returns=False, oldest=oldest)
+            self._table.update_item(last, f"DELETE #{NAMED} :oldest", returns=False, oldest=oldest)
         return number
 
     def _name_newest(self, key: str, job: Job) -> None:
@@ -180,18 +177,12 @@ class DynamoJobs(DynamoStore):
     def _job(self, item: Item) -> Job:
         created, updated = (datetime.fromisoformat(item[name]) for name in ("created", "updated"))
         request, cursor, progress = self._contents.row(item)
-        job_id, kind, state = item["job_id"], item["kind"], item["state"]
-        return Job(job_id, kind, state, created, updated, request, cursor, progress, _number_in(item))
+        job_id, kind, state, number = item["job_id"], item["kind"], item["state"], item.get("number", 0)
+        return Job(job_id, kind, state, created, updated, request, cursor, progress, number)
 
 
 def _key(job_id: str) -> Item:
     return {"job": f"job {job_id}"}
-
-
-def _number_in(item: Item) -> int:
-    """The number of a stored job; 0 for one of an older version."""
-    number: int = item.get("number", 0)
-    return number
 
 
 def _last(kind: str) -> Item:
@@ -215,10 +206,7 @@ SWEPT_S = 3_600  # an item is removed this long after the lease has expired
 
 
 class DynamoLeases(DynamoStore):
-    """The port `Leases` over one table (key: lease).
-
-    The lease of a killed process ends when it expires.
-    """
+    """The port `Leases` over one table (key: lease). That of a killed process ends when it expires."""
 
     WHAT = "leases"
 
@@ -255,8 +243,7 @@ class DynamoAudit(DynamoStore):
         self._table.put_item(item, "attribute_not_exists(#at)")  # it is there where a first answer was lost
 
     def entries(self) -> list[dict[str, Any]]:
-        """List every change, oldest first, with the keys at (ISO 8601), action, subject, before, after and caller.
-        Scans the table."""
+        """Every change, oldest first. Scans the table."""
         return [
             {
                 "at": item["at"].partition(" ")[0],

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import count
@@ -35,22 +36,27 @@ MAX_BYTES = 3_500_000  # a transaction is limited to 4 MB
 PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 INLINE = 350 * 1024  # bytes of a large value stored in the item itself; its other attributes are small
 BODY, KEY = "body", "body_key"
+UNPROCESSED = "The store is busy at the moment. Nothing is lost; try again."
 BACKOFF = Backoff(tries=12, first_s=0.05, cap_s=20.0, jitter=0.5)
 """For writers that contend for one item: 12 tries, a minute in all. The large jitter separates them."""
 
 
+@dataclass(frozen=True, slots=True)
 class Table:
     """The table of this name, with what `what` says in failures. Every method may raise `StoreFailed`.
 
-    Reads are consistent. A request without an answer is repeated, so each write must tolerate being made twice.
+    Reads are consistent. A request without an answer is repeated, so each write must tolerate being made twice. A
+    conflict with a transaction is tried again; `Contended` is raised when that did not help.
     """
 
-    def __init__(self, client: "DynamoDBClient", name: str, what: str, backoff: Backoff = BACKOFF) -> None:
-        self.client, self.name, self.what, self.backoff = client, name, what, backoff
+    client: "DynamoDBClient"
+    name: str
+    what: str
+    backoff: Backoff = BACKOFF
 
-    def get_item(self, key: Item, names: Sequence[str] = (), *, consistent: bool = True) -> Item | None:
+    def get_item(self, key: Item, names: Sequence[str] = ()) -> Item | None:
         """The item, or of it the attributes of these names; None where it is not there."""
-        request = {"Key": attributes(key), "ConsistentRead": consistent, **_expressions({}, names=_listed(names))}
+        request = {"Key": attributes(key), "ConsistentRead": True, **_expressions({}, names)}
         with reaching(self.what):
             found = self.client.get_item(TableName=self.name, **request).get("Item")
         return plain(found) if found else None
@@ -58,11 +64,6 @@ class Table:
     def put_item(self, item: Item, only: str = "", **values: Any) -> bool:
         """Store the item where the condition `only` holds; returns whether it did."""
         return self._write(self.client.put_item, Item=attributes(item), **_expressions(values, only=only))[0]
-
-    def refused_put(self, item: Item, only: str, **values: Any) -> Item | None:
-        """Store the item where the condition holds; where it does not, returns the item that is there."""
-        made, there = self._write(self.client.put_item, Item=attributes(item), **_expressions(values, only=only))
-        return None if made else there
 
     def update_item(
         self, key: Item, changes: str, only: str = "", *, returns: bool = True, **values: Any
@@ -81,12 +82,16 @@ class Table:
         """Whether the condition of a write held, with what DynamoDB returns, or else with the item that is there."""
         if "ConditionExpression" in request:
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        with reaching(self.what):
-            try:
-                return True, plain(write(TableName=self.name, **request).get("Attributes", {}))
-            except self.client.exceptions.ConditionalCheckFailedException as error:
-                reply: Any = error.response
-                return False, plain(reply.get("Item", {}))
+
+        def written() -> tuple[bool, Item]:
+            with reaching(self.what):
+                try:
+                    return True, plain(write(TableName=self.name, **request).get("Attributes", {}))
+                except self.client.exceptions.ConditionalCheckFailedException as error:
+                    reply: Any = error.response
+                    return False, plain(reply.get("Item", {}))
+
+        return retry(written, worth=Contended, backoff=self.backoff)
 
     def batch_get_items(self, keys: Sequence[Item], names: Sequence[str]) -> list[Item]:
         """The existing items of `keys` (no duplicates), with the attributes of these names.
@@ -126,7 +131,7 @@ class Table:
         def processed(left: Sequence[Any]) -> Sequence[Any]:
             brought, rest = ask(left)
             if len(rest) == len(left):
-                raise busy()
+                raise Contended(UNPROCESSED)
             found.extend(brought)
             return rest
 
@@ -137,15 +142,12 @@ class Table:
                     left = retry(partial(processed, left), worth=Contended, backoff=self.backoff)
                     if not left:
                         break
-                    pause(answers, self.backoff, busy())
+                    pause(answers, self.backoff, Contended(UNPROCESSED))
         return found
 
     def transact_write_items(self, actions: Sequence[Item]) -> list[int]:
         """Make all the writes, and return nothing; or none of them, and return which by number have a condition that
-        does not hold.
-
-        A conflict with another transaction is tried again. Raises `Contended` when that did not help.
-        """
+        does not hold."""
         with reaching(self.what):
             return retry(partial(self._transact, actions), worth=Contended, backoff=self.backoff)
 
@@ -172,7 +174,7 @@ class Table:
             ConsistentRead=True,
             ScanIndexForward=not newest_first,
             PaginationConfig={"MaxItems": limit, "PageSize": limit} if limit else {},
-            **_expressions(values, key=condition, names=_listed(names)),
+            **_expressions(values, names, key=condition),
         )
         return self._items(pages)
 
@@ -184,7 +186,7 @@ class Table:
 
     def scan(self, names: Sequence[str] = (), only: str = "", **values: Any) -> Iterator[Item]:
         """Every item for which the condition holds, or of it the attributes of these names."""
-        expressions = _expressions(values, filter=only, names=_listed(names))
+        expressions = _expressions(values, names, filter=only)
         pages = self.client.get_paginator("scan").paginate(TableName=self.name, ConsistentRead=True, **expressions)
         return self._items(pages)
 
@@ -219,18 +221,15 @@ EXPRESSIONS = {
 }
 
 
-def _expressions(values: Mapping[str, Any], **texts: str) -> dict[str, Any]:
-    """The fields of a request for these expressions, with the attributes that they name and the values."""
+def _expressions(values: Mapping[str, Any], names: Sequence[str] = (), **texts: str) -> dict[str, Any]:
+    """The fields of a request for these expressions and attributes, with what they name and the values."""
+    texts["names"] = ", ".join(f"#{each}" for each in names)
     request: dict[str, Any] = {EXPRESSIONS[kind]: text for kind, text in texts.items() if text}
-    if names := dict.fromkeys(re.findall(r"#([\w-]+)", " ".join(texts.values()))):
-        request["ExpressionAttributeNames"] = {f"#{name}": name for name in names}
+    if named := dict.fromkeys(re.findall(r"#([\w-]+)", " ".join(texts.values()))):
+        request["ExpressionAttributeNames"] = {f"#{name}": name for name in named}
     if values:
         request["ExpressionAttributeValues"] = {f":{name}": typed(value) for name, value in values.items()}
     return request
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"#{each}" for each in names)
 
 
 def attributes(item: Item) -> dict[str, Any]:
@@ -274,13 +273,13 @@ def _value(typed_value: Mapping[str, Any]) -> Any:
     [(kind, value)] = typed_value.items()
     match kind:
         case "N":
-            return _number(value)
+            return float(value) if "." in value else int(value)
         case "NULL":
             return None
         case "SS":
             return set(value)
         case "NS":
-            return set(map(_number, value))
+            return set(map(int, value))
         case "L":
             return list(map(_value, value))
         case "M":
@@ -288,18 +287,9 @@ def _value(typed_value: Mapping[str, Any]) -> Any:
     return value
 
 
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
-
-
 def item_key(name: str, item: str) -> dict[str, Any]:
     """The key of an item, in a table whose key is a name and an item under it."""
     return {"name": name, "item": item}
-
-
-def busy() -> Contended:
-    """The failure of a request of which DynamoDB processed nothing, or not enough in time."""
-    return Contended("The store is busy at the moment. Nothing is lost; try again.")
 
 
 def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
@@ -312,37 +302,31 @@ def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class LargeValues:
-    """Bodies of items. One of up to `inline` bytes is in the item, a longer one a file in `folder`.
+    """Bodies of items, in the attribute `name`. One of up to `inline` bytes is in the item, a longer one a file in
+    `folder`.
 
     `blobs` is called for a file alone, so that the others need no bucket; files of the folder must not expire. A file
-    is written before the item that names it, and stays when the item names another one. `name` is the attribute: an
-    item may have several.
+    is written before the item that names it, and stays when the item names another one.
     """
 
     def __init__(self, blobs: Callable[[], Blobs], folder: str, name: str = BODY, inline: int = INLINE) -> None:
-        self._blobs = blobs
-        self._folder = folder
-        self._inline = inline
-        self._body, self._key = name, f"{name}_key"
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The attributes that `of` reads."""
-        return self._body, self._key
+        self._blobs, self._folder, self._inline = blobs, folder, inline
+        self.names = (name, f"{name}_key")  # the attributes that `of` reads
 
     def attributes(self, body: bytes) -> dict[str, Any]:
         """The attributes of the item: always both, so that an update removes an earlier body."""
+        name, key = self.names
         if len(body) <= self._inline:
-            return {self._body: body, self._key: None}
-        return {self._body: None, self._key: self._blobs().put(self._folder, body)}
+            return {name: body, key: None}
+        return {name: None, key: self._blobs().put(self._folder, body)}
 
     def of(self, item: Item) -> bytes:
         """The body of an item that was read with both attributes."""
-        inline: bytes | None = item[self._body]
+        inline, key = (item[name] for name in self.names)
         if inline is not None:
-            return inline
+            return bytes(inline)
         try:
-            return self._blobs().get(item[self._key])
+            return self._blobs().get(key)
         except NotFound as error:
             raise StoreFailed(
                 "A stored record has lost its text in the bucket; import or sync it again.", retryable=False

@@ -27,15 +27,13 @@ TORCH_FILES = "sentence-transformers"  # where former versions put the files as 
 class HfEmbeddings:
     """The model saved in `directory`, or in its `sentence-transformers` subdirectory if there is one.
 
-    `model_id` names it in the fingerprint and defaults to the directory's name. Loading takes seconds and happens on
-    first use. `threads` sets torch's threads for the whole process; None leaves them as they are.
+    Loading takes seconds and happens on first use.
     """
 
-    def __init__(self, directory: Path, *, model_id: str | None = None, threads: int | None = None) -> None:
+    def __init__(self, directory: Path) -> None:
         published = directory / TORCH_FILES
         self._source = published if published.is_dir() else directory
-        self._threads = threads
-        self._identity = Lazy(lambda: read_identity(self._source, model_id or directory.name))
+        self._identity = Lazy(lambda: read_identity(self._source, directory.name))
         self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(self._source / TOKENIZER))
         self._model = Lazy(self._load)
 
@@ -53,24 +51,22 @@ class HfEmbeddings:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """The tokens of each passage, what stands before it and special tokens included, without truncation."""
-        return self._counts([self._identity().prefix + text for text in texts])
+        return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity().prefix)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
-        return self._embedded([self._identity().prefix + text for text in texts])
+        return self._embedded(texts, self._identity().prefix)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         """As `embed`, with what stands before a question."""
-        return self._embedded([self._identity().before_questions + text for text in texts])
+        return self._embedded(texts, self._identity().before_questions)
 
-    def _counts(self, texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in token_ids(self._tokenizer(), texts)]
-
-    def _embedded(self, texts: Sequence[str]) -> "Vectors":
+    def _embedded(self, texts: Sequence[str], prefix: str) -> "Vectors":
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
-        lengths = [min(length, self.max_tokens) for length in self._counts(texts)]
+        lengths = [min(len(ids), self.max_tokens) for ids in token_ids(self._tokenizer(), texts, prefix)]
         for batch in batches(lengths, TOKENS_PER_BATCH):
-            vectors[batch] = self._run([texts[index].encode("utf-8", "replace").decode() for index in batch])
+            clean = [(prefix + texts[index]).encode("utf-8", "replace").decode() for index in batch]
+            vectors[batch] = self._run(clean)
         return vectors
 
     def _run(self, texts: list[str]) -> "Vectors":
@@ -90,8 +86,6 @@ class HfEmbeddings:
         except ImportError as missing:
             message = "The embedding provider hf needs sentence-transformers. Install bio-mcp[hf], or use onnx."
             raise EmbeddingFailed(message, retryable=False) from missing
-        if self._threads is not None:
-            importlib.import_module("torch").set_num_threads(self._threads)
         try:
             return library.SentenceTransformer(str(self._source), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as failure:

@@ -1,8 +1,9 @@
 """Sentence-embedding models run by ONNX Runtime on the CPU, from a graph as models are published: tokens in, their
 vectors or one vector a text out."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,6 @@ class Graph:
         shapes = {each.name: each.shape for each in self._session.get_outputs()}
         self._output = next((name for name in OUTPUTS if name in shapes), next(iter(shapes)))
         self.pools = len(shapes[self._output]) == 2  # one row a text and not one a token
-        """Whether it gives one row a text and not one a token."""
 
     def run(self, rows: Sequence[list[int]], segments: Sequence[list[int]] = ()) -> tuple[NDArray[Any], NDArray[Any]]:
         """What it gives for texts of these tokens, and which tokens are no padding. Raises one of `BAD_RUN`."""
@@ -74,49 +74,63 @@ class Graph:
         return output, mask
 
 
-class OnnxEmbeddings:
-    """The model that is installed in `directory`. Threads may share it.
+class InstalledModel:
+    """The model that is installed in `directory`. Only the manifest is read before the first use."""
 
-    Only the manifest is read before the first use. `threads` batches run at once, one thread each: splitting a batch
-    between threads costs more CPU. The vector of a text does not depend on its batch.
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._identity, self._seals = read_manifest(directory)
+        self.fingerprint = self._identity.fingerprint
+        self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(self._checked(TOKENIZER)))
+        self._graph = Lazy(partial(self._load_graph, GRAPH))
+
+    def _load_graph(self, name: str) -> Graph:
+        try:
+            return Graph(self._checked(name))
+        except (*BAD_MODEL, ValueError) as failure:
+            raise damaged() from failure
+
+    def _checked(self, name: str) -> Path:
+        check_file(self._directory, self._seals, name)
+        return self._directory / name
+
+
+class OnnxEmbeddings(InstalledModel):
+    """The embedding model that is installed in `directory`. Threads may share it.
+
+    `threads` batches run at once, one thread each: splitting a batch between threads costs more CPU. The vector of a
+    text does not depend on its batch.
     """
 
     def __init__(self, directory: Path, *, threads: int = 1, tokens_per_batch: int = TOKENS_PER_BATCH) -> None:
-        self._directory = directory
-        self._threads = threads
-        self._budget = tokens_per_batch
-        self._identity, self._seals = read_manifest(directory)
+        super().__init__(directory)
+        self._threads, self._budget = threads, tokens_per_batch
         if self._identity.pooling == PAIRS:
             raise EmbeddingFailed(f"{directory.name} is a reranker and no embedding model.", retryable=False)
-        self.fingerprint, self.dim = self._identity.fingerprint, self._identity.dim
-        self.max_tokens = self._identity.max_tokens
-        self._before_questions = self._identity.before_questions
-        self._tokenizer = Lazy(self._load_tokenizer)
-        self._passages = Lazy(lambda: self._load_graph(GRAPH))
+        self.dim, self.max_tokens = self._identity.dim, self._identity.max_tokens
         two = bool(self._identity.questions_sha256)
-        self._questions = Lazy(lambda: self._load_graph(QUESTION_GRAPH)) if two else self._passages
+        self._questions = Lazy(partial(self._load_graph, QUESTION_GRAPH)) if two else self._graph
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """The tokens of each passage, what stands before it, [CLS] and [SEP] included, without truncation. About 0.6
         million tokens per CPU-second."""
-        return [len(ids) for ids in self._ids(texts, self._identity.prefix)]
+        return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity.prefix)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
-        ids = [truncated(row, self.max_tokens) for row in self._ids(texts, self._identity.prefix)]
-        return self._vectors(ids, self._passages)
+        return self._vectors(texts, self._identity.prefix, self.max_tokens, self._graph())
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         """As `embed`, with what stands before a question, by the encoder of questions where there is one."""
         limit = self._identity.question_tokens or self.max_tokens
-        ids = [truncated(row, limit) for row in self._ids(texts, self._before_questions)]
-        return self._vectors(ids, self._questions)
+        return self._vectors(texts, self._identity.before_questions, limit, self._questions())
 
-    def _vectors(self, ids: Sequence[list[int]], graph: Callable[[], Graph]) -> "Vectors":
+    def _vectors(self, texts: Sequence[str], prefix: str, limit: int, graph: Graph) -> "Vectors":
+        ids = [truncated(row, limit) for row in token_ids(self._tokenizer(), texts, prefix)]
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
 
         def fill(batch: list[int]) -> None:
-            vectors[batch] = self._run(graph(), [ids[index] for index in batch])
+            vectors[batch] = self._run(graph, [ids[index] for index in batch])
 
         work = list(batches([len(row) for row in ids], self._budget))
         if self._threads == 1 or len(work) < 2:
@@ -140,20 +154,6 @@ class OnnxEmbeddings:
             vectors = (output * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         unit: NDArray[Any] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), SHORTEST)
         return unit
-
-    def _ids(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
-        return token_ids(self._tokenizer(), [prefix + text for text in texts])
-
-    def _load_tokenizer(self) -> Tokenizer:
-        check_file(self._directory, self._seals, TOKENIZER)
-        return load_tokenizer(self._directory / TOKENIZER)
-
-    def _load_graph(self, name: str) -> Graph:
-        check_file(self._directory, self._seals, name)
-        try:
-            return Graph(self._directory / name)
-        except (*BAD_MODEL, ValueError) as failure:
-            raise damaged() from failure
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -183,9 +183,10 @@ def load_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of each text, special tokens included. An unpaired surrogate, as in broken JSON, reads as "?"."""
-    clean = [text.encode("utf-8", "replace").decode() for text in texts]
+def token_ids(tokenizer: Tokenizer, texts: Sequence[str], prefix: str) -> list[list[int]]:
+    """The token ids of each text behind the prefix, special tokens included. An unpaired surrogate, as in broken JSON,
+    reads as "?"."""
+    clean = [(prefix + text).encode("utf-8", "replace").decode() for text in texts]
     return [encoding.ids for encoding in tokenizer.encode_batch_fast(clean)]
 
 

@@ -72,17 +72,18 @@ class OpenAiEmbeddings:
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; requests have 96 texts each."""
-        return self._embedded([self._prefix + text for text in texts])
+        return self._embedded(texts, self._prefix)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         """As `embed`, with what stands before a question."""
-        return self._embedded([self._question_prefix + text for text in texts])
+        return self._embedded(texts, self._question_prefix)
 
-    def _embedded(self, texts: Sequence[str]) -> "Vectors":
-        vectors = np.empty((len(texts), self.dim), dtype=np.float32)
-        for start in range(0, len(texts), TEXTS_PER_REQUEST):
-            batch = [_sendable(text) for text in texts[start : start + TEXTS_PER_REQUEST]]
-            vectors[start : start + len(batch)] = self._request(batch)
+    def _embedded(self, texts: Sequence[str], prefix: str) -> "Vectors":
+        """Endpoints reject an empty text and invalid Unicode."""
+        sent = [(prefix + text).encode("utf-8", "replace").decode() or " " for text in texts]
+        vectors = np.empty((len(sent), self.dim), dtype=np.float32)
+        for start in range(0, len(sent), TEXTS_PER_REQUEST):
+            vectors[start : start + TEXTS_PER_REQUEST] = self._request(sent[start : start + TEXTS_PER_REQUEST])
         return vectors
 
     def _request(self, texts: list[str]) -> "Vectors":
@@ -108,8 +109,3 @@ class OpenAiEmbeddings:
 
 def _max_tokens_of(piece: str) -> int:
     return -(-len(piece) // 3) if piece.isascii() else len(piece.encode("utf-8", "replace"))
-
-
-def _sendable(text: str) -> str:
-    """Endpoints reject an empty text and invalid Unicode."""
-    return text.encode("utf-8", "replace").decode() or " "

@@ -8,22 +8,17 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders.model_files import (
-    GRAPH,
     PAIRS,
-    TOKENIZER,
     Identity,
-    check_file,
-    damaged,
     layout_of,
     read_manifest,
     samples,
     sha256_of,
 )
-from bio_mcp.adapters.embedders.onnx import BAD_MODEL, BAD_RUN, Graph, batches, load_tokenizer
+from bio_mcp.adapters.embedders.onnx import BAD_RUN, Graph, InstalledModel, batches, truncated
 from bio_mcp.adapters.embedders.own_models import PRECISION, USUAL_TOKENS, Wanted, install, tokenizer_of
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import EmbeddingFailed, InvalidInput
-from bio_mcp.lazy import Lazy
 
 TOKENS_PER_BATCH = 512  # after which time is looked at
 ALONE = 1e-2  # of a score, from the same passage in a batch of others
@@ -31,24 +26,18 @@ PATIENCE_S = 600.0  # while it is checked
 FAILED = "The reranker failed on these passages."
 
 
-class OnnxReranker:
-    """The cross-encoder that is installed in `directory`. Threads may share it. It is loaded on first use.
+class OnnxReranker(InstalledModel):
+    """The cross-encoder that is installed in `directory`. Threads may share it.
 
     A passage is cut where it and the question are longer than the model reads. `patience_s` is the most that it may
     take; what is being computed then is finished.
     """
 
     def __init__(self, directory: Path, *, patience_s: float = 2.0) -> None:
-        self._directory, self._patience_s = directory, patience_s
-        self._identity, self._seals = read_manifest(directory)
+        super().__init__(directory)
+        self._patience_s = patience_s
         if self._identity.pooling != PAIRS:
             raise EmbeddingFailed(f"{directory.name} is an embedding model and no reranker.", retryable=False)
-        self._tokenizer: Lazy[Tokenizer] = Lazy(self._load_tokenizer)
-        self._graph: Lazy[Graph] = Lazy(self._load_graph)
-
-    @property
-    def fingerprint(self) -> str:
-        return self._identity.fingerprint
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
         deadline = deadline.share(self._patience_s)
@@ -62,17 +51,6 @@ class OnnxReranker:
             raise EmbeddingFailed(FAILED)
         return [float(each) for each in scores]
 
-    def _load_tokenizer(self) -> Tokenizer:
-        check_file(self._directory, self._seals, TOKENIZER)
-        return load_tokenizer(self._directory / TOKENIZER)
-
-    def _load_graph(self) -> Graph:
-        check_file(self._directory, self._seals, GRAPH)
-        try:
-            return Graph(self._directory / GRAPH)
-        except (*BAD_MODEL, ValueError) as failure:
-            raise damaged() from failure
-
 
 Pair = tuple[list[int], list[int]]
 
@@ -81,13 +59,8 @@ def pairs_of(tokenizer: Tokenizer, identity: Identity, question: str, passages: 
     """Token ids and segments of the question with each passage, whose end is cut off where both are too long."""
     valid = [text.encode("utf-8", "replace").decode() for text in (question, *passages)]
     encoded = tokenizer.encode_batch([(valid[0], passage) for passage in valid[1:]])
-    return [_cut(each.ids, each.type_ids, identity.max_tokens) for each in encoded]
-
-
-def _cut(ids: list[int], segments: list[int], limit: int) -> Pair:
-    if len(ids) <= limit:
-        return ids, segments
-    return [*ids[: limit - 1], ids[-1]], [*segments[: limit - 1], segments[-1]]
+    limit = identity.max_tokens
+    return [(truncated(each.ids, limit), truncated(each.type_ids, limit)) for each in encoded]
 
 
 def _run(graph: Graph, rows: Sequence[Pair]) -> "np.ndarray[Any, Any]":

@@ -7,7 +7,7 @@ none is.
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,7 +43,7 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
         url = settings.heartbeat_url or settings.resource_url
         started = time.perf_counter()
         token = issue(settings, SUBJECT, LIVES, now(), ["read"])[0] if settings.auth_secret else ""
-        anyio.run(_in_time, _search(url, token) if token else _refused(url))
+        anyio.run(_beat, url, token)
         latency_ms = round((time.perf_counter() - started) * 1000)
         if settings.metrics:
             times = {"Heartbeats": (MetricUnit.Count, 1.0), "HeartbeatLatency": (MetricUnit.Milliseconds, latency_ms)}
@@ -55,9 +55,9 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
     return wrapped
 
 
-async def _in_time(beat: Awaitable[None]) -> None:
+async def _beat(url: str, token: str) -> None:
     with anyio.fail_after(TIME_OUT_S):
-        await beat
+        await (_search(url, token) if token else _refused(url))
 
 
 async def _search(url: str, token: str) -> None:

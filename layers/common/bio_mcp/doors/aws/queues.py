@@ -27,11 +27,6 @@ class EventCaller(Request):
     tenant: str = ""
     client: str = ""
 
-    @property
-    def caller(self) -> Caller:
-        """As it was sent."""
-        return Caller(self.subject, frozenset(self.scopes), self.tenant, self.client)
-
 
 class Event(Request):
     """Exactly one of `tool` and `resource`."""
@@ -47,7 +42,9 @@ class Event(Request):
     @property
     def on_behalf_of(self) -> Caller | None:
         """Whom the call is for; None where no token was needed."""
-        return self.caller.caller if self.caller else None
+        if (to := self.caller) is None:
+            return None
+        return Caller(to.subject, frozenset(to.scopes), to.tenant, to.client)
 
 
 def parse(event: Any) -> Event:
@@ -69,7 +66,7 @@ INBOX = "inbox/"
 
 def is_folder(event: Any) -> bool:
     """Whether the event is that somebody made a folder, which has nothing in it to ingest."""
-    return _from_s3(event) and _created(event)[1].endswith("/")
+    return (created := _created(event)) is not None and created[1].endswith("/")
 
 
 def call_for(event: Any) -> Any:
@@ -77,21 +74,19 @@ def call_for(event: Any) -> Any:
 
     Raises `InvalidInput` for a key that names no project.
     """
-    if not _from_s3(event):
+    if (created := _created(event)) is None:
         return event
-    bucket, key = _created(event)
+    bucket, key = created
     project, _, _ = key.removeprefix(INBOX).rpartition("/")
     if not key.startswith(INBOX) or not project:
         raise InvalidInput(f"a file for a project is put below {INBOX}, in a folder that has the project's id as name")
     return {"tool": TOOL, "arguments": {"project": project, "source": f"s3://{bucket}/{key}"}}
 
 
-def _from_s3(event: Any) -> bool:
-    return isinstance(event, Mapping) and event.get("source") == "aws.s3"
-
-
-def _created(event: Any) -> tuple[str, str]:
-    """Bucket and key of the object that was created."""
+def _created(event: Any) -> tuple[str, str] | None:
+    """Bucket and key of the object that was created; None where the event is not of S3."""
+    if not (isinstance(event, Mapping) and event.get("source") == "aws.s3"):
+        return None
     try:
         bucket, key = event["detail"]["bucket"]["name"], event["detail"]["object"]["key"]
     except (KeyError, TypeError):

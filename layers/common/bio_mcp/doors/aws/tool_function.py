@@ -73,9 +73,7 @@ Handler = Callable[[Any, Any], dict[str, Any]]
 
 def log_as_json(level: str = "info") -> Logger:
     """Write the product's log as one JSON object per line, with the invocation's request id and function name."""
-    logger = Logger(
-        service="bio_mcp", level=level.upper(), use_rfc3339=True
-    )  # the logger bio_mcp, above every logger of the product
+    logger = Logger(service=SERVICE, level=level.upper(), use_rfc3339=True)  # above every logger of the product
     for handler in logger.handlers:
         handler.addFilter(NAMES_CALLER)
     return logger
