@@ -11,8 +11,9 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.ports.state import CallRecord
-from bio_mcp.recording import WAITING, CallRecorder, Reads, RecordingBackends, dumps, loads
+from bio_mcp.recording import WAITING, CallRecorder, Reads, dumps, loads
 from bio_mcp.settings import Settings
+from bio_mcp.tenants import CallBackends
 from bio_mcp.wiring.embedded import Embedded
 from tests.replaying.backends import GINGER, RecordedCorpus
 
@@ -38,7 +39,7 @@ def test_a_call_is_recorded_with_its_hashes_and_the_inputs_that_it_had(corpus):
     assert (record.in_hash, record.out_hash) == (outcome.audit["in_hash"], outcome.audit["out_hash"])
     assert record.latency_ms == outcome.audit["latency_ms"]
     assert record.inputs.keys() == {"code", "rules", "model", "reranker"}
-    assert loads(record.read).candidates == {"1", "2", "3"}
+    assert {each.pmid for _, found in loads(record.read).searches for each in found} == {"1", "2", "3"}
 
 
 def test_a_recorded_call_has_the_answer_that_it_would_have_had(corpus):
@@ -100,7 +101,7 @@ class Away:
 
 def test_a_graph_whose_state_cannot_be_had_fails_no_call_by_being_watched(corpus):
     corpus.graph = Away()
-    watched = RecordingBackends(corpus)
+    watched = CallBackends(corpus, None, trace=Reads())
     assert watched.graph is corpus.graph
     assert watched.trace.elsewhere == {"graph"}
 
@@ -127,7 +128,7 @@ def test_calls_that_come_faster_than_they_are_stored_are_dropped_and_not_waited_
 
 
 def test_what_is_read_survives_being_bytes(corpus):
-    watched = RecordingBackends(corpus)
+    watched = CallBackends(corpus, None, trace=Reads())
     call(SEARCH, ASKED | {"group_by_doc": False}, watched)
     call(GET, {"doc_id": "pmid:1"}, watched)
     reads = watched.trace

@@ -9,7 +9,6 @@ import logging
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import cache
 from hashlib import sha256
 from operator import attrgetter
@@ -23,7 +22,7 @@ from pydantic_core import to_json
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Failure, NotFound, StoreFailed, UpstreamFailed
 from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports import Backends
 from bio_mcp.ports.models import Generated, LanguageModel
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.state import CallRecord, Calls
@@ -65,11 +64,6 @@ class Reads:
     generated: list[tuple[bool, str]] | None = None
     graph: str | None = None
     elsewhere: set[str] = field(default_factory=set)
-
-    @property
-    def candidates(self) -> set[str]:
-        """The papers that any search returned."""
-        return {each.pmid for _, found in self.searches for each in found}
 
     def noting(self, name: str, port: Any) -> Any:
         """The port of that name, so that what it returns is noted here."""
@@ -149,22 +143,6 @@ def _candidates(columns: Sequence[Sequence[Any]]) -> list[Candidate]:
         Candidate(pmid, bm25, sim, chunk_id, year, StaticQuality(design, journal, human), RetractionStatus(retraction))
         for pmid, bm25, sim, chunk_id, year, design, journal, human, retraction in zip(*columns, strict=True)
     ]
-
-
-class RecordingBackends(BackendsOver):
-    """Other backends, of which `trace` notes what they return."""
-
-    def __init__(self, backends: Backends) -> None:
-        super().__init__(backends)
-        self.trace = Reads()
-
-    def find_port(self, name: str) -> Any:
-        return self.trace.noting(name, getattr(self.over, name))
-
-    def today(self) -> date:
-        day = self.over.today()
-        self.trace.day = day.isoformat()
-        return day
 
 
 class RecordingPort:

@@ -1,8 +1,9 @@
 """Replay a recorded call: on what it read then, and on what is stored now; and say which of its inputs moved."""
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
 from bio_mcp.call import Outcome, call
@@ -11,11 +12,11 @@ from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends, BackendsOver
 from bio_mcp.ports.models import Generated
-from bio_mcp.ports.projects import Project
 from bio_mcp.ports.state import CallRecord
-from bio_mcp.recording import Reads, RecordingBackends, Sims, inputs_of, key_of, loads, search_key
+from bio_mcp.recording import Reads, Sims, inputs_of, key_of, loads, search_key
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Tool
 
 CORPUS = "corpus"
@@ -70,11 +71,10 @@ def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -
         raise NotFound(f"this version has no tool {record.tool}, which was called")
     tool, reads = tools[record.tool], loads(record.read)
     as_then, because = _as_then(record, tool, reads, backends)
-    watched = RecordingBackends(ReadOnlyBackends(backends, reads.day))
+    watched = CallBackends(ReadOnlyBackends(backends, reads.day), None, trace=(now := Reads()))
     today = _is_same(call(tool, record.arguments, watched), record)
-    now = watched.trace
-    papers = _papers_moved(reads, now)
-    changed, elsewhere = _changed(record.inputs, inputs_of(backends, now)), reads.elsewhere | now.elsewhere
+    papers, inputs, elsewhere = _papers_moved(reads, now), inputs_of(backends, now), reads.elsewhere | now.elsewhere
+    changed = [name for name, then in record.inputs.items() if inputs.get(name, then) != then]
     return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
 
 
@@ -94,10 +94,6 @@ def _is_same(outcome: Outcome, record: CallRecord) -> bool:
     return bool(outcome.audit["out_hash"] == record.out_hash)
 
 
-def _changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    return [name for name in then if name in now and now[name] != then[name]]
-
-
 def _moved(
     as_then: bool | None, today: bool, changed: list[str], papers: PapersMoved, elsewhere: Set[str]
 ) -> tuple[str, ...]:
@@ -114,19 +110,21 @@ def _moved(
 
 
 def _papers_moved(then: Reads, now: Reads) -> PapersMoved:
+    def version(reads: Reads, pmid: str) -> int:
+        return (reads.papers[pmid] or (0, 0))[0]
+
+    def in_order(pmids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(pmids, key=int))
+
     both = then.papers.keys() & now.papers.keys()
-    revised = {pmid for pmid in both if _version(then.papers[pmid]) != _version(now.papers[pmid])}
+    revised = {pmid for pmid in both if version(then, pmid) != version(now, pmid)}
     old, new = _scores(then), _scores(now)
     return PapersMoved(
-        _sorted(pmid for pmid in revised if then.papers[pmid] and now.papers[pmid]),
-        _sorted({*(new.keys() - old.keys()), *(pmid for pmid in revised if not then.papers[pmid])}),
-        _sorted({*(old.keys() - new.keys()), *(pmid for pmid in revised if not now.papers[pmid])}),
+        in_order(pmid for pmid in revised if then.papers[pmid] and now.papers[pmid]),
+        in_order({*(new.keys() - old.keys()), *(pmid for pmid in revised if not then.papers[pmid])}),
+        in_order({*(old.keys() - new.keys()), *(pmid for pmid in revised if not now.papers[pmid])}),
         sum(old[pmid] != new[pmid] for pmid in old.keys() & new.keys()),
     )
-
-
-def _version(stored: tuple[int, int] | None) -> int:
-    return stored[0] if stored else 0
 
 
 def _scores(reads: Reads) -> dict[str, list[Any]]:
@@ -134,16 +132,9 @@ def _scores(reads: Reads) -> dict[str, list[Any]]:
     scores: dict[str, list[Any]] = {}
     for _, found in reads.searches:
         for each in found:
-            scores.setdefault(each.pmid, []).append([_rounded(each.bm25), _rounded(each.sim)])
+            rounded = [None if score is None else f"{score:.4g}" for score in (each.bm25, each.sim)]
+            scores.setdefault(each.pmid, []).append(rounded)
     return scores
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else float(f"{score:.4g}")
-
-
-def _sorted(pmids: Any) -> tuple[str, ...]:
-    return tuple(sorted(pmids, key=lambda pmid: (len(pmid), pmid)))
 
 
 class Diverged(Failure):
@@ -154,15 +145,9 @@ class ReadOnlyBackends(BackendsOver):
     """Other backends on the day of then, which store no answer; no call is recorded."""
 
     def __init__(self, backends: Backends, day: str | None) -> None:
-        super().__init__(backends)
-        self._day = day
-        self._ports: dict[str, Any] = {"answers": _Answers(backends)}
-
-    def find_port(self, name: str) -> Any:
-        return self._ports[name] if name in self._ports else getattr(self.over, name)
-
-    def today(self) -> date:
-        return date.fromisoformat(self._day) if self._day else self.over.today()
+        super().__init__(backends, answers=_Answers(backends))
+        if day:
+            self.__dict__["today"] = lambda: date.fromisoformat(day)
 
 
 class ReplayBackends(ReadOnlyBackends):
@@ -174,20 +159,18 @@ class ReplayBackends(ReadOnlyBackends):
 
     def __init__(self, backends: Backends, reads: Reads) -> None:
         super().__init__(backends, reads.day)
-        papers = {pmid: _then(backends, pmid, *each) for pmid, each in reads.papers.items() if each is not None}
-        self._ports |= {
+        papers = {}
+        for pmid, versions in reads.papers.items():
+            if versions is not None:
+                papers[pmid] = replace(backends.documents.at_version(pmid, versions[0]), indexed_version=versions[1])
+        self.__dict__ |= {
             "documents": _Documents(papers, reads.resolved),
             "passages": _Passages(backends, reads, papers),
             "reranker": None,  # what one makes of hits is not recorded, and such a call is not read as it was then
             "language_model": None if reads.generated is None else _LanguageModel(backends, reads.generated),
         }
         if "projects" not in reads.elsewhere:
-            self._ports["projects"] = _NoProjects()
-
-
-def _then(backends: Backends, pmid: str, version: int, indexed_version: int) -> Document:
-    document = backends.documents.at_version(pmid, version)
-    return Document(document.article, document.content_hash, version, indexed_version)
+            self.__dict__["projects"] = SimpleNamespace(all=list)
 
 
 class _Documents:
@@ -250,13 +233,6 @@ def _next(recorded: list[tuple[str, Any]], key: str) -> Any:
     if place is None:
         raise Diverged("the code asks the index for something else than it did then")
     return recorded.pop(place)[1]
-
-
-class _NoProjects:
-    """That there were none."""
-
-    def all(self) -> list[Project]:
-        return []
 
 
 class _Answers:

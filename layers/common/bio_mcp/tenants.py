@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from bio_mcp.callers import Caller, as_json
 from bio_mcp.errors import Forbidden, NotFound
 from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step, without_documents
 from bio_mcp.ports import Backends, BackendsOver
-from bio_mcp.ports.messages import WorkQueue
+from bio_mcp.ports.messages import Continuations
 from bio_mcp.ports.projects import Project, Projects
-from bio_mcp.ports.sources import SourceFile, Sources
 from bio_mcp.ports.state import Audit, CallRecord, Calls, Job, Jobs
 from bio_mcp.ports.stores import Answers, Blobs, Graph, StoredAnswer
 from bio_mcp.ports.zotero import ZoteroLibrary
@@ -130,15 +129,23 @@ def first(limit: int, fetch: Callable[[int], list[T]], own: Callable[[Iterable[T
     return mine[:limit]
 
 
-class TenantProjects:
+class View:
+    """A port as one call sees it."""
+
+    port: Any
+
+    def __init__(self, port: Any, own: CallBackends) -> None:
+        self.port, self.names, self.caller = port, own.names, own.caller
+
+
+class TenantProjects(View):
     """The port `Projects`, without those of other tenants."""
 
-    def __init__(self, projects: Projects, names: Names) -> None:
-        self._projects, self._names = projects, names
+    port: Projects
 
     def get(self, project_id: str) -> Project:
         try:
-            found = self._own(self._projects.get(self._names.stored(project_id)))
+            found = self._own(self.port.get(self.names.stored(project_id)))
         except NotFound:
             found = None
         if found is None:
@@ -146,18 +153,18 @@ class TenantProjects:
         return found
 
     def put(self, project: Project) -> None:
-        collection = self._names.stored(project.collection, JOINT)
-        self._projects.put(replace(project, project_id=self._names.stored(project.project_id), collection=collection))
+        collection = self.names.stored(project.collection, JOINT)
+        self.port.put(replace(project, project_id=self.names.stored(project.project_id), collection=collection))
 
     def all(self) -> list[Project]:
-        return [own for each in self._projects.all() if (own := self._own(each))]
+        return [own for each in self.port.all() if (own := self._own(each))]
 
     def delete(self, project_id: str) -> bool:
-        return self._projects.delete(self._names.stored(project_id))
+        return self.port.delete(self.names.stored(project_id))
 
     def _own(self, project: Project) -> Project | None:
-        project_id = self._names.own(project.project_id)
-        collection = self._names.own(project.collection, JOINT)
+        project_id = self.names.own(project.project_id)
+        collection = self.names.own(project.collection, JOINT)
         if project_id is None or collection is None:
             return None
         return replace(project, project_id=project_id, collection=collection)
@@ -171,95 +178,98 @@ class FirstNamed:
         self._port, self._stored = port, stored
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        return partial(self._call, getattr(self._port, method))
+        called = getattr(self._port, method)
 
-    def _call(self, method: Callable[..., Any], name: str, *rest: Any, **named: Any) -> Any:
-        return method(self._stored(name), *rest, **named)
+        def call(name: str, *rest: Any, **named: Any) -> Any:
+            return called(self._stored(name), *rest, **named)
+
+        return call
 
 
-class TenantAnswers:
-    """The port `Answers`, without those that other tenants were given."""
+class Records(View):
+    """Records of which `NAMED` is the field with the name; those of other tenants are left out."""
 
-    def __init__(self, answers: Answers, names: Names) -> None:
-        self._answers, self._names = answers, names
+    NAMED: ClassVar[str]
+
+    def get(self, name: str) -> Any:
+        return replace(self.port.get(self.names.stored(name)), **{self.NAMED: name})
+
+    def _stored(self, record: Any) -> Any:
+        return replace(record, **{self.NAMED: self.names.stored(getattr(record, self.NAMED))})
+
+    def _own(self, records: Iterable[Any]) -> list[Any]:
+        named = ((each, self.names.own(getattr(each, self.NAMED))) for each in records)
+        return [replace(each, **{self.NAMED: own}) for each, own in named if own is not None]
+
+
+class TenantAnswers(Records):
+    """The port `Answers`."""
+
+    NAMED = "answer_id"
+    port: Answers
 
     def put(self, answer: StoredAnswer) -> None:
-        self._answers.put(replace(answer, answer_id=self._names.stored(answer.answer_id)))
-
-    def get(self, answer_id: str) -> StoredAnswer:
-        return replace(self._answers.get(self._names.stored(answer_id)), answer_id=answer_id)
+        self.port.put(self._stored(answer))
 
     def citing(self, pmid: str) -> list[StoredAnswer]:
-        return self._own(self._answers.citing(pmid))
+        return self._own(self.port.citing(pmid))
 
     def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        self._answers.flag([self._names.stored(each) for each in answer_ids], pmid)
+        self.port.flag([self.names.stored(each) for each in answer_ids], pmid)
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
-        return first(limit, self._answers.flagged, self._own)
-
-    def _own(self, answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
-        named = ((each, self._names.own(each.answer_id)) for each in answers)
-        return [replace(each, answer_id=own) for each, own in named if own is not None]
+        return first(limit, self.port.flagged, self._own)
 
 
-class TenantCalls:
-    """The port `Calls`, without those of other tenants."""
+class TenantCalls(Records):
+    """The port `Calls`."""
 
-    def __init__(self, calls: Calls, names: Names) -> None:
-        self._calls, self._names = calls, names
+    NAMED = "correlation_id"
+    port: Calls
 
     def record(self, call: CallRecord) -> None:
-        self._calls.record(replace(call, correlation_id=self._names.stored(call.correlation_id)))
-
-    def get(self, correlation_id: str) -> CallRecord:
-        return replace(self._calls.get(self._names.stored(correlation_id)), correlation_id=correlation_id)
+        self.port.record(self._stored(call))
 
     def latest(self, limit: int) -> list[CallRecord]:
-        return first(limit, self._calls.latest, self._own)
-
-    def _own(self, calls: Iterable[CallRecord]) -> list[CallRecord]:
-        named = ((each, self._names.own(each.correlation_id)) for each in calls)
-        return [replace(each, correlation_id=own) for each, own in named if own is not None]
+        return first(limit, self.port.latest, self._own)
 
 
-class TenantBlobs:
+class TenantBlobs(View):
     """The port `Blobs`; a tenant's files are in a folder of its own below each folder."""
 
-    def __init__(self, blobs: Blobs, names: Names) -> None:
-        self._blobs, self._names = blobs, names
+    port: Blobs
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
-        key = self._blobs.put(f"{folder}/{self._names.key}" if self._names.key else folder, content, suffix)
+        key = self.port.put(f"{folder}/{self.names.key}" if self.names.key else folder, content, suffix)
         return f"{folder}/{key.rpartition('/')[2]}"
 
     def get(self, key: str) -> bytes:
-        return self._blobs.get(self._stored(key))
+        return self.port.get(self._stored(key))
 
     def exists(self, key: str) -> bool:
         try:
-            return self._blobs.exists(self._stored(key))
+            return self.port.exists(self._stored(key))
         except NotFound:
             return False
 
     def uri(self, key: str) -> str:
-        return self._blobs.uri(self._stored(key))
+        return self.port.uri(self._stored(key))
 
     def join(self, keys: Sequence[str]) -> str:
-        key = self._blobs.join([self._stored(each) for each in keys])
+        key = self.port.join([self._stored(each) for each in keys])
         return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"
 
     def stream(self, key: str) -> Iterator[bytes]:
-        return self._blobs.stream(self._stored(key))
+        return self.port.stream(self._stored(key))
 
     def link(self, key: str, name: str, seconds: int) -> str | None:
-        return self._blobs.link(self._stored(key), name, seconds)
+        return self.port.link(self._stored(key), name, seconds)
 
     def _stored(self, key: str) -> str:
         folder, _, name = key.rpartition("/")
         if any(is_foreign(f"{part}/", "/") for part in folder.split("/")):
             raise NotFound("there is no such file")
-        return f"{folder}/{self._names.key}/{name}" if self._names.key else key
+        return f"{folder}/{self.names.key}/{name}" if self.names.key else key
 
 
 def stored_work(name: str, names: Names) -> str:
@@ -267,97 +277,80 @@ def stored_work(name: str, names: Names) -> str:
     return name if name.partition(":")[0] in SHARED_KINDS else names.stored(name)
 
 
-class TenantJobs:
+class TenantJobs(View):
     """The port `Jobs`, without jobs of other tenants; those of the corpus are everybody's."""
 
-    def __init__(self, jobs: Jobs, names: Names) -> None:
-        self._jobs, self._names = jobs, names
+    port: Jobs
 
     def get(self, job_id: str) -> Job:
-        if job := self._own(self._jobs.get(job_id)):
+        if job := self._own(self.port.get(job_id)):
             return job
         raise NotFound(f"There is no job {job_id!r}")
 
     def put(self, job: Job) -> None:
-        self._jobs.put(stored := self._stored(job))
+        self.port.put(stored := self._stored(job))
         job.number = stored.number
 
     def is_cancelled(self, job_id: str) -> bool:
-        return self._jobs.is_cancelled(job_id) and self._own(self._jobs.get(job_id)) is not None
+        return self.port.is_cancelled(job_id) and self._own(self.port.get(job_id)) is not None
 
     def remove(self, job: Job) -> None:
-        self._jobs.remove(self._stored(job))
+        self.port.remove(self._stored(job))
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
-        found = self._jobs.latest(stored_work(kind, self._names), query_key, term)
+        found = self.port.latest(stored_work(kind, self.names), query_key, term)
         return self._own(found) if found else None
 
     def newest(self, kind: str, most: int) -> list[Job]:
-        return [own for each in self._jobs.newest(stored_work(kind, self._names), most) if (own := self._own(each))]
+        return [own for each in self.port.newest(stored_work(kind, self.names), most) if (own := self._own(each))]
 
     def _stored(self, job: Job) -> Job:
-        return replace(job, kind=stored_work(job.kind, self._names))
+        return replace(job, kind=stored_work(job.kind, self.names))
 
     def _own(self, job: Job) -> Job | None:
         if job.kind in SHARED_KINDS:
             return job
-        kind = self._names.own(job.kind)
+        kind = self.names.own(job.kind)
         return None if kind is None else replace(job, kind=kind)
 
 
-class CallersAudit:
-    """The port `Audit`; who asked for a change is `caller`, whoever forgets to say so."""
+class CallersAudit(View):
+    """The port `Audit`; who asked for a change is the caller, whoever forgets to say so."""
 
-    def __init__(self, audit: Audit, caller: Caller | None) -> None:
-        self._audit, self._caller = audit, caller
+    port: Audit
 
     def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
-        asked = caller or (self._caller.subject if self._caller else None)
-        self._audit.record(action, subject, before, after, caller=asked)
+        asked = caller or (self.caller.subject if self.caller else None)
+        self.port.record(action, subject, before, after, caller=asked)
 
 
-class CallersQueue:
-    """The port `WorkQueue`; what is sent is called on behalf of `caller`."""
+class CallersQueue(View):
+    """The port `Continuations`; what is sent is called on behalf of the caller."""
 
-    def __init__(self, queue: WorkQueue, caller: Caller | None) -> None:
-        self._queue, self._caller = queue, caller
+    port: Continuations
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
-        """Queue the event, with its caller."""
-        self._queue.send({**event, "caller": as_json(self._caller)} if self._caller else event, delay_s)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._queue, name)
+        self.port.send({**event, "caller": as_json(self.caller)} if self.caller else event, delay_s)
 
 
-class GraphForTenants:
+class GraphForTenants(View):
     """The port `Graph`, read only, without what documents of projects state."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    port: Graph
+    ALIKE = frozenset({"nodes", "named", "names", "revision", "count"})
 
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:  # noqa: ARG002  the form of the port
         raise Forbidden(NO_EDGES)
 
-    def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
-        return self._graph.nodes(node_ids)
-
     def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
-        found = self._graph.neighbours(node_ids, steps, limit)
+        found = self.port.neighbours(node_ids, steps, limit)
         public = {node_id: replace(each, edges=_vouched(each.edges)) for node_id, each in found.items()}
         return {node_id: each for node_id, each in public.items() if each.edges or each.left_out}
 
-    def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
-        return self._graph.named(names)
-
-    def names(self) -> Iterator[tuple[str, Node]]:
-        return self._graph.names()
-
-    def revision(self) -> str:
-        return self._graph.revision()
-
-    def count(self) -> Mapping[str, int]:
-        return self._graph.count()
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.ALIKE:
+            raise AttributeError(name)
+        return getattr(self.port, name)
 
 
 def _vouched(edges: Sequence[Edge]) -> tuple[Edge, ...]:
@@ -371,28 +364,18 @@ def _vouched(edges: Sequence[Edge]) -> tuple[Edge, ...]:
     )
 
 
-class SourcesForTenants:
+class SourcesForTenants(View):
     """The port `Sources`, with addresses of the web alone, unless the user of this machine asks."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        called = getattr(self.port, method)
 
-    def locate(self, source: str, *, local: bool) -> str:
-        _check(source, local=local)
-        return self._sources.locate(source, local=local)
+        def call(source: str, *, local: bool) -> Any:
+            if not (local or _WEB.match(source)):
+                raise Forbidden(NO_FILES)
+            return called(source, local=local)
 
-    def files(self, location: str, *, local: bool) -> list[SourceFile]:
-        _check(location, local=local)
-        return self._sources.files(location, local=local)
-
-    def read(self, address: str, *, local: bool) -> bytes:
-        _check(address, local=local)
-        return self._sources.read(address, local=local)
-
-
-def _check(source: str, *, local: bool) -> None:
-    if not (local or _WEB.match(source)):
-        raise Forbidden(NO_FILES)
+        return call
 
 
 def _zotero(own: CallBackends) -> ZoteroLibrary:
@@ -402,19 +385,19 @@ def _zotero(own: CallBackends) -> ZoteroLibrary:
 
 
 OF_TENANT: Mapping[str, Callable[[CallBackends], object]] = {
-    "projects": lambda own: TenantProjects(own.over.projects, own.names),
+    "projects": lambda own: TenantProjects(own.over.projects, own),
     "collections": lambda own: FirstNamed(own.over.collections, partial(own.names.stored, joint=JOINT)),
     "project_documents": lambda own: FirstNamed(own.over.project_documents, own.names.stored),
     "screenings": lambda own: FirstNamed(own.over.screenings, own.names.stored),
     "leases": lambda own: FirstNamed(own.over.leases, partial(stored_work, names=own.names)),
-    "jobs": lambda own: TenantJobs(own.over.jobs, own.names),
-    "audit": lambda own: CallersAudit(own.over.audit, own.caller),
-    "continuations": lambda own: CallersQueue(own.over.continuations, own.caller),
-    "answers": lambda own: TenantAnswers(own.over.answers, own.names),
-    "calls": lambda own: TenantCalls(own.over.calls, own.names),
-    "blobs": lambda own: TenantBlobs(own.over.blobs, own.names),
-    "graph": lambda own: GraphForTenants(own.over.graph) if own.names.tenant else own.over.graph,
-    "sources": lambda own: SourcesForTenants(own.over.sources) if own.names.tenant else own.over.sources,
+    "jobs": lambda own: TenantJobs(own.over.jobs, own),
+    "audit": lambda own: CallersAudit(own.over.audit, own),
+    "continuations": lambda own: CallersQueue(own.over.continuations, own),
+    "answers": lambda own: TenantAnswers(own.over.answers, own),
+    "calls": lambda own: TenantCalls(own.over.calls, own),
+    "blobs": lambda own: TenantBlobs(own.over.blobs, own),
+    "graph": lambda own: GraphForTenants(own.over.graph, own) if own.names.tenant else own.over.graph,
+    "sources": lambda own: SourcesForTenants(own.over.sources, own) if own.names.tenant else own.over.sources,
     "zotero": _zotero,
 }
 """Ports of which a tenant has its own form."""
