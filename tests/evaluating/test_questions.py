@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.evaluating.questions import LONGEST, MOST, JudgedQuestion, Rationale, questions_in, version_of
+from bio_mcp.evaluating.questions import LONGEST, MOST, JudgedQuestion, Rationale, questions_in
 
 
 def line(**given):
@@ -49,7 +49,3 @@ def test_anything_else_is_refused_by_its_line(content, says):
     with pytest.raises(InvalidInput, match=says) as refused:
         questions_in(content)
     assert "etc" not in str(refused.value)
-
-
-def test_another_file_is_another_version():
-    assert version_of(b"a") != version_of(b"b")

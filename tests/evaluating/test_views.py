@@ -1,14 +1,12 @@
 """The corpus as an evaluation asks it."""
 
-import numpy as np
 import pytest
 
 from bio_mcp.answering.search import Question, search_papers
-from bio_mcp.evaluating.asking import RememberedEmbeddings, asked_by_evaluation
+from bio_mcp.evaluating.asking import asked_by_evaluation
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.evaluating.asked import ARTICLES
-from tests.support.corpus import HashedWords
 from tests.support.memory_corpus import Corpus
 
 GONE = {"1", "3"}
@@ -51,28 +49,3 @@ def test_papers_that_are_gone_are_not_found_within_others_either(corpus):
 
 def test_their_documents_are_not_there(corpus):
     assert list(asked_by_evaluation(corpus, corpus.embeddings, GONE).documents.get_many(["1", "2"])) == ["2"]
-
-
-def test_a_question_is_embedded_once_as_a_question():
-    class Asked(HashedWords):
-        def embed_questions(self, texts):
-            return self.embed([f"query {text}" for text in texts])
-
-    model = Asked()
-    remembered = RememberedEmbeddings(model)
-    asked = [remembered.embed_questions(["heart"])[0] for _ in range(2)]
-    remembered.embed(["heart"])
-    assert model.embedded == 2
-    assert np.array_equal(asked[1], HashedWords().embed(["query heart"])[0])
-
-
-def test_a_text_is_embedded_once_and_its_vector_is_the_models():
-    model = HashedWords()
-    remembered = RememberedEmbeddings(model)
-    first = remembered.embed(["heart", "liver", "heart"])
-    second = remembered.embed(["liver", "lung"])
-    assert model.embedded == 3
-    assert np.array_equal(first, HashedWords().embed(["heart", "liver", "heart"]))
-    assert np.array_equal(second, HashedWords().embed(["liver", "lung"]))
-    assert (remembered.fingerprint, remembered.dim, remembered.max_tokens) == (model.fingerprint, 384, 256)
-    assert remembered.count_tokens(["a b"]) == [4]

@@ -80,14 +80,6 @@ def one_line(text):
     return " ".join((text or "").split())
 
 
-def test_the_papers_have_what_could_be_lost():
-    articles = list(papers().values())
-    assert sum(bool(each.mesh) for each in articles) > 30
-    assert sum(bool(Record(each).abstract) for each in articles) > 60
-    assert any(each.retraction is RetractionStatus.RETRACTED for each in articles)
-    assert any(re.search("[À-ž]", author.last_name or "") for each in articles for author in each.authors)
-
-
 def ris_reads_back(record, entry):
     article, cited = record.article, Work(record.article)
     assert entry["accession_number"] == article.pmid
@@ -207,8 +199,3 @@ def test_a_document_that_pubmed_does_not_have_is_written_too(name):
     text = FORMATS[name].render(Record(Article("", title="An unpublished thesis", doi="10.1/x")))
     assert "An unpublished thesis" in text.replace("{", "").replace("}", "")
     assert "pubmed" not in text.lower()
-
-
-def test_two_documents_that_pubmed_does_not_have_have_two_keys():
-    keys = [FORMATS["bibtex"].render(Record(Article("", title=each))).partition(",")[0] for each in ("One", "Two")]
-    assert len(set(keys)) == 2

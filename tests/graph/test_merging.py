@@ -55,8 +55,3 @@ def test_an_edge_has_the_sources_and_the_evidence_of_both_once():
     merged = merge_edges(EDGE, more)
     assert merged == replace(EDGE, sources=("A", "B"), evidence=(Evidence("1"), Evidence("2", "It does.")))
     assert merge_edges(merged, more) == merged == merge_edges(merged, EDGE)
-
-
-def test_what_is_new_stays_as_it_is():
-    assert merge_nodes(None, NODE) is NODE
-    assert merge_edges(None, EDGE) is EDGE

@@ -6,16 +6,7 @@ from bio_mcp.graph.nodes import Node, NodeType, fold_name, folded_names, names_o
 @pytest.mark.parametrize(
     "spellings",
     [
-        [
-            "Turmeric",
-            "TURMERIC",
-            " turmeric ",
-            "turméric",
-            "tùrmeric",
-            "ｔｕｒｍｅｒｉｃ",
-            "tur\u200bmeric",
-            "tur\u00admeric",
-        ],
+        ["Turmeric", "TURMERIC", " turmeric ", "turméric", "ｔｕｒｍｅｒｉｃ", "tur\u200bmeric", "tur\u00admeric"],
         ["Curcuma longa", "curcuma  longa", "Curcūma longa", "Curcuma-longa", "Curcuma_longa", "CURCUMA LONGA."],
         ["Mentha × piperita", "Mentha x piperita", "Mentha piperita", "Mentha X piperita"],
         ["St. John's wort", "St John’s Wort", "st johns wort"],

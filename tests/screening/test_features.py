@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bio_mcp.screening.ranking import Linear, Rows, Vocabulary
+from bio_mcp.screening.ranking import Linear, Vocabulary
 
 TEXTS = ["Statins lower lipids. Statins!", "statins lower blood pressure", "", "A α-blocker lowers blood pressure"]
 
@@ -38,12 +38,6 @@ def test_a_text_without_shared_words_is_an_empty_row():
     assert Vocabulary(["one text"]).rows.width == 0
 
 
-def test_rows_are_taken_in_the_order_that_is_asked_for():
-    rows = Vocabulary(TEXTS).rows
-    assert np.array_equal(dense(rows.take([3, 2, 0])), dense(rows)[[3, 2, 0]])
-    assert len(rows.take([])) == 0
-
-
 def test_products_are_those_of_the_dense_matrix_with_the_vectors_beside():
     generator = np.random.default_rng(7)
     rows, vectors = Vocabulary(TEXTS).rows, generator.standard_normal((4, 3))
@@ -52,8 +46,3 @@ def test_products_are_those_of_the_dense_matrix_with_the_vectors_beside():
     weights, residuals = generator.standard_normal(linear.width), generator.standard_normal(4)
     assert linear.times(weights) == pytest.approx(whole @ weights)
     assert linear.transposed_times(residuals) == pytest.approx(whole.T @ residuals)
-
-
-def test_rows_without_values_have_products_of_zero():
-    empty = Rows(np.zeros(3, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), 2)
-    assert Linear(empty, np.zeros((2, 0))).times(np.ones(2)).tolist() == [0, 0]

@@ -48,6 +48,7 @@ def test_what_stands_keeps_its_time(backends):
     backends.now = lambda: NOON + timedelta(days=1)
     assert decide(backends, ("1", "include")).unchanged == 1
     assert backends.screenings.labels(R)[0].at == NOON
+    assert decide(backends, ("2", "none")).labelled == 0
     assert decide(backends, ("1", "include", "another reason")).labelled == 1
     assert backends.screenings.labels(R)[0].at == NOON + timedelta(days=1)
 
@@ -67,9 +68,3 @@ def test_papers_outside_of_the_review_and_of_the_stage_are_distinguished(backend
     )
     assert (changes.labelled, changes.unknown, changes.not_at_stage) == (1, ("9",), ("2", "3"))
     assert ("1", "full_text", "include", None) in stored(backends)
-
-
-def test_nothing_decided_changes_nothing(backends):
-    changes = decide(backends)
-    assert (changes.labelled, changes.unchanged, stored(backends)) == (0, 0, [])
-    assert decide(backends, ("1", "none")).labelled == 0

@@ -33,8 +33,3 @@ def test_included_rows_together_weigh_the_ratio_times_what_excluded_ones_do():
     weights = balanced(np.array([1.0, 0, 0, 0, 0, 1]), 4.0)
     assert weights.sum() == pytest.approx(6)
     assert weights[[0, 5]].sum() == pytest.approx(4 * weights[1:5].sum())
-
-
-def test_rows_that_cannot_be_distinguished_get_no_weight():
-    matrix = np.ones((2, 3))
-    assert fit(linear(matrix), np.array([1.0, 0]), np.ones(2), 1.0) == pytest.approx(np.zeros(3))

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import InvalidInput
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import Work
@@ -65,17 +64,7 @@ def test_all_documents_are_one_search_that_is_of_no_database(backends):
     assert len(search.record_ids) == 2
 
 
-def test_a_project_without_documents_adds_nothing(backends):
-    assert collect_project(R, "lab", having(backends), Deadline(20)).new == 0
-    assert records(backends) == {}
-
-
 def test_a_query_key_is_searched_by_the_term_that_it_was_synced_by_last(backends):
     assert collect_query(R, "heart", backends, Deadline(20)).new == 3
     [search] = backends.screenings.searches(R)
     assert (search.database, search.term, search.found) == ("PubMed", "heart[ti]", 3)
-
-
-def test_a_query_key_that_was_never_synced_has_no_term(backends):
-    with pytest.raises(InvalidInput, match="'lung' was never synced"):
-        collect_query(R, "lung", backends, Deadline(20))

@@ -56,9 +56,3 @@ def test_a_full_text_counts_only_where_the_abstract_is_included():
     ]
     found = SimpleNamespace(**flow(review(labels), []))
     assert (found.sought, found.assessed, found.included) == (0, 0, 0)
-
-
-def test_a_review_without_anything_counts_nothing():
-    found = flow(review([], records=0), [])
-    assert found.pop("excluded_by_reason") == []
-    assert set(found.values()) == {0}

@@ -1,9 +1,11 @@
 """What is like the included papers and unlike the excluded ones comes first, with the words that say so."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from bio_mcp.ports.stores import ReviewRecord
-from bio_mcp.screening.ranking import rank
+from bio_mcp.screening.ranking import MOST, rank, vectors_of
 
 HEART = "Statins in heart failure lower mortality of adults in a trial"
 SKIN = "Retinoids in acne clear the skin of adolescents in a trial"
@@ -83,6 +85,15 @@ def test_vectors_tell_what_words_do_not():
     assert order(found) == ["4", "3"]
     without = rank(titles, {"1": True, "2": False}, {"3", "4"}, most=2, vectors={"1": near, "3": near})
     assert order(without) == ["3", "4"]
+
+
+def test_vectors_are_read_of_papers_of_pubmed_unless_the_review_is_very_large():
+    asked = []
+    passages = SimpleNamespace(document_vectors=lambda pmids: asked.append(pmids) or {})
+    some = [ReviewRecord(each, "Title") for each in ("1", "doi:10.1/x", "2")]
+    many = records(*["Title"] * (MOST + 1))
+    assert [vectors_of(each, SimpleNamespace(passages=passages)) for each in (some, many)] == [({}, []), ({}, [])]
+    assert asked == [["1", "2"]]
 
 
 def test_a_review_without_open_papers_has_an_empty_ranking():

@@ -25,12 +25,6 @@ def abstracts(text):
     return [(each[:-1], decisions[each[-1]], "abstract") for each in text.split()]
 
 
-def test_a_review_that_nobody_began_has_nothing():
-    found = review_of("query:x", ReferenceScreenings())
-    assert (found.records, found.labels, found.by_id, found.settled("abstract")) == ([], [], {}, {})
-    assert found.eligible("abstract") == found.eligible("full_text") == []
-
-
 def test_a_review_is_read_from_its_store():
     screenings = ReferenceScreenings()
     screenings.put_records("query:x", [ReviewRecord("2", "Two"), ReviewRecord("1", "One")])
@@ -46,10 +40,7 @@ def test_decisions_are_of_one_stage_in_the_order_in_which_they_were_made():
     assert list(found.decisions("full_text")) == ["3"]
     assert found.of("abstract", "include") == ["3"]
     assert found.of("full_text", "include") == []
-
-
-def test_what_may_be_included_is_not_settled():
-    assert review(*abstracts("3+ 1- 2?")).settled("abstract") == {"3": True, "1": False}
+    assert found.settled("abstract") == {"3": True, "1": False}  # what may be included is not
 
 
 def test_a_label_of_a_record_that_the_review_lacks_counts_nowhere():
@@ -76,13 +67,6 @@ def test_the_estimate_of_full_texts_leaves_out_what_no_abstract_included():
     labels = [*abstracts("1+ 2+ 3- 4- 5- 6-"), ("1", "include", "full_text"), ("2", "exclude", "full_text")]
     found = review(*labels).stopping("full_text")
     assert (found.recall_at_least, found.missed_at_most, found.reached) == (1.0, 0, True)
-
-
-def test_what_may_be_included_counts_as_left():
-    settled, open_ = (
-        review(*abstracts(text)).stopping("abstract") for text in ("1+ 2- 3- 4- 5- 6-", "1+ 2- 3- 4- 5- 6?")
-    )
-    assert (settled.missed_at_most, open_.missed_at_most) == (0, 1)
 
 
 def test_the_order_of_decisions_counts_and_not_that_of_the_papers():

@@ -104,8 +104,3 @@ def test_a_long_answer_is_cut_and_says_where_to_go_on(backends, papers):
     assert body["next"] == len(body["references"]) < 40
     rest = ask(backends, items=items, start=body["next"]).body
     assert [each["position"] for each in rest["references"]] == list(range(body["next"] + 1, 41))
-
-
-def test_the_same_list_is_judged_the_same_twice(backends, papers):
-    text = "\n".join((cite(papers[0], "vancouver"), INVENTED.format(1)))
-    assert ask(backends, text=text).body == ask(backends, text=text).body

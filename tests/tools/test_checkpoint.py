@@ -57,20 +57,14 @@ def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, stored,
     assert set(corpus.checkpoints.get("glp1").windows.values()) == {day}
 
 
-def test_the_audit_names_whose_token_moved_a_watermark(corpus):
-    call(set_checkpoint, {"query_key": "glp1", "last_edat": "2024-06-02"}, corpus, caller=Caller("ada@example.org"))
-    assert corpus.audit.entries()[-1]["caller"] == "ada@example.org"
-
-
 def test_a_watermark_set_by_hand_may_go_back_and_is_audited_with_both_values(corpus):
     put(corpus, "2025-08-17T15:59:02Z")
-    put(corpus, "2024-01-01T12:00:00Z")
+    by = Caller("ada@example.org")
+    call(set_checkpoint, {"query_key": "glp1", "last_edat": "2024-01-01T12:00:00Z"}, corpus, caller=by)
     assert get(corpus)["last_edat"] == "2024-01-01T12:00:00Z"
-    with corpus.database.reading() as connection:
-        [*_, last] = connection.execute("SELECT action, subject, before, after FROM audit ORDER BY id")
-    assert last[:2] == ("corpus.checkpoint.set", "glp1")
-    assert "2025-08-17T15:59:02Z" in last[2]
-    assert "2024-01-01T12:00:00Z" in last[3]
+    last = corpus.audit.entries()[-1]
+    assert (last["action"], last["subject"], last["caller"]) == ("corpus.checkpoint.set", "glp1", "ada@example.org")
+    assert (last["before"], last["after"]) == ("2025-08-17T15:59:02Z", "2024-01-01T12:00:00Z")
 
 
 @pytest.mark.parametrize(
@@ -95,10 +89,3 @@ def test_a_running_sync_is_not_disturbed(corpus):
     assert answer["error"]["code"] == "STORE"
     assert answer["error"]["details"]["retryable"] is True
     assert get(corpus)["last_edat"] is None
-
-
-@pytest.mark.parametrize("arguments", [{}, {"query_key": ""}, {"query_key": "k", "key": 1}, {"query_key": None}])
-def test_bad_arguments_are_named(corpus, arguments):
-    answer = call(get_checkpoint, arguments, corpus).body
-    assert answer["error"]["code"] == "VALIDATION"
-    assert "query_key" in answer["error"]["message"] or "key" in answer["error"]["message"]

@@ -61,13 +61,6 @@ def test_small_batches_are_stored_with_a_warning_and_large_ones_without(lab):
     assert lab.collections.count("proj-lab") == HELD + 501
 
 
-def test_more_than_five_hundred_are_refused_whole(lab):
-    error = store(lab, *(item(str(n)) for n in range(501)))["error"]
-    assert error["code"] == "INVALID_ARG"
-    assert "500 are the most" in error["message"]
-    assert lab.collections.count("proj-lab") == HELD
-
-
 @pytest.mark.parametrize(
     ("embedding", "code", "says"),
     [

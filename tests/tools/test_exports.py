@@ -2,7 +2,6 @@
 
 import csv
 import io
-from contextlib import suppress
 from datetime import date
 from functools import cache
 from itertools import islice
@@ -17,7 +16,6 @@ from bio_mcp.errors import StoreFailed
 from bio_mcp.exporting.formats import FORMATS, NAMES
 from bio_mcp.exporting.selecting import Record
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.jobs.runner import JobRun
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Found
 from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
@@ -163,16 +161,6 @@ def test_an_export_that_fails_anywhere_goes_on_there_and_makes_the_same_file(cor
     body = exported(corpus, pmids=pmids(MANY))
     assert body["job_id"] == failed["error"]["details"]["job_id"]
     assert [each["accession_number"] for each in rispy.loads(text_of(corpus, body))] == pmids(MANY)
-
-
-def test_an_export_that_runs_elsewhere_is_not_started_twice(corpus):
-    with suppress(StopIteration):
-        exported(corpus, seconds=0.0, pmids=pmids())
-    job = corpus.jobs.newest("export", 1)[0]
-    job.state = "running"
-    corpus.jobs.put(job)
-    assert corpus.leases.acquire(job.lease, "another", JobRun.lease_s)
-    assert exported(corpus, pmids=pmids())["state"] == "running"
 
 
 def test_a_file_is_read_by_its_uri_and_one_of_several_parts_says_how(corpus):

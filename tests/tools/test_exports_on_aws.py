@@ -13,7 +13,6 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_part
-from bio_mcp.tools.news import whats_new
 from tests.doors.command_line import sample
 from tests.support.aws_corpus import AwsCorpus
 from tests.support.aws_ports import NOBODY, MotoPorts
@@ -116,25 +115,3 @@ def test_an_export_that_goes_on_is_a_message_of_its_own_queue_and_ends_as_the_sa
     done = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7, "job_id": begun["job_id"]}, aws).body
     assert (done["state"], done["job_id"]) == ("complete", begun["job_id"])
     assert text_of(aws, done) == text_of(aws, exported(aws, format="csv"))
-
-
-def news_of(corpus, **arguments):
-    body = call(whats_new, {"query_key": "k", "since": "2025-12-01", **arguments}, corpus).body
-    return [{name: each for name, each in one.items() if name != "at"} for one in body["news"]], body
-
-
-def test_the_news_of_a_query_are_the_same_but_for_when_they_were_noticed(aws, laptop):
-    there, here = news_of(aws)[0], news_of(laptop)[0]
-    assert there == here
-    assert [each["kind"] for each in there] == ["new"] * FEW + ["changed"]
-    assert there[-1]["changed"][0] == {"field": "title", "removed": records()[0].title, "added": CHANGED}
-
-
-def test_the_news_go_on_where_an_answer_ended(aws):
-    seen, since = [], "2025-12-01"
-    for _ in range(FEW + 3):
-        news, body = news_of(aws, since=since, limit=1)
-        seen += news
-        since = body["next"]
-    assert seen == news_of(aws)[0]
-    assert body["more"] is False

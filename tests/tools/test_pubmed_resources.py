@@ -4,7 +4,6 @@ import base64
 import json
 from datetime import datetime, timedelta
 
-import pytest
 from mcp.types import LATEST_PROTOCOL_VERSION
 
 from bio_mcp.call import read
@@ -12,14 +11,7 @@ from bio_mcp.doors.mcp.server import contents
 from bio_mcp.literature.clock import utc
 from bio_mcp.tools.pubmed import MCP_VERSION, pubmed_info, pubmed_stats
 from tests.support.validation import validate
-from tests.tools.live import IDENTITY, KEY, Live
-
-
-@pytest.fixture
-def live(ncbi):
-    live = Live(ncbi.base_url)
-    yield live
-    live.wire.close()
+from tests.tools.live import IDENTITY, KEY
 
 
 def info(live):

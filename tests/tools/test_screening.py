@@ -120,25 +120,6 @@ def test_a_decision_is_stored_once_and_a_changed_one_is_audited(backends):
     assert (paper["paper"], paper["reason"], paper["decision"]) == ("2", "no adults", "exclude")
 
 
-def test_a_decision_is_taken_back_by_none(backends):
-    label(backends, labels=decided("include", "1"))
-    assert label(backends, labels=decided("none", "1", "2"))["labelled"] == 1
-    assert screen(backends, show="include")["papers"] == []
-    assert screen(backends)["counts"]["undecided"] == 2
-
-
-def test_a_paper_that_nobody_has_is_named_and_the_others_are_decided(backends):
-    body = label(backends, labels=decided("include", "1", "99", "doi:10.1/none"))
-    assert (body["labelled"], body["unknown"]) == (1, ["99", "doi:10.1/none"])
-
-
-def test_maybe_comes_last_and_teaches_nothing(backends):
-    label(backends, pmids=[each.pmid for each in ALL])
-    label(backends, labels=[*decided("include", "1"), *decided("exclude", "11"), *decided("maybe", "3")])
-    assert papers(screen(backends)) == ["2", "12", "13", "3"]
-    assert screen(backends)["counts"]["undecided"] == 4
-
-
 def test_the_full_text_is_decided_of_those_whose_abstract_was_included(backends):
     label(backends, pmids=[each.pmid for each in ALL])
     label(backends, labels=[*decided("include", "1", "2", "3"), *decided("exclude", "11")])
