@@ -12,10 +12,8 @@ WRONG: dict[str, list[Any]] = {"string": [7, True], "integer": ["7", 1.5, True],
 def resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """`schema` without references, and with `X | null` as a list of types."""
     while "$ref" in schema:
-        schema = {
-            **root["$defs"][schema["$ref"].rpartition("/")[2]],
-            **{k: v for k, v in schema.items() if k != "$ref"},
-        }
+        own = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **own}
     if "anyOf" in schema:
         choices = [resolved(each, root) for each in schema["anyOf"]]
         merged = {key: value for each in choices for key, value in each.items() if key != "type"}
@@ -70,9 +68,7 @@ def misfits(contract: dict[str, Any], fitting: dict[str, Any]) -> list[tuple[str
     found = [("unknown_key", {**fitting, "unknown_key": 1})]
     for name, each in contract["properties"].items():
         wrong: list[Any] = {"object": [None, [], "x"], "array": [None, {}, "x"]}.get(each.get("type"), [None, [], {}])
-        wrong += {"string": [7, True], "integer": ["7", 1.5, True], "boolean": ["true", 1]}.get(
-            each.get("type", ""), []
-        )
+        wrong += WRONG.get(each.get("type", ""), [])
         wrong += [""] if each.get("minLength") else []
         wrong += ["another", 1] if "enum" in each else []
         wrong += [[]] if each.get("minItems") else []
