@@ -4,8 +4,6 @@ from contextlib import ExitStack
 
 import pytest
 
-from bio_mcp.adapters.sources import Folders
-from bio_mcp.adapters.zotero import LocalLibrary
 from bio_mcp.errors import Misconfigured, NotFound, UpstreamFailed
 from tests.adapters.zotero.ways import Zotero7, Zotero10
 from tests.support.zotero_server.server import Fault
@@ -104,8 +102,7 @@ def test_a_file_that_zotero_sends_us_to_another_host_for_is_not_read(running):
 def test_a_group_is_read_by_its_number(zotero_10, tmp_path):
     zotero_10.library.name = "groups/2"
     key = zotero_10.library.add("book", title="Of the group")
-    zotero_10.port = LocalLibrary(zotero_10.reader(zotero_10.flavour, 1000), Folders([str(tmp_path)]))
-    assert zotero_10.port.changes({}).changed == {key}
+    assert zotero_10.reading(tmp_path).changes({}).changed == {key}
 
 
 def test_a_linked_file_is_read_below_the_folder_that_is_named(running, tmp_path):
@@ -117,7 +114,7 @@ def test_a_linked_file_is_read_below_the_folder_that_is_named(running, tmp_path)
     running.server.faults = [Fault("/file", times=99, headers={"Location": linked.as_uri()})]
     with pytest.raises(NotFound, match="ZOTERO_LINKED_DIR"):
         running.port.content(item.attachments[0])
-    named = LocalLibrary(running.reader(running.flavour, 1000), Folders([str(linked.parent)]))
+    named = running.reading(linked.parent)
     running.server.faults = [Fault("/file", times=99, headers={"Location": linked.as_uri()})]
     assert named.content(item.attachments[0]) == b"linked"
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.zotero import Reader, Transport, WebLibrary
+from bio_mcp.adapters.zotero import Transport, WebLibrary
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, Misconfigured, NotFound, UpstreamFailed
 from bio_mcp.scope import bounded_by
@@ -249,7 +249,7 @@ def test_no_failure_holds_the_key_or_an_address(web, fault, caplog):
 def test_an_address_that_is_none_is_a_matter_of_settings():
     transport = Transport("gopher://zotero", clock=Clock())
     with pytest.raises(Misconfigured, match="ZOTERO_API_URL"):
-        WebLibrary(Reader(transport, "users/1", 100)).collections()
+        WebLibrary(transport, "users/1").collections()
 
 
 def test_linked_files_are_not_at_zotero(web):

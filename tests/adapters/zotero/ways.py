@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.adapters.sources import Folders
-from bio_mcp.adapters.zotero import LOCAL_PAGE, WEB_PAGE, LocalLibrary, Reader, Transport, WebLibrary
+from bio_mcp.adapters.zotero import LocalLibrary, Transport, WebLibrary
 from bio_mcp.ports.zotero import ZoteroLibrary
 from tests.adapters.clocks import Clock
 from tests.support.zotero_server.library import Library, write_files
@@ -30,17 +30,17 @@ class Way:
     def backoff(self) -> Backoff:
         return Backoff(tries=4, rng=lambda: 0.5, sleep=self.clock.sleep)
 
-    def reader(self, flavour: str, page: int) -> Reader:
+    def transport(self, flavour: str) -> Transport:
         self.server: Server = self.opened.enter_context(serving(self.library, flavour, self.folder / "storage"))
         key = (lambda: KEY) if flavour == WEB else None
         transport = Transport(self.server.url, key=key, backoff=self.backoff, clock=self.clock)
         self.opened.callback(transport.close)
-        return Reader(transport, self.library.name, page, self.backoff)
+        return transport
 
 
 class Web(Way):
     def open(self) -> ZoteroLibrary:
-        return WebLibrary(self.reader(WEB, WEB_PAGE))
+        return WebLibrary(self.transport(WEB), self.library.name, self.backoff)
 
 
 class Zotero10(Way):
@@ -48,7 +48,11 @@ class Zotero10(Way):
 
     def open(self) -> ZoteroLibrary:
         self.publish()
-        return LocalLibrary(self.reader(self.flavour, LOCAL_PAGE), Folders([str(self.folder / "storage")]))
+        return self.reading(self.folder / "storage")
+
+    def reading(self, *folders: Path) -> LocalLibrary:
+        allowed = Folders(list(map(str, folders)))
+        return LocalLibrary(self.transport(self.flavour), self.library.name, allowed, self.backoff)
 
     def publish(self) -> None:
         write_files(self.library, self.folder)

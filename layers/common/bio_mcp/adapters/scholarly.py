@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import unescape
 from itertools import takewhile
@@ -44,26 +45,26 @@ from bio_mcp.ports.scholarly import (
 from bio_mcp.scope import account_of_call, spend
 
 
+@dataclass(frozen=True, slots=True)
 class ServiceTurns:
     """The port `RateLimiter` over another, which hands out turns at the service of this `name`."""
 
-    def __init__(self, name: str, turns: RateLimiter) -> None:
-        self._name = name
-        self._turns = turns
+    name: str
+    turns: RateLimiter
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
         spend("sources")
         try:
-            self._turns.wait(deadline, share or account_of_call())
+            self.turns.wait(deadline, share or account_of_call())
         except NcbiRateLimited as failure:
-            sentence = f"{self._name} asked us to slow down for longer than this call may take; try again later"
+            sentence = f"{self.name} asked us to slow down for longer than this call may take; try again later"
             raise UpstreamFailed(sentence, retry_after_s=failure.retry_after_s) from None
         except DeadlineExceeded as failure:
-            sentence = f"too many requests to {self._name} are waiting for their turn; ask for less or try again"
+            sentence = f"too many requests to {self.name} are waiting for their turn; ask for less or try again"
             raise DeadlineExceeded(sentence, retry_after_s=failure.retry_after_s) from None
 
     def cool_down(self, seconds: float) -> None:
-        self._turns.cool_down(seconds)
+        self.turns.cool_down(seconds)
 
 
 DIGITS = 18  # of a number that is written as text; Python refuses to read thousands
@@ -179,7 +180,6 @@ class RestApi:
         return UpstreamFailed(f"{self.name} sent something else than an answer; try again in a minute")
 
     def close(self) -> None:
-        """Close the pooled connections."""
         self._client.close()
 
     def _object(self, body: bytes, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
@@ -229,13 +229,13 @@ class RestApi:
 BATCH = 20  # DOIs of a request: a work with its references may have 200 kB
 
 
+@dataclass(frozen=True, slots=True)
 class Crossref:
     """The port `Notices`. `control` is a DOI that Crossref certainly has: where it has none of a list, it is asked for
     that one before the answer counts."""
 
-    def __init__(self, api: RestApi, control: str) -> None:
-        self._api = api
-        self._control = control
+    api: RestApi
+    control: str
 
     def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
         """DOIs with a comma are asked for one by one, as commas part filters."""
@@ -250,24 +250,24 @@ class Crossref:
 
     def _listed(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         found = self._some(dois, deadline)
-        if not found and not self._some([self._control], deadline):
+        if not found and not self._some([self.control], deadline):
             raise UpstreamFailed(
-                f"Crossref answered that it has none of {len(dois)} DOIs, nor {self._control}, which it has; "
+                f"Crossref answered that it has none of {len(dois)} DOIs, nor {self.control}, which it has; "
                 "try again later"
             )
         return found
 
     def _some(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         named = ",".join(f"doi:{each}" for each in dois)
-        answer = self._api.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
+        answer = self.api.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
         items = inner(answer, "message", "items")
         if not isinstance(items, list):
-            raise self._api.unreadable()
+            raise self.api.unreadable()
         return self._by_doi(items)
 
     def _single(self, asked: str, deadline: Deadline) -> dict[str, RegisteredWork]:
         try:
-            answer = self._api.json(f"works/{quote(asked, safe='', errors='replace')}", deadline=deadline)
+            answer = self.api.json(f"works/{quote(asked, safe='', errors='replace')}", deadline=deadline)
         except NotFound:
             return {}
         return self._by_doi([answer.get("message")])
@@ -275,7 +275,7 @@ class Crossref:
     def _by_doi(self, items: Sequence[Any]) -> dict[str, RegisteredWork]:
         works = [_work(each) for each in items if isinstance(each, dict) and doi(each.get("DOI"))]
         if len(works) < len(items):
-            raise self._api.unreadable()
+            raise self.api.unreadable()
         return {each.doi: each for each in works}
 
 
@@ -354,18 +354,18 @@ _TEXT_ID = re.compile(r"(PMC|PPR)[0-9]{1,12}", re.ASCII)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 
 
+@dataclass(frozen=True, slots=True)
 class EuropePmcClient:
     """The port `EuropePmc`."""
 
-    def __init__(self, api: RestApi) -> None:
-        self._api = api
+    api: RestApi
 
     def search(
         self, query: str, most: int, *, order: Order = "relevance", cursor: str = "", deadline: Deadline
     ) -> EuropePmcPage:
         asked = {"query": query, "resultType": "core", "format": "json", "pageSize": str(most)}
         asked |= {"cursorMark": cursor or "*"} | ({"sort": ORDERS[order]} if ORDERS[order] else {})
-        answer = self._api.json("search", asked, deadline=deadline, check=self._check)
+        answer = self.api.json("search", asked, deadline=deadline, check=self._check)
         records = tuple(map(_record, objects(inner(answer, "resultList", "result"))))
         following = text(answer.get("nextCursorMark"))
         ended = not records or following in ("", cursor)
@@ -380,13 +380,13 @@ class EuropePmcClient:
 
     def full_text(self, text_id: str, *, deadline: Deadline) -> FullText:
         try:
-            article = parse_full_text(self._api.read(f"{text_id}/fullTextXML", deadline=deadline))
+            article = parse_full_text(self.api.read(f"{text_id}/fullTextXML", deadline=deadline))
         except NotFound:
             raise NotFound("Europe PMC does not give this text away", id=text_id) from None
         except NcbiUnreadable:
-            raise self._api.unreadable() from None
+            raise self.api.unreadable() from None
         if article is None:
-            raise self._api.unreadable()
+            raise self.api.unreadable()
         return article
 
     def _check(self, answer: Mapping[str, Any]) -> None:
@@ -398,7 +398,7 @@ class EuropePmcClient:
             raise InvalidInput("Europe PMC could not run the query; check brackets, quotes and field names")
         hits = inner(answer, "resultList", "result")
         if whole(answer.get("hitCount")) is None or not isinstance(hits, list):
-            raise self._api.unreadable()
+            raise self.api.unreadable()
         if not all(isinstance(each, dict) and each.get("id") and each.get("source") for each in hits):
             raise UpstreamFailed("Europe PMC sent a record without an id; try again in a minute")
 
@@ -458,24 +458,24 @@ def _plain(value: Any) -> str:
 ICITE_BATCH = 200  # PMIDs of a request; iCite takes 1,000, which some proxies find too long an address
 
 
+@dataclass(frozen=True, slots=True)
 class Icite:
     """The port `CitationMetrics`."""
 
-    def __init__(self, api: RestApi) -> None:
-        self._api = api
+    api: RestApi
 
     def of(self, pmids: Sequence[str], *, deadline: Deadline) -> dict[str, Metrics]:
         asked = dict.fromkeys(pmids)
         found: dict[str, Metrics] = {}
         for some in batches(list(asked), ICITE_BATCH):
-            answer = self._api.json("pubs", {"pmids": ",".join(some)}, deadline=deadline, check=self._check)
+            answer = self.api.json("pubs", {"pmids": ",".join(some)}, deadline=deadline, check=self._check)
             found |= {str(each["pmid"]): _metrics(each) for each in answer["data"]}
         return {pmid: found[pmid] for pmid in asked if pmid in found}
 
     def _check(self, answer: Mapping[str, Any]) -> None:
         listed = answer.get("data")
         if not isinstance(listed, list) or not all(isinstance(each, dict) and each.get("pmid") for each in listed):
-            raise self._api.unreadable()
+            raise self.api.unreadable()
 
 
 def _metrics(found: Mapping[str, Any]) -> Metrics:
@@ -508,20 +508,20 @@ def _pmids(listed: Any) -> tuple[str, ...]:
     return tuple(map(str, sorted(numbers)))
 
 
+@dataclass(frozen=True, slots=True)
 class Unpaywall:
     """The port `OpenAccess`."""
 
-    def __init__(self, api: RestApi) -> None:
-        self._api = api
+    api: RestApi
 
     def copies(self, doi: str, *, deadline: Deadline) -> Copies:
-        answer = self._api.json(_path(doi), deadline=deadline, check=self._check)
+        answer = self.api.json(_path(doi), deadline=deadline, check=self._check)
         listed = [*objects([answer.get("best_oa_location")]), *objects(answer.get("oa_locations"))]
         return Copies(doi, text(answer.get("title")), tuple(dict.fromkeys(filter(None, map(_copy, listed)))))
 
     def _check(self, answer: Mapping[str, Any]) -> None:
         if not isinstance(answer.get("is_oa"), bool):
-            raise self._api.unreadable()
+            raise self.api.unreadable()
 
 
 def _path(doi: str) -> str:

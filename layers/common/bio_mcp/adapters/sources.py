@@ -8,6 +8,8 @@ import ssl
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from socket import getaddrinfo
 from threading import Timer
@@ -178,11 +180,11 @@ FORMS = {FILES: "a path", "s3": "s3://bucket/key", "https": "https://..."}
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://|(file):", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
 class GuardedSources:
     """The port `Sources` over `places` by the scheme of what they read, each made when it is first asked for."""
 
-    def __init__(self, places: Mapping[str, Callable[[], Sources]]) -> None:
-        self._places = places
+    places: Mapping[str, Callable[[], Sources]]
 
     def locate(self, source: str, *, local: bool) -> str:
         return self._place(source).locate(source, local=local)
@@ -200,11 +202,11 @@ class GuardedSources:
             raise InvalidInput(
                 "http addresses are not read, as anybody on the way may change them; use https", field="source"
             )
-        if scheme not in self._places:
+        if scheme not in self.places:
             named = "a path is not read here" if scheme == FILES else f"{scheme} addresses are not read"
-            forms = ", ".join(form for name, form in FORMS.items() if name in self._places)
+            forms = ", ".join(form for name, form in FORMS.items() if name in self.places)
             raise InvalidInput(f"{named}; a source is {forms} or zotero", field="source")
-        return self._places[scheme]()
+        return self.places[scheme]()
 
 
 WEB_SETTING = "BIO_MCP_INGEST_HOSTS"
@@ -310,6 +312,7 @@ CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
+@dataclass(frozen=True, kw_only=True)
 class GuardedFetch:
     """Fetches what is at https addresses of the `hosts`; of any host with public addresses alone where they are None.
 
@@ -317,21 +320,14 @@ class GuardedFetch:
     `private` allows private addresses, `context` has the certificates to trust; both are for tests.
     """
 
-    def __init__(
-        self,
-        hosts: Sequence[str] | None,
-        *,
-        max_bytes: int,
-        whole_s: float,
-        redirects: int = 0,
-        accept: str = "*/*",
-        resolve: Resolve = getaddrinfo,
-        private: bool = False,
-        context: ssl.SSLContext | None = None,
-    ) -> None:
-        self._hosts, self._max_bytes, self._whole_s = hosts, max_bytes, whole_s
-        self._redirects, self._accept = redirects, accept
-        self._resolve, self._private, self._context = resolve, private, context
+    hosts: Sequence[str] | None = field(kw_only=False)
+    max_bytes: int
+    whole_s: float
+    redirects: int = 0
+    accept: str = "*/*"
+    resolve: Resolve = getaddrinfo
+    private: bool = False
+    context: ssl.SSLContext | None = None
 
     def fetch(self, url: str, deadline: Deadline | None = None) -> bytes:
         """What is at the address, by `deadline` or within `whole_s`.
@@ -339,27 +335,27 @@ class GuardedFetch:
         Raises `InvalidInput` for what cannot be fetched, its kind `Forbidden` for a host that may not be asked and its
         kind `UnreadableDocument` for an answer that is too long; `UpstreamFailed` for what may go well later.
         """
-        deadline = deadline or call_deadline().share(self._whole_s)
-        for _ in range(self._redirects + 1):
-            parts = checked_url(url, self._hosts)
+        deadline = deadline or call_deadline().share(self.whole_s)
+        for _ in range(self.redirects + 1):
+            parts = checked_url(url, self.hosts)
             answer = self._ask(parts, deadline)
             if isinstance(answer, bytes):
                 return answer
             url = urljoin(parts.geturl(), answer)
         raise InvalidInput(
             "this address leads from one to the next without an end"
-            if self._redirects
+            if self.redirects
             else "this address leads to another one, which is not followed"
         )
 
     def _ask(self, parts: SplitResult, deadline: Deadline) -> bytes | str:
         """What is at the address, or where it says that this is."""
         port = parts.port or HTTPS
-        connect_to = public_addresses(parts.hostname or "", port, self._resolve, private=self._private)[0]
+        connect_to = public_addresses(parts.hostname or "", port, self.resolve, private=self.private)[0]
         url = httpx.URL(parts.geturl()).copy_with(host=connect_to)
-        headers = {**HEADERS, "accept": self._accept, "host": parts.netloc}
+        headers = {**HEADERS, "accept": self.accept, "host": parts.netloc}
         limit = max(0.1, min(WAIT_S, deadline.remaining))
-        client = httpx.Client(verify=self._context or trusted(), trust_env=False, timeout=limit)
+        client = httpx.Client(verify=self.context or trusted(), trust_env=False, timeout=limit)
         with _translated(lambda: self._check_time(deadline)), client, _ending_with(deadline) as trace:
             extensions = {"sni_hostname": parts.hostname, "trace": trace}
             with client.stream("GET", url, headers=headers, extensions=extensions) as response:
@@ -373,8 +369,8 @@ class GuardedFetch:
         body = bytearray()
         for piece in response.iter_bytes():
             body += piece
-            if len(body) > self._max_bytes:
-                most = self._max_bytes
+            if len(body) > self.max_bytes:
+                most = self.max_bytes
                 size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} kB"
                 raise UnreadableDocument(f"it is larger than {size}")
             self._check_time(deadline)
@@ -383,7 +379,7 @@ class GuardedFetch:
     def _check_time(self, deadline: Deadline) -> None:
         if deadline.remaining <= 0:
             call_deadline().check("a document was fetched")
-            raise UpstreamFailed(f"it did not come within {self._whole_s:.0f} s")
+            raise UpstreamFailed(f"it did not come within {self.whole_s:.0f} s")
 
 
 def _check_status(response: httpx.Response) -> None:
@@ -433,47 +429,28 @@ REDIRECTS = 5
 WHOLE_S = 120.0
 
 
-class WebFiles:
-    """Documents by their https addresses, at the `hosts` that may be asked.
+@dataclass(frozen=True, kw_only=True)
+class WebFiles(GuardedFetch):
+    """Documents by their https addresses, at the `hosts` that may be asked."""
 
-    `private` allows private addresses, `context` has the certificates to trust; both are for tests.
-    """
-
-    def __init__(
-        self,
-        hosts: Sequence[str],
-        max_bytes: int = MAX_BYTES,
-        *,
-        backoff: Backoff | None = None,
-        resolve: Resolve = getaddrinfo,
-        private: bool = False,
-        context: ssl.SSLContext | None = None,
-        whole_s: float = WHOLE_S,
-    ) -> None:
-        self._hosts, self._backoff, self._whole_s = hosts, backoff or Backoff(tries=3), whole_s
-        self._fetch = GuardedFetch(
-            hosts,
-            max_bytes=max_bytes,
-            whole_s=whole_s,
-            redirects=REDIRECTS,
-            resolve=resolve,
-            private=private,
-            context=context,
-        )
+    max_bytes: int = MAX_BYTES
+    whole_s: float = WHOLE_S
+    redirects: int = REDIRECTS
+    backoff: Backoff = field(default_factory=partial(Backoff, tries=3))
 
     def locate(self, source: str, *, local: bool) -> str:  # noqa: ARG002  who asks makes no difference
         """The address without a fragment, its host as it is looked up."""
-        return checked_url(source, self._hosts).geturl()
+        return checked_url(source, self.hosts).geturl()
 
     def files(self, location: str, *, local: bool) -> list[SourceFile]:  # noqa: ARG002
         """The one document at the address."""
-        parts = checked_url(location, self._hosts)
+        parts = checked_url(location, self.hosts)
         last = PurePosixPath(unquote(parts.path, errors="replace")).name or parts.hostname or ""
         return [SourceFile("".join(each for each in last if each.isprintable())[:200], location)]
 
     def read(self, address: str, *, local: bool) -> bytes:  # noqa: ARG002
         """The document, after at most `REDIRECTS` redirects."""
-        deadline = call_deadline().share(self._whole_s)
+        deadline = call_deadline().share(self.whole_s)
         return retry(
-            lambda: self._fetch.fetch(address, deadline), worth=UpstreamFailed, backoff=self._backoff, deadline=deadline
+            lambda: self.fetch(address, deadline), worth=UpstreamFailed, backoff=self.backoff, deadline=deadline
         )

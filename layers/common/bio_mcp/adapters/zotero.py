@@ -356,57 +356,58 @@ def _failure_in(status: int, headers: Mapping[str, str], *, of_library: bool) ->
     return UpstreamFailed(f"Zotero {hint}; try again later", retry_after_s=seconds(headers.get("retry-after")))
 
 
-class Reader:
-    """One library of a server: `users/475425` or `groups/2`. `page` is how many objects a request asks for."""
+class _Library:
+    """One library of a server, `users/475425` or `groups/2`: what is read in the same way at zotero.org and on this
+    machine. `page` is how many objects a request asks for."""
 
-    def __init__(self, transport: Transport, library: str, page: int, backoff: Backoff | None = None) -> None:
-        self._transport = transport
-        self.library = library
-        self._page = page
-        self._backoff = backoff or Backoff()
+    page: int
 
-    def ask(self, path: str, parameters: Mapping[str, str] | None = None) -> Answer:
-        """One answer below the library's address."""
-        return self._transport.get(f"{self.library}/{path}", parameters)
+    def __init__(self, transport: Transport, library: str, backoff: Backoff | None = None) -> None:
+        self._transport, self.library_id, self._backoff = transport, library, backoff or Backoff()
 
-    def file(self, key: str) -> Answer:
-        """The file of an attachment, wherever the server sends us for it."""
-        return self._transport.follow(self.ask(f"items/{key}/file"))
+    def collections(self) -> list[ZoteroCollection]:
+        return collections_of(self._whole("collections")[0])
 
-    def whole(self, path: str, parameters: Mapping[str, str] | None = None) -> tuple[list[Data], int]:
-        """The `data` of every object of a list, and the version of the library that they are of."""
-        return self.steady(lambda: self._pages(path, parameters or {}))
-
-    def steady(self, read: Callable[[], T]) -> T:
-        """What `read` returns, called again while it raises `Conflict`: the library changes meanwhile."""
-        return retry(read, worth={Conflict: TRIES}, backoff=self._backoff)
-
-    def named(self, keys: Sequence[str]) -> list[Data]:
-        """The `data` of the objects of those keys, trashed ones as well; the unknown are left out."""
-        found: list[Data] = []
-        for start in range(0, len(keys), KEYS):
-            asked = {"itemKey": ",".join(keys[start : start + KEYS]), **TRASHED}
-            found += self.whole("items", asked)[0]
-        return found
+    def members(self, collections: Collection[str]) -> frozenset[str]:
+        """The keys of the top-level items of these collections. Raises `Conflict` if one is gone."""
+        found: set[str] = set()
+        for each in sorted(collections):
+            try:
+                found |= self._ask(f"collections/{each}/items/top", {"format": "versions"}).json(dict).keys()
+            except NotFound:
+                raise Conflict("a collection of Zotero vanished while it was read; try again") from None
+        return frozenset(found)
 
     def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
         """The top-level items of those keys, each whole: all at once if that costs fewer requests."""
         wanted = frozenset(keys)
         if len(wanted) > ONE_BY_ONE:
-            answer = self.ask("items", {"format": "json", "limit": "1", **TRASHED})
-            pages = -(-answer.number("total-results") // self._page)
+            answer = self._ask("items", {"format": "json", "limit": "1", **TRASHED})
+            pages = -(-answer.number("total-results") // self.page)
             if pages <= 2 * len(wanted):
-                return [each for each in items_of(self.whole("items", TRASHED)[0]) if each.key in wanted]
-        tops = [each for each in self.named(sorted(wanted)) if not each.get("parentItem")]
+                return [each for each in items_of(self._whole("items", TRASHED)[0]) if each.key in wanted]
+        tops = [each for each in self._named(sorted(wanted)) if not each.get("parentItem")]
         return items_of([*tops, *(below for top in tops for below in self._below(top))])
 
-    def members(self, collection: str) -> frozenset[str]:
-        """The keys of the top-level items of a collection. Raises `Conflict` if it is gone."""
-        try:
-            answer = self.ask(f"collections/{collection}/items/top", {"format": "versions"})
-        except NotFound:
-            raise Conflict("a collection of Zotero vanished while it was read; try again") from None
-        return frozenset(answer.json(dict))
+    def _ask(self, path: str, parameters: Mapping[str, str] | None = None) -> Answer:
+        """One answer below the library's address."""
+        return self._transport.get(f"{self.library_id}/{path}", parameters)
+
+    def _whole(self, path: str, parameters: Mapping[str, str] | None = None) -> tuple[list[Data], int]:
+        """The `data` of every object of a list, and the version of the library that they are of."""
+        return self._steady(lambda: self._pages(path, parameters or {}))
+
+    def _steady(self, read: Callable[[], T]) -> T:
+        """What `read` returns, called again while it raises `Conflict`: the library changes meanwhile."""
+        return retry(read, worth={Conflict: TRIES}, backoff=self._backoff)
+
+    def _named(self, keys: Sequence[str]) -> list[Data]:
+        """The `data` of the objects of those keys, trashed ones as well; the unknown are left out."""
+        found: list[Data] = []
+        for start in range(0, len(keys), KEYS):
+            asked = {"itemKey": ",".join(keys[start : start + KEYS]), **TRASHED}
+            found += self._whole("items", asked)[0]
+        return found
 
     def _below(self, top: Data) -> list[Data]:
         """What hangs on an item, and on its files."""
@@ -420,14 +421,14 @@ class Reader:
     def _children(self, key: str) -> list[Data]:
         """The `data` of what hangs on an object. Raises `Conflict` if that is gone: it is not one without any."""
         try:
-            return self.whole(f"items/{key}/children", TRASHED)[0]
+            return self._whole(f"items/{key}/children", TRASHED)[0]
         except NotFound:
             raise Conflict("an item of Zotero vanished while it was read; try again") from None
 
     def _pages(self, path: str, parameters: Mapping[str, str]) -> tuple[list[Data], int]:
         def at(start: int) -> Answer:
-            asked = {"format": "json", **parameters, "start": str(start), "limit": str(self._page)}
-            return self.ask(path, asked)
+            asked = {"format": "json", **parameters, "start": str(start), "limit": str(self.page)}
+            return self._ask(path, asked)
 
         first = at(0)
         found, total = list(_data(first)), first.number("total-results")
@@ -454,59 +455,39 @@ def _data(answer: Answer) -> Iterator[Data]:
         yield {**each["data"], "meta": each.get("meta") or {}}
 
 
-WEB_PAGE = 100  # objects, the most that a page of the web API has
-LOCAL_PAGE = 1_000  # objects; each page is a search of the whole library to Zotero
-
-
-class _Library:
-    """What is read in the same way at zotero.org and on this machine."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self.library_id = reader.library
-
-    def collections(self) -> list[ZoteroCollection]:
-        return collections_of(self._reader.whole("collections")[0])
-
-    def members(self, collections: Collection[str]) -> frozenset[str]:
-        return frozenset().union(*(self._reader.members(each) for each in sorted(collections)))
-
-    def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
-        return self._reader.items(keys)
-
-
 class WebLibrary(_Library):
     """A library at zotero.org, or at another server of Zotero's, a `ZoteroLibrary` by its web API.
 
     It knows every deletion, as the server lists them by version.
     """
 
+    page = 100  # the most that a page of the web API has
+
     def changes(self, cursor: Mapping[str, Any]) -> ZoteroChanges:
         since = cursor.get("version") if cursor.get("web") == self.library_id else None
-        return self._reader.steady(lambda: self._since(since) if isinstance(since, int) else self._everything())
+        return self._steady(lambda: self._since(since))
 
     def content(self, attachment: ZoteroAttachment) -> bytes:
         if not attachment.link_mode.startswith("imported"):
             raise NotFound("it is linked, not stored with the library")
         try:
-            return self._reader.file(attachment.key).body
+            return self._transport.follow(self._ask(f"items/{attachment.key}/file")).body
         except NotFound:
             raise NotFound("its file is not stored at Zotero") from None
 
-    def _everything(self) -> ZoteroChanges:
-        answer = self._reader.ask("items/top", {"format": "versions", **TRASHED})
-        return ZoteroChanges(self._cursor(answer.version), frozenset(answer.json(dict)))
-
-    def _since(self, since: int) -> ZoteroChanges:
-        asked = {"format": "versions", "since": str(since), **TRASHED}
-        answer = self._reader.ask("items", asked)
+    def _since(self, since: int | None) -> ZoteroChanges:
+        """What changed since this version; everything without one, or where another library stands there now."""
+        if since is None:
+            answer = self._ask("items/top", {"format": "versions", **TRASHED})
+            return ZoteroChanges(self._cursor(answer.version), frozenset(answer.json(dict)))
+        answer = self._ask("items", {"format": "versions", "since": str(since), **TRASHED})
         if answer.version == since:
             return ZoteroChanges(self._cursor(since))
-        if answer.version < since:  # another library stands there now
-            return self._everything()
-        trashed, at = self._reader.whole("collections", {"since": str(since)})
+        if answer.version < since:
+            return self._since(None)
+        trashed, at = self._whole("collections", {"since": str(since)})
         check_same_version(answer.version, at)
-        deleted = self._reader.ask("deleted", {"since": str(since)})
+        deleted = self._ask("deleted", {"since": str(since)})
         check_same_version(answer.version, deleted.version)
         touched = frozenset(answer.json(dict))
         return ZoteroChanges(
@@ -524,7 +505,7 @@ class WebLibrary(_Library):
         tops: set[str] = set()
         seen: set[str] = set()
         while keys:
-            found = self._reader.named(keys)
+            found = self._named(keys)
             seen.update(keys)
             tops.update(each["key"] for each in found if not each.get("parentItem"))
             keys = sorted({each["parentItem"] for each in found if each.get("parentItem")} - seen)
@@ -557,8 +538,10 @@ class LocalLibrary(_Library):
     `folders` are Zotero's `storage` and the folder of linked files, if there is one. No other file is ever read.
     """
 
-    def __init__(self, reader: Reader, folders: Folders) -> None:
-        super().__init__(reader)
+    page = 1_000  # each page is a search of the whole library to Zotero
+
+    def __init__(self, transport: Transport, library: str, folders: Folders, backoff: Backoff | None = None) -> None:
+        super().__init__(transport, library, backoff)
         self._last: list[ZoteroItem] | None = None  # of the last look at changes, which has read them all
         self._folders = folders
 
@@ -566,18 +549,18 @@ class LocalLibrary(_Library):
         mark, self._last = self._mark(), None
         if mark["server"] and all(cursor.get(name) == value for name, value in mark.items()):
             return ZoteroChanges(cursor)
-        now, version = self._reader.steady(self._snapshot)
+        now, version = self._steady(self._snapshot)
         self._last = now.items
         before = cursor if all(cursor.get(name) == mark[name] for name in ("local", "server")) else {}
         return self._changes(before, now, {**mark, "version": version})
 
     def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
         wanted, last = frozenset(keys), self._last
-        return self._reader.items(keys) if last is None else [each for each in last if each.key in wanted]
+        return super().items(keys) if last is None else [each for each in last if each.key in wanted]
 
     def content(self, attachment: ZoteroAttachment) -> bytes:
         try:
-            answer = self._reader.ask(f"items/{attachment.key}/file")
+            answer = self._ask(f"items/{attachment.key}/file")
         except NotFound:
             raise NotFound("Zotero has no file for it on this machine") from None
         target = urlsplit(answer.headers.get("location", ""))
@@ -593,7 +576,7 @@ class LocalLibrary(_Library):
 
     def _mark(self) -> dict[str, Any]:
         """The library, which Zotero it is of, and its version; only Zotero 10 and later name themselves."""
-        answer = self._reader.ask("items/top", {"format": "keys", "limit": "1"})
+        answer = self._ask("items/top", {"format": "keys", "limit": "1"})
         return {
             "local": self.library_id,
             "server": answer.headers.get("zotero-server-id"),
@@ -601,8 +584,8 @@ class LocalLibrary(_Library):
         }
 
     def _snapshot(self) -> tuple[_Snapshot, int]:
-        items, version = self._reader.whole("items", TRASHED)
-        collections, at = self._reader.whole("collections", TRASHED)
+        items, version = self._whole("items", TRASHED)
+        collections, at = self._whole("collections", TRASHED)
         check_same_version(version, at)
         tree = {each["key"]: f"{each.get('parentCollection') or ''}/{each['name']}" for each in collections}
         return _Snapshot(items_of(items), collections_of(collections), tree), version
@@ -612,18 +595,17 @@ class LocalLibrary(_Library):
         known: Mapping[str, str] = before.get("items", {})
         states = {each.key: each.state for each in now.items}
         trashed = now.tree.keys() - {each.key for each in now.live_collections}
+        missing = known.keys() - states.keys() if states else ()  # one that lists nothing has deleted nothing
+        unlisted = before.get("collections", {}).keys() - now.tree.keys() if states else ()
         return ZoteroChanges(
             {**mark, "items": states, "collections": dict(now.tree)},
             frozenset(key for key, state in states.items() if known.get(key) != state),
-            self._gone("items", now, known.keys() - states.keys()),
-            self._gone("collections", now, frozenset(before.get("collections", ())) - now.tree.keys()) | trashed,
+            frozenset(each for each in missing if self._is_gone(f"items/{each}")),
+            trashed | {each for each in unlisted if self._is_gone(f"collections/{each}")},
         )
-
-    def _gone(self, kind: str, now: _Snapshot, missing: Collection[str]) -> frozenset[str]:
-        return frozenset(each for each in missing if now.items and self._is_gone(f"{kind}/{each}"))
 
     def _is_gone(self, path: str) -> bool:
         try:
-            return bool(self._reader.ask(path).json(dict).get("data", {}).get("deleted"))
+            return bool(self._ask(path).json(dict).get("data", {}).get("deleted"))
         except NotFound:
             return True

@@ -233,7 +233,7 @@ def zotero(own: Mode) -> "ZoteroLibrary":
             "(a Zotero that runs here: http://127.0.0.1:23119/api)"
         )
     from bio_mcp.adapters.sources import Folders
-    from bio_mcp.adapters.zotero import LOCAL_PAGE, WEB_PAGE, LocalLibrary, Reader, Transport, WebLibrary
+    from bio_mcp.adapters.zotero import LocalLibrary, Transport, WebLibrary
 
     parts = urlsplit(to.zotero_api_url)  # of a Zotero that runs here, or of a server of one's own
     runs_here = parts.hostname in LOOPBACK and parts.path.rstrip("/").endswith("/api")
@@ -244,12 +244,12 @@ def zotero(own: Mode) -> "ZoteroLibrary":
         raise Misconfigured("ZOTERO_LIBRARY_ID is not the number of a library; zotero.org shows it under Settings, API")
     key = None if runs_here else secret_of(to.zotero_api_key)
     transport = own.closing(Transport(to.zotero_api_url or ZOTERO_ORG, key=key))
-    reader = Reader(transport, f"{to.zotero_library_type}s/{number}", LOCAL_PAGE if runs_here else WEB_PAGE)
+    library = f"{to.zotero_library_type}s/{number}"
     if not runs_here:
-        return WebLibrary(reader)
+        return WebLibrary(transport, library)
     linked = [to.zotero_linked_dir] if to.zotero_linked_dir else []
     folders = [Path(to.zotero_data_dir or USUAL_DATA_DIR) / "storage", *map(Path, linked)]
-    return LocalLibrary(reader, Folders([str(each.expanduser()) for each in folders]))
+    return LocalLibrary(transport, library, Folders([str(each.expanduser()) for each in folders]))
 
 
 def zotero_checks(own: Mode) -> list[Finding]:
