@@ -297,17 +297,6 @@ def test_another_term_waits_for_the_one_that_runs(corpus):
 
 
 @pytest.mark.usefixtures("few")
-def test_a_watermark_from_before_terms_were_noted_is_the_last_ones_and_no_other_terms(corpus, ncbi):
-    run(corpus)
-    before = corpus.checkpoints.get("k")
-    corpus.checkpoints.remove("k")
-    corpus.checkpoints.set("k", before.last_edat, before.windows)
-    assert run(corpus, "cancer").processed > 0
-    assert corpus.checkpoints.get("k", EVERYTHING) == before
-    assert run(corpus, overlap=0).processed == 0
-
-
-@pytest.mark.usefixtures("few")
 def test_bringing_known_papers_up_to_date_moves_no_watermark(corpus, ncbi):
     report = sync_delta("k", EVERYTHING, 5, corpus, NEVER, lambda *_: None, known_only=True)
     assert (report.state, report.inserted) == ("complete", 0)

@@ -2,7 +2,7 @@
 
 import random
 from concurrent.futures import Future
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -201,23 +201,6 @@ def test_a_file_read_again_by_a_clock_that_is_behind_is_still_later_than_those_t
     assert "1" in state(corpus)
     assert [each.finished_before for each in import_files(listed([tmp_path]), corpus)] == [True, False]
     assert "1" not in state(corpus)
-
-
-def test_marks_of_a_version_without_sequences_hold_by_their_times_and_before_all_others(tmp_path, corpus):
-    for number in (1, 2, 3):
-        write(tmp_path, number, papers(number, number + 2))
-    import_files(listed([tmp_path]), WithClock(corpus, 400))
-    files, days = listed([tmp_path]), {"pubmed26n0001.xml.gz": 1, "pubmed26n0002.xml.gz": 2, "pubmed26n0003.xml.gz": 0}
-    for job in map(corpus.jobs.get, [each.job_id for each in corpus.jobs.newest("import", 9)]):
-        del job.request["sequence"]
-        if name := job.request.get("name"):
-            corpus.jobs.put(replace(job, updated=job.updated + timedelta(days=days[name])))
-        else:
-            corpus.jobs.remove(job)
-    for expected in ([True, True, False], [True, True, True]):
-        assert [each.finished_before for each in import_files(files, corpus)] == expected
-    import_files(listed([files[0].path]), corpus)
-    assert [each.finished_before for each in import_files(files, corpus)] == [True, False, False]
 
 
 def test_a_finished_file_that_is_read_again_and_stopped_half_way_is_not_finished(tmp_path, corpus):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion, Head
 from bio_mcp.syncing.applying import revise
-from bio_mcp.syncing.superseded import dumps, left_out, listing_of, loads
+from bio_mcp.syncing.bulk_load import left_out, listing_of
 
 PMIDS = ["7", "38000001", "999999999"]
 DAYS = [date(2025, 12, 1), date(2026, 1, 5), date(2026, 1, 6)]
@@ -53,7 +53,7 @@ def one_after_the_other(files):
 
 def planned(files, most=100):
     """The records of each file that are applied."""
-    listings = {str(number): loads(dumps(listing_of(file))) for number, file in enumerate(files)}
+    listings = {str(number): listing_of(file) for number, file in enumerate(files)}
     superseded = left_out(list(listings), listings.__getitem__, listings, most=most)
     return [
         [record for at, record in enumerate(file) if at not in superseded[str(number)]]

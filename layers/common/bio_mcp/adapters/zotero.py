@@ -601,7 +601,7 @@ class LocalLibrary(_Library):
             {**mark, "items": states, "collections": dict(now.tree)},
             frozenset(key for key, state in states.items() if known.get(key) != state),
             frozenset(each for each in missing if self._is_gone(f"items/{each}")),
-            trashed | {each for each in unlisted if self._is_gone(f"collections/{each}")},
+            frozenset(each for each in unlisted if self._is_gone(f"collections/{each}")) | trashed,
         )
 
     def _is_gone(self, path: str) -> bool:

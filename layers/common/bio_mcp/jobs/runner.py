@@ -34,7 +34,8 @@ class Cancelled(Exception):
 
 @dataclass(slots=True)
 class Cursor:
-    """The state of a job that a later run resumes from: a dataclass of JSON values, small enough to save often."""
+    """The state of a job that a later run resumes from: a dataclass of JSON values, small enough to save often, with a
+    default for each."""
 
     def to_json(self) -> dict[str, Any]:
         """It as JSON values, which may be shared with the cursor: write them at once."""
@@ -42,13 +43,7 @@ class Cursor:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore what `to_json` returned."""
         return cls(**stored)
-
-    @classmethod
-    def empty(cls) -> Self:
-        """That of a job of which nothing is known."""
-        return cls()
 
 
 C = TypeVar("C", bound=Cursor)
@@ -127,7 +122,7 @@ class JobRun(ABC, Generic[C, R]):
 
     def plan(self, _last: Job | None) -> C:
         """The cursor of a new job; `_last` is the newest job of these keys."""
-        return cast(C, self.cursor_type.empty())
+        return cast(C, self.cursor_type())
 
     @abstractmethod
     def has_work(self) -> bool:
@@ -166,7 +161,7 @@ class JobRun(ABC, Generic[C, R]):
             found = find_job(job_id, self.kind, self.backends, unattended=self.unattended)
             if found is None:
                 gone = removed(job_id, self.kind, self.backends)
-                return self.report(gone, cast(C, self.cursor_type.empty()), "cancelled", REMOVED)
+                return self.report(gone, cast(C, self.cursor_type()), "cancelled", REMOVED)
             if not found.unfinished:
                 return self.result(self._read(found))
         keys = (self.kind, self.request["query_key"], self.request.get("term"))
@@ -264,12 +259,7 @@ class JobRun(ABC, Generic[C, R]):
             raise Conflict(f"a {self.what} is running; ask again later", retry_after_s=60)
         if job is None or job.state != "running":
             raise Conflict(f"{self.starting}; ask again later", retry_after_s=5)
-        return self.report(
-            job,
-            self.cursor_of(job),
-            "running",
-            f"{job.job_id} is still running; nothing was started",
-        )
+        return self.report(job, self.cursor_of(job), "running", f"{job.job_id} is still running; nothing was started")
 
     def _is_unread(self, job: Job) -> bool:
         """Whether a job of this very request ended in the background within `FRESH`, and nobody was told yet."""

@@ -6,9 +6,7 @@ from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.jobs.runner import Cursor
-from bio_mcp.literature.clock import utc
 from bio_mcp.ports.ncbi import LISTABLE
-from bio_mcp.ports.state import Job
 from bio_mcp.syncing.applying import Change
 from bio_mcp.syncing.windows import Segment
 
@@ -30,8 +28,8 @@ class SyncCursor(Cursor):
     `failures`. `outages`: how often the last try was broken off.
     """
 
-    end: date
-    queue: list[Segment]
+    end: date = date.min
+    queue: list[Segment] = field(default_factory=list)
     pmids: list[str] = field(default_factory=list)
     done: int = 0
     partial: dict[str, str] = field(default_factory=dict)
@@ -174,14 +172,8 @@ class SyncCursor(Cursor):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        # Older versions counted the runs that missed a PMID; its first day is then the end of that run.
         queue = [Segment.from_json(each) for each in stored["queue"]]
-        missing = {pmid: day if isinstance(day, str) else stored["end"] for pmid, day in stored["missing"].items()}
-        return cls(**{**stored, "end": date.fromisoformat(stored["end"]), "queue": queue, "missing": missing})
-
-    @classmethod
-    def empty(cls) -> Self:
-        return cls(date.min, [])
+        return cls(**{**stored, "end": date.fromisoformat(stored["end"]), "queue": queue})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,24 +192,6 @@ class SyncReport:
     max_edat: str | None = None
     warnings: tuple[str, ...] = ()
     ended: str | None = None
-
-
-def report_of(job: Job, cursor: SyncCursor, state: str, *more: str, ended: str | None = None) -> SyncReport:
-    """Report on a sync; the counts include what became durable of a batch that stopped half-way."""
-    counts = dict(cursor.counts)
-    for change in cursor.partial.values():
-        counts[change] += 1
-    return SyncReport(
-        job_id=job.job_id,
-        state=state,
-        **counts,
-        failed=len(cursor.failed),
-        processed=cursor.processed + len(cursor.partial),
-        expected=cursor.total,
-        max_edat=utc(cursor.max_edat) if cursor.max_edat else None,
-        warnings=(*cursor.warnings, *more),
-        ended=ended,
-    )
 
 
 def first_few(pmids: Iterable[str]) -> str:

@@ -20,8 +20,8 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing.applying import Change, apply_records
-from bio_mcp.syncing.cursor import MISSING_DAYS, SyncCursor, SyncReport, first_few, report_of
-from bio_mcp.syncing.windows import FIELDS, check_term, name_term, rewind, watermarks, windows
+from bio_mcp.syncing.cursor import MISSING_DAYS, SyncCursor, SyncReport, first_few
+from bio_mcp.syncing.windows import FIELDS, check_term, rewind, watermarks, windows
 from bio_mcp.tenants import of_all_tenants
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,6 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
 
     def take_up(self, last: Job | None) -> tuple[Job, SyncCursor]:
         """The unfinished job of this very request, or a new one; other terms' jobs are untouched."""
-        name_term(self.key, self.backends.jobs.latest(KIND, self.key), self.backends)
         job, cursor = super().take_up(last)
         if last and not self.unattended:
             cursor.warn(*self._history(last))
@@ -140,7 +139,7 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
         It costs one request, and three more where the term matches more.
         """
         most = self.max_records
-        if (whole := self._count(self.term)) <= most:
+        if (whole := self._found_by_term()) <= most:
             return
         new = sum(self._count(each.term(self.term)) for each in self._planned(self.backends.today()).queue)
         if (found := min(whole, new)) > most:
@@ -213,8 +212,23 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
             self.backends.checkpoints.advance(self.key, self.term, utc(newest) if newest else None, days)
         return not shortfalls
 
-    def report(self, job: Job, cursor: SyncCursor, state: str, *notes: str, ended: str | None = None) -> SyncReport:
-        return report_of(job, cursor, state, *notes, ended=ended)
+    @classmethod
+    def report(cls, job: Job, cursor: SyncCursor, state: str, *notes: str, ended: str | None = None) -> SyncReport:
+        """The counts include what became durable of a batch that stopped half-way."""
+        counts = dict(cursor.counts)
+        for change in cursor.partial.values():
+            counts[change] += 1
+        return SyncReport(
+            job_id=job.job_id,
+            state=state,
+            **counts,
+            failed=len(cursor.failed),
+            processed=cursor.processed + len(cursor.partial),
+            expected=cursor.total,
+            max_edat=utc(cursor.max_edat) if cursor.max_edat else None,
+            warnings=(*cursor.warnings, *notes),
+            ended=ended,
+        )
 
     def counts(self) -> dict[str, int]:
         """Records, with those of a batch that is durable in part."""
@@ -255,10 +269,11 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
         return True
 
 
-def abandon_all(query_key: str, backends: Backends) -> None:
-    """End the unfinished jobs of every term of the key."""
-    for term in (None, *(each.term for each in backends.checkpoints.all(query_key))):
-        abandon(backends.jobs.latest(KIND, query_key, term), backends)
+def jobs_of(query_key: str, backends: Backends) -> list[Job]:
+    """The newest job of each term of a query, newest first."""
+    terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
+    by_id = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
+    return sorted(by_id.values(), key=lambda job: job.number or 0, reverse=True)
 
 
 def abandon(job: Job | None, backends: Backends) -> None:

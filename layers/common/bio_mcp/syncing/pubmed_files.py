@@ -142,7 +142,7 @@ def _reading() -> Iterator[None]:
 
 
 def mirror(
-    published: PubmedFiles, folder: Path, is_finished: Callable[[ListedFile], bool], progress: Progress = silent
+    published: PubmedFiles, folder: Path, is_finished: Callable[[ListedFile], object], progress: Progress = silent
 ) -> None:
     """Fetch the baseline and update files that `folder` lacks, each with its MD5 beside it, one after the other.
 
@@ -157,7 +157,7 @@ def mirror(
         progress(number, len(addresses), f"fetching {path.name}")
         try:
             folder.mkdir(exist_ok=True)
-            if not path.exists() or not _is_whole(ListedFile(path), is_finished):
+            if not _is_whole(ListedFile(path), is_finished):
                 path.parent.mkdir(exist_ok=True)
                 md5 = fetch(address, published, path)
                 path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {md5}\n", encoding="ascii")
@@ -165,7 +165,7 @@ def mirror(
             raise StoreFailed(f"{path.name} could not be written ({error.strerror}): mend that and repeat.") from error
 
 
-def _is_whole(file: ListedFile, is_finished: Callable[[ListedFile], bool]) -> bool:
+def _is_whole(file: ListedFile, is_finished: Callable[[ListedFile], object]) -> bool:
     try:
         if not is_finished(file):
             file.check()
@@ -196,25 +196,19 @@ def mark_finished(file: ListedFile, counts: dict[str, Any], backends: Backends) 
     backends.jobs.put(Job(LAST, KIND, "succeeded", now, now, request=sequence))
 
 
-def is_finished(file: ListedFile, backends: Backends) -> bool:
-    """Whether this very file was imported to its end."""
-    return _mark(file, backends) is not None
-
-
 def finished(files: Iterable[ListedFile], backends: Backends) -> list[dict[str, Any]]:
     """The counts of the first files, as many as need not be read again. A file that was named is always read."""
-    counts, jobs = list[dict[str, Any]](), list[Job]()
+    jobs = list[Job]()
     for file in files:
-        job = None if file.named else _mark(file, backends)
-        if job is None or (jobs and not _follows(job, jobs[-1])):
+        job = None if file.named else finished_mark(file, backends)
+        if job is None or (jobs and _sequence(job) <= _sequence(jobs[-1])):
             break
         jobs.append(job)
-        counts.append(job.progress)
-    return counts
+    return [job.progress for job in jobs]
 
 
-def _mark(file: ListedFile, backends: Backends) -> Job | None:
-    """The mark of this very file, by size and time, or by size and MD5."""
+def finished_mark(file: ListedFile, backends: Backends) -> Job | None:
+    """The mark of this very file, by size and time, or by size and MD5; None unless it was imported to its end."""
     job = _find(_id(file), backends)
     if job is None:
         return None
@@ -224,15 +218,8 @@ def _mark(file: ListedFile, backends: Backends) -> Job | None:
     return job if is_same else None
 
 
-def _follows(job: Job, other: Job) -> bool:
-    """Whether a file was finished after another one. Marks of a version without sequences come first, by their times;
-    of two with the same, as two imports at once may leave them, nobody knows which is the later."""
-    if _sequence(job) == _sequence(other) == 0:
-        return job.updated >= other.updated
-    return _sequence(job) > _sequence(other)
-
-
 def _sequence(job: Job) -> int:
+    """Of two marks with the same, as two imports at once may leave them, nobody knows which is the later."""
     return int(job.request.get("sequence", 0))
 
 

@@ -9,8 +9,8 @@ from bio_mcp.errors import Conflict
 from bio_mcp.jobs.runner import cancel, state_of
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Checkpoint, Job
-from bio_mcp.syncing.cursor import SyncCursor, SyncReport, report_of
-from bio_mcp.syncing.delta import KIND, LEASE_S, lease_name
+from bio_mcp.syncing.cursor import SyncCursor, SyncReport
+from bio_mcp.syncing.delta import KIND, LEASE_S, SyncRun, jobs_of, lease_name
 
 RETRACTIONS_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
 
@@ -51,7 +51,7 @@ def list_queries(
 
 
 def report_on(job: Job, now: datetime) -> SyncReport:
-    return report_of(job, SyncCursor.from_json(job.cursor), state_of(job, now))
+    return SyncRun.report(job, SyncCursor.from_json(job.cursor), state_of(job, now))
 
 
 def stop(query_key: str, backends: Backends) -> list[Job]:
@@ -82,10 +82,3 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
         return removed
     finally:
         backends.leases.release(lease, holder)
-
-
-def jobs_of(query_key: str, backends: Backends) -> list[Job]:
-    """The newest job of each term of a query, newest first."""
-    terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
-    by_id = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
-    return sorted(by_id.values(), key=lambda job: job.number or 0, reverse=True)

@@ -9,7 +9,7 @@ from bio_mcp.errors import InvalidInput, NcbiQueryRejected
 from bio_mcp.literature.clock import eastern_day
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import LISTABLE
-from bio_mcp.ports.state import Checkpoint, Job
+from bio_mcp.ports.state import Checkpoint
 from bio_mcp.query_terms import unbalanced
 
 FIELDS = ("edat", "crdt", "mdat")
@@ -163,10 +163,3 @@ def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | No
         f"the watermark of {key!r} was in the future, at {ahead}, left there by a fast clock; it was "
         f"drawn back to {back}"
     )
-
-
-def name_term(query_key: str, last: Job | None, backends: Backends) -> None:
-    """Give a watermark without a term, as older versions stored it, the term of the key's job `last`."""
-    checkpoint = backends.checkpoints.get(query_key)
-    if last and checkpoint.term is None and checkpoint.windows:
-        backends.checkpoints.advance(query_key, last.request["term"])

@@ -27,6 +27,7 @@ BATCH = 199  # with the control paper, what an EFetch takes
 MOST_GONE = 10  # papers of a batch; more mean that this NCBI is another than the corpus came from
 SHARES = 7  # of the corpus, one of which is checked each night
 CALL = {"tool": TOOL, "arguments": {"query_key": QUERY_KEY, "term": TERM}}
+"""Checks the next share, or continues a check that waits."""
 
 
 @dataclass(slots=True)
@@ -34,8 +35,8 @@ class WithdrawalCursor(Cursor):
     """How far a check is. `pmids[done:]` are to be checked. `suspects` maps PMIDs that were gone to the first such day
     at NCBI. `doubts` are warnings."""
 
-    share: int
-    pmids: list[str]
+    share: int = SHARES - 1
+    pmids: list[str] = field(default_factory=list)
     done: int = 0
     suspects: dict[str, str] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
@@ -63,11 +64,6 @@ def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress
     return _Check(RunContext(backends, deadline, progress), whole).run()
 
 
-def queue(backends: Backends) -> None:
-    """Queue a check of the next share, or the continuation of one that waits."""
-    backends.continuations.send(CALL)
-
-
 class _Check(JobRun[WithdrawalCursor, SyncReport]):
     kind, tool, lease_s, cursor_type = KIND, TOOL, 300, WithdrawalCursor
     what, keeps_waiting = "check for withdrawn papers", True
@@ -78,7 +74,7 @@ class _Check(JobRun[WithdrawalCursor, SyncReport]):
 
     def plan(self, last: Job | None) -> WithdrawalCursor:
         """The next share, after the suspects of the last check."""
-        before = self.cursor_of(last) if last else WithdrawalCursor(SHARES - 1, [])
+        before = self.cursor_of(last) if last else WithdrawalCursor()
         share = (before.share + 1) % SHARES
         pmids = self.backends.documents.pmids()
         stored = sorted((pmid for pmid in pmids if self.whole or int(pmid) % SHARES == share), key=int)

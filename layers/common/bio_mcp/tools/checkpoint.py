@@ -11,7 +11,7 @@ from bio_mcp.errors import Conflict, Failure, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.delta import LEASE_S, abandon_all, lease_name
+from bio_mcp.syncing.delta import LEASE_S, abandon, jobs_of, lease_name
 from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
@@ -126,7 +126,8 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     if not backends.leases.acquire(lease, holder, LEASE_S):
         raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
     try:
-        abandon_all(request.query_key, backends)
+        for job in jobs_of(request.query_key, backends):
+            abandon(job, backends)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
         change = (request.query_key, before.last_edat, last_edat)
         backends.audit.record("corpus.checkpoint.set", *change, caller=context.subject)

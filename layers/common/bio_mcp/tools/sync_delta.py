@@ -106,5 +106,5 @@ def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport
         unattended=context.unattended,
     )
     if context.unattended and request.query_key == queries.RETRACTIONS_KEY and report.state == "complete":
-        withdrawals.queue(backends)
+        backends.continuations.send(withdrawals.CALL)
     return report

@@ -26,7 +26,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.bulk_load import STAGES, status_of
 from bio_mcp.syncing.importing import corpus_size, import_files
-from bio_mcp.syncing.pubmed_files import is_finished, listed, mirror
+from bio_mcp.syncing.pubmed_files import finished_mark, listed, mirror
 from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM, remove
 from bio_mcp.syncing.queries import stop as cancel_syncs
 from bio_mcp.tool import Context
@@ -249,7 +249,7 @@ def _import(
     """
     progress = context.progress
     if fetch:
-        mirror(backends.pubmed_files, paths[0], partial(is_finished, backends=backends), progress)
+        mirror(backends.pubmed_files, paths[0], partial(finished_mark, backends=backends), progress)
     files = listed(paths)
     if if_empty and _has_others_than([file.path for file in files], backends):
         files = []
