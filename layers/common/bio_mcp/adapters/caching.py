@@ -169,16 +169,17 @@ TEXT: Codec[str] = Codec(
 
 log = logging.getLogger(__name__)
 A = TypeVar("A")
+B = TypeVar("B")
 SINGLE = "one"  # the id of an answer that is one piece
 
 
-def key_of(source: str, kind: str, *params: Any, scheme: int = SCHEME) -> str:
+def key_of(source: str, kind: str, *params: Any) -> str:
     """The cache key of an answer: a hash, so that it reveals neither the question, a secret nor the caller.
 
     `source` is the base URL of the server; `params` is everything that the answer depends on, as JSON values.
     """
     text = json.dumps([source, *params], ensure_ascii=False, separators=(",", ":"))
-    return f"{scheme}.{kind}.{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"{SCHEME}.{kind}.{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +194,6 @@ class CacheQuery(Generic[T]):
     lifetime_s: float
     params: tuple[Any, ...] = ()
 
-    @property
-    def bypasses(self) -> bool:
-        """Whether there is nothing to read from the cache or to store in it."""
-        return self.lifetime_s <= 0 or not self.ids
-
 
 @dataclass(frozen=True, slots=True)
 class Gathered(Generic[T, A]):
@@ -208,82 +204,6 @@ class Gathered(Generic[T, A]):
     hits: int = 0
     misses: int = 0
     oldest_s: float = 0.0
-
-
-class AnswerCache:
-    """Pieces of the answers of one `source` (a base URL), in a cache that never fails. Threads may share it."""
-
-    def __init__(self, cache: Cache, source: str) -> None:
-        self._cache, self._source = cache, source
-        self._singleflight = SingleFlight()
-
-    def gather(
-        self,
-        query: CacheQuery[T],
-        fetch: Callable[[list[str]], A],
-        pieces: Callable[[A], Mapping[str, T]],
-        deadline: Deadline,
-    ) -> Gathered[T, A]:
-        """Read the pieces from the cache and `fetch` the missing ids with one call.
-
-        `pieces` are those of a fetched answer, by id. Concurrent equal queries share one fetch.
-        """
-        if query.bypasses:
-            return Gathered({}, fetch(list(query.ids)))
-        key = key_of(self._source, query.codec.name, *query.params, list(query.ids))
-        try:
-            gathered = self._singleflight.do(key, lambda: self._gather(query, fetch, pieces), deadline)
-        except Failure:
-            count_lookups(0, len(query.ids), 0.0)
-            raise
-        count_lookups(gathered.hits, gathered.misses, gathered.oldest_s)
-        return gathered
-
-    def many(
-        self, query: CacheQuery[T], fetch: Callable[[list[str]], Mapping[str, T]], deadline: Deadline
-    ) -> dict[str, T]:
-        """What is known of each id, in the order of the query; `fetch` is asked for those that are not cached."""
-        gathered = self.gather(query, fetch, lambda found: found, deadline)
-        found = {**gathered.cached, **(gathered.fresh or {})}
-        return {each: found[each] for each in query.ids if each in found}
-
-    def single(
-        self, codec: Codec[T], lifetime_s: float, params: tuple[Any, ...], fetch: Callable[[], T], deadline: Deadline
-    ) -> T:
-        """The cached or fetched answer, which is one piece."""
-        query = CacheQuery(codec, [SINGLE], lifetime_s, params)
-        return self.many(query, lambda _missing: {SINGLE: fetch()}, deadline)[SINGLE]
-
-    def get(self, query: CacheQuery[T]) -> dict[str, T]:
-        """The pieces in the cache, by id. Does not count as a cache lookup of the call."""
-        if query.bypasses:
-            return {}
-        keys = self._keys(query)
-        return dict(_decoded(query.codec, keys, self._cache.get(list(keys.values()))))
-
-    def put(self, query: CacheQuery[T], value: bytes, lifetime_s: float) -> None:
-        """Store the bytes under each id of the query; a lifetime of 0 removes what is there."""
-        if not query.bypasses:
-            self._cache.put(dict.fromkeys(self._keys(query).values(), value), lifetime_s)
-
-    def _keys(self, query: CacheQuery[T]) -> dict[str, str]:
-        return {id_: key_of(self._source, query.codec.name, *query.params, id_) for id_ in query.ids}
-
-    def _gather(
-        self, query: CacheQuery[T], fetch: Callable[[list[str]], A], pieces: Callable[[A], Mapping[str, T]]
-    ) -> Gathered[T, A]:
-        keys, codec = self._keys(query), query.codec
-        entries = self._cache.get(list(keys.values()))
-        cached = dict(_decoded(codec, keys, entries))
-        missing = [id_ for id_ in query.ids if id_ not in cached]
-        if not missing:
-            return Gathered(cached, None, len(cached), 0, max(entries[keys[id_]].age_s for id_ in cached))
-        answer = fetch(missing)
-        fresh = {id_: piece for id_, piece in pieces(answer).items() if id_ in keys and codec.complete(piece)}
-        if fresh:
-            self._cache.put({keys[id_]: codec.dumps(piece) for id_, piece in fresh.items()}, query.lifetime_s)
-        ages = [entries[keys[id_]].age_s for id_ in cached if id_ not in fresh]
-        return Gathered(cached, answer, len(ages), len(keys) - len(ages), max(ages, default=0.0))
 
 
 def _decoded(codec: Codec[T], keys: Mapping[str, str], entries: Mapping[str, CacheEntry]) -> Iterable[tuple[str, T]]:
@@ -348,36 +268,106 @@ class _Cached(Generic[A]):
 
     def __init__(self, asked: A, cache: Cache, lifetimes: Lifetimes, source: str) -> None:
         self._asked, self._lifetimes = asked, lifetimes
-        self._answers = AnswerCache(FailOpenCache(cache), source)
+        self._cache, self._source = FailOpenCache(cache), source
+        self._singleflight = SingleFlight()
+
+    def _gathered(
+        self,
+        query: CacheQuery[T],
+        fetch: Callable[[list[str]], B],
+        pieces: Callable[[B], Mapping[str, T]],
+        deadline: Deadline,
+    ) -> Gathered[T, B]:
+        """Read the pieces from the cache and `fetch` the missing ids with one call.
+
+        `pieces` are those of a fetched answer, by id. Concurrent equal queries share one fetch.
+        """
+        if query.lifetime_s <= 0 or not query.ids:
+            return Gathered({}, fetch(list(query.ids)))
+        key = key_of(self._source, query.codec.name, *query.params, list(query.ids))
+        try:
+            gathered = self._singleflight.do(key, lambda: self._gather(query, fetch, pieces), deadline)
+        except Failure:
+            count_lookups(0, len(query.ids), 0.0)
+            raise
+        count_lookups(gathered.hits, gathered.misses, gathered.oldest_s)
+        return gathered
+
+    def _gather(
+        self, query: CacheQuery[T], fetch: Callable[[list[str]], B], pieces: Callable[[B], Mapping[str, T]]
+    ) -> Gathered[T, B]:
+        keys, codec = self._keys(query), query.codec
+        entries = self._cache.get(list(keys.values()))
+        cached = dict(_decoded(codec, keys, entries))
+        missing = [id_ for id_ in query.ids if id_ not in cached]
+        if not missing:
+            return Gathered(cached, None, len(cached), 0, max(entries[keys[id_]].age_s for id_ in cached))
+        answer = fetch(missing)
+        fresh = {id_: piece for id_, piece in pieces(answer).items() if id_ in keys and codec.complete(piece)}
+        if fresh:
+            self._cache.put({keys[id_]: codec.dumps(piece) for id_, piece in fresh.items()}, query.lifetime_s)
+        ages = [entries[keys[id_]].age_s for id_ in cached if id_ not in fresh]
+        return Gathered(cached, answer, len(ages), len(keys) - len(ages), max(ages, default=0.0))
+
+    def _keys(self, query: CacheQuery[T]) -> dict[str, str]:
+        return {id_: key_of(self._source, query.codec.name, *query.params, id_) for id_ in query.ids}
+
+    def _many(
+        self,
+        codec: Codec[T],
+        lifetime_s: float,
+        ask: Callable[..., Mapping[str, T]],
+        ids: Sequence[str],
+        *params: Any,
+        deadline: Deadline,
+    ) -> dict[str, T]:
+        """What is known of each id, in their order and once; `ask` is asked for those that are not cached."""
+        query = CacheQuery(codec, list(dict.fromkeys(ids)), lifetime_s, params)
+        gathered = self._gathered(
+            query, lambda missing: ask(missing, *params, deadline=deadline), lambda found: found, deadline
+        )
+        found = {**gathered.cached, **(gathered.fresh or {})}
+        return {each: found[each] for each in query.ids if each in found}
+
+    def _one(
+        self,
+        codec: Codec[T],
+        lifetime_s: float,
+        ask: Callable[..., T],
+        *params: Any,
+        deadline: Deadline,
+        depends_on: tuple[Any, ...] = (),
+    ) -> T:
+        """The answer of `ask` to `params`, which is one piece; it `depends_on` more than these."""
+
+        def fetch(_missing: list[str], *_: Any, deadline: Deadline) -> dict[str, T]:
+            return {SINGLE: ask(*params, deadline=deadline)}
+
+        return self._many(codec, lifetime_s, fetch, [SINGLE], *params, *depends_on, deadline=deadline)[SINGLE]
 
 
 class CachedLookup(_Cached[NcbiLookup]):
     """The port `NcbiLookup` over another one and a cache. A text that its publisher withholds is not stored."""
 
     def mesh(self, term: str, most: int, *, deadline: Deadline) -> MeshPage:
-        fetch = functools.partial(self._asked.mesh, term, most, deadline=deadline)
-        return self._answers.single(MESH, self._lifetimes.link_s, (term, most), fetch, deadline)
+        return self._one(MESH, self._lifetimes.link_s, self._asked.mesh, term, most, deadline=deadline)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline) -> list[CitationMatch]:
         by_id = {json.dumps(astuple(citation)): citation for citation in citations}
 
-        def fetch(missing: Sequence[str]) -> dict[str, CitationMatch]:
+        def fetch(missing: Sequence[str], *, deadline: Deadline) -> dict[str, CitationMatch]:
             matches = self._asked.ecitmatch([by_id[id_] for id_ in missing], deadline=deadline)
             return {json.dumps(astuple(match.citation)): match for match in matches}
 
-        found = self._answers.many(CacheQuery(MATCH, list(by_id), self._lifetimes.link_s), fetch, deadline)
+        found = self._many(MATCH, self._lifetimes.link_s, fetch, list(by_id), deadline=deadline)
         return [found[json.dumps(astuple(citation))] for citation in citations]
 
     def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline) -> dict[str, ArticleIds]:
-        query = CacheQuery(IDS, list(dict.fromkeys(ids)), self._lifetimes.link_s, (kind,))
-        return self._answers.many(
-            query, lambda missing: self._asked.convert(missing, kind, deadline=deadline), deadline
-        )
+        return self._many(IDS, self._lifetimes.link_s, self._asked.convert, ids, kind, deadline=deadline)
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
-        number = identifiers.pmcid(pmcid)
-        fetch = functools.partial(self._asked.full_text, number, deadline=deadline)
-        return self._answers.single(FULL_TEXT, self._lifetimes.record_s, (number,), fetch, deadline)
+        number, lifetime_s = identifiers.pmcid(pmcid), self._lifetimes.record_s
+        return self._one(FULL_TEXT, lifetime_s, self._asked.full_text, number, deadline=deadline)
 
 
 FLAGGED = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN}
@@ -404,15 +394,12 @@ class CachedPubmed(_Cached[Pubmed]):
     def esearch(
         self, term: str, *, deadline: Deadline, retmax: int, sort: str = "relevance", history: bool = False
     ) -> SearchPage:
-        fetch = functools.partial(
-            self._asked.esearch, term, deadline=deadline, retmax=retmax, sort=sort, history=history
-        )
-        params = (term, retmax, sort, history, self._today().isoformat())
-        return self._answers.single(PAGE, self._lifetimes.search_s, params, fetch, deadline)
+        ask = functools.partial(self._asked.esearch, retmax=retmax, sort=sort, history=history)
+        depends_on = (retmax, sort, history, self._today().isoformat())
+        return self._one(PAGE, self._lifetimes.search_s, ask, term, deadline=deadline, depends_on=depends_on)
 
     def espell(self, term: str, *, deadline: Deadline) -> Spelling:
-        fetch = functools.partial(self._asked.espell, term, deadline=deadline)
-        return self._answers.single(SPELLING, self._lifetimes.search_s, (term,), fetch, deadline)
+        return self._one(SPELLING, self._lifetimes.search_s, self._asked.espell, term, deadline=deadline)
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
         ids = checked(pmids)
@@ -426,7 +413,7 @@ class CachedPubmed(_Cached[Pubmed]):
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
         """The cached records come first, then the fetched ones."""
-        gathered = self._answers.gather(
+        gathered = self._gathered(
             CacheQuery(RECORD, checked(pmids), self._lifetimes.record_s),
             lambda missing: list(self._asked.efetch(missing, deadline=deadline)),
             _newest,
@@ -440,10 +427,11 @@ class CachedPubmed(_Cached[Pubmed]):
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
         """A text that lacks one of the records is not cached, nor used after one of them was invalidated."""
         ids, lifetime_s = checked(pmids), self._lifetimes.record_s
-        invalidated = self._answers.get(CacheQuery(INVALIDATED, ids, lifetime_s))
+        keys = self._keys(CacheQuery(INVALIDATED, ids, lifetime_s))
+        invalidated = dict(_decoded(INVALIDATED, keys, self._cache.get(list(keys.values())))) if lifetime_s > 0 else {}
         whole = replace(TEXT, complete=lambda text: set(ids) <= set(PRINTED_PMID[style].findall(text)))
-        fetch = functools.partial(self._asked.efetch_text, ids, style=style, deadline=deadline)
-        return self._answers.single(whole, lifetime_s, (style, ids, invalidated), fetch, deadline)
+        ask = functools.partial(self._asked.efetch_text, style=style)
+        return self._one(whole, lifetime_s, ask, ids, deadline=deadline, depends_on=(style, invalidated))
 
     def elink(
         self,
@@ -453,18 +441,18 @@ class CachedPubmed(_Cached[Pubmed]):
         command: Literal["neighbor", "neighbor_score"] = "neighbor",
         deadline: Deadline,
     ) -> tuple[LinkSet, ...]:
-        def fetch(missing: list[str]) -> dict[str, LinkSet]:
+        def fetch(
+            missing: list[str], link_name: str, command: Literal["neighbor", "neighbor_score"], *, deadline: Deadline
+        ) -> dict[str, LinkSet]:
             found = self._asked.elink(missing, link_name=link_name, command=command, deadline=deadline)
             return {linkset.pmid: linkset for linkset in found}
 
         ids = checked(pmids)
-        query = CacheQuery(LINKS, ids, self._lifetimes.link_s, (link_name, command))
-        found = self._answers.many(query, fetch, deadline)
+        found = self._many(LINKS, self._lifetimes.link_s, fetch, ids, link_name, command, deadline=deadline)
         return tuple(found[pmid] for pmid in ids)
 
     def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
-        fetch = functools.partial(self._asked.einfo, deadline=deadline)
-        return self._answers.single(DATABASE, self._lifetimes.info_s, (), fetch, deadline)
+        return self._one(DATABASE, self._lifetimes.info_s, self._asked.einfo, deadline=deadline)
 
     def check(self, *, deadline: Deadline) -> None:
         """Always asks NCBI."""
@@ -480,12 +468,15 @@ class CachedPubmed(_Cached[Pubmed]):
     def _invalidate(self, pmids: Sequence[str], *forms: Codec[Any]) -> None:
         """A text may be of many papers, so its key is unknown; a token per invalidated paper is a part of that key."""
         lifetime_s = self._lifetimes.record_s
+        if not pmids or lifetime_s <= 0:
+            return
         for form in forms:
-            self._answers.put(CacheQuery(form, pmids, lifetime_s), b"", 0)
-        self._answers.put(CacheQuery(INVALIDATED, pmids, lifetime_s), uuid4().hex.encode(), lifetime_s)
+            self._cache.put(dict.fromkeys(self._keys(CacheQuery(form, pmids, lifetime_s)).values(), b""), 0)
+        keys = self._keys(CacheQuery(INVALIDATED, pmids, lifetime_s)).values()
+        self._cache.put(dict.fromkeys(keys, uuid4().hex.encode()), lifetime_s)
 
     def _summaries(self, ids: Sequence[str], fetch: Callable[[list[str]], Summaries], deadline: Deadline) -> Summaries:
-        gathered = self._answers.gather(
+        gathered = self._gathered(
             CacheQuery(SUMMARY, ids, self._lifetimes.record_s),
             fetch,
             lambda summaries: {summary.pmid: summary for summary in summaries.found},
@@ -509,16 +500,14 @@ class CachedMetrics(_Cached[CitationMetrics]):
     """The port `CitationMetrics` over another one and a cache."""
 
     def of(self, pmids: Sequence[str], *, deadline: Deadline) -> dict[str, Metrics]:
-        query = CacheQuery(METRICS, list(dict.fromkeys(pmids)), self._lifetimes.link_s)
-        return self._answers.many(query, lambda missing: self._asked.of(missing, deadline=deadline), deadline)
+        return self._many(METRICS, self._lifetimes.link_s, self._asked.of, pmids, deadline=deadline)
 
 
 class CachedNotices(_Cached[Notices]):
     """The port `Notices` over another one and a cache. A retraction is seen as late as PubMed's."""
 
     def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
-        query = CacheQuery(WORK, list(dict.fromkeys(dois)), self._lifetimes.record_s)
-        return self._answers.many(query, lambda missing: self._asked.of(missing, deadline=deadline), deadline)
+        return self._many(WORK, self._lifetimes.record_s, self._asked.of, dois, deadline=deadline)
 
 
 class CachedEuropePmc(_Cached[EuropePmc]):
@@ -527,25 +516,22 @@ class CachedEuropePmc(_Cached[EuropePmc]):
     def search(
         self, query: str, most: int, *, order: Order = "relevance", cursor: str = "", deadline: Deadline
     ) -> EuropePmcPage:
-        fetch = functools.partial(self._asked.search, query, most, order=order, cursor=cursor, deadline=deadline)
-        params = (query, most, order, cursor)
-        return self._answers.single(EUROPE_PMC_PAGE, self._lifetimes.search_s, params, fetch, deadline)
+        ask, lifetime_s = functools.partial(self._asked.search, order=order, cursor=cursor), self._lifetimes.search_s
+        depends_on = (order, cursor)
+        return self._one(EUROPE_PMC_PAGE, lifetime_s, ask, query, most, deadline=deadline, depends_on=depends_on)
 
     def articles(self, ids: Sequence[str], *, deadline: Deadline) -> dict[str, EuropePmcRecord]:
-        query = CacheQuery(EUROPE_PMC, list(dict.fromkeys(ids)), self._lifetimes.link_s)
-        return self._answers.many(query, lambda missing: self._asked.articles(missing, deadline=deadline), deadline)
+        return self._many(EUROPE_PMC, self._lifetimes.link_s, self._asked.articles, ids, deadline=deadline)
 
     def full_text(self, text_id: str, *, deadline: Deadline) -> FullText:
-        fetch = functools.partial(self._asked.full_text, text_id, deadline=deadline)
-        return self._answers.single(FULL_TEXT, self._lifetimes.record_s, (text_id,), fetch, deadline)
+        return self._one(FULL_TEXT, self._lifetimes.record_s, self._asked.full_text, text_id, deadline=deadline)
 
 
 class CachedOpenAccess(_Cached[OpenAccess]):
     """The port `OpenAccess` over another one and a cache."""
 
     def copies(self, doi: str, *, deadline: Deadline) -> Copies:
-        fetch = functools.partial(self._asked.copies, doi, deadline=deadline)
-        return self._answers.single(COPIES, self._lifetimes.link_s, (doi,), fetch, deadline)
+        return self._one(COPIES, self._lifetimes.link_s, self._asked.copies, doi, deadline=deadline)
 
 
 class InvalidatingAnnouncements:
