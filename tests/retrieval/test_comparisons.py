@@ -4,71 +4,28 @@ import pytest
 
 from bio_mcp.retrieval.findings import LONGEST, alternatives
 
-COMPARED = {
-    "Is colchicine or allopurinol better in gout?": {
-        "colchicine": "Is colchicine better in gout?",
-        "allopurinol": "Is allopurinol better in gout?",
-    },
-    "Colchicine or allopurinol in gout?": {
-        "Colchicine": "Colchicine in gout?",
-        "allopurinol": "allopurinol in gout?",
-    },
-    "In gout, colchicine or allopurinol?": {
-        "colchicine": "In gout, colchicine?",
-        "allopurinol": "In gout, allopurinol?",
-    },
-    "Which is safer for the kidney, ibuprofen or paracetamol?": {
-        "ibuprofen": "Which is safer for the kidney, ibuprofen?",
-        "paracetamol": "Which is safer for the kidney, paracetamol?",
-    },
-    "Should migraine be prevented with propranolol, topiramate, or candesartan in adults?": {
-        "propranolol": "Should migraine be prevented with propranolol in adults?",
-        "topiramate": "Should migraine be prevented with topiramate in adults?",
-        "candesartan": "Should migraine be prevented with candesartan in adults?",
-    },
-    "Does surgery or radiation therapy impact survival in lung cancer?": {
-        "surgery": "Does surgery impact survival in lung cancer?",
-        "radiation therapy": "Does radiation therapy impact survival in lung cancer?",
-    },
-    "Metformin versus sulfonylureas for type 2 diabetes": {
-        "Metformin": "Metformin for type 2 diabetes",
-        "sulfonylureas": "sulfonylureas for type 2 diabetes",
-    },
-    "Metoclopramide by 2 min bolus vs. 15 min infusion: which relieves headache?": {
-        "2 min bolus": "Metoclopramide by 2 min bolus: which relieves headache?",
-        "15 min infusion": "Metoclopramide by 15 min infusion: which relieves headache?",
-    },
-    "Is colchicine better than allopurinol for gout flares?": {
-        "colchicine": "Is colchicine better for gout flares?",
-        "allopurinol": "Is allopurinol better for gout flares?",
-    },
-    "Isn't green tea healthier than the black tea of Assam?": {
-        "green tea": "Isn't green tea healthier of Assam?",
-        "black tea": "Isn't black tea healthier of Assam?",
-    },
-    "Does colchicine reduce flares compared with allopurinol in adults with gout?": {
-        "colchicine": "Does colchicine reduce flares in adults with gout?",
-        "allopurinol": "Does allopurinol reduce flares in adults with gout?",
-    },
-    "How does turmeric compare with ibuprofen for knee pain?": {
-        "turmeric": "How does turmeric for knee pain?",
-        "ibuprofen": "How does ibuprofen for knee pain?",
-    },
-    "What is the difference between warfarin and apixaban in atrial fibrillation?": {
-        "warfarin": "What is the difference between warfarin in atrial fibrillation?",
-        "apixaban": "What is the difference between apixaban in atrial fibrillation?",
-    },
-    "How do warfarin and apixaban compare in atrial fibrillation?": {
-        "warfarin": "How do warfarin compare in atrial fibrillation?",
-        "apixaban": "How do apixaban compare in atrial fibrillation?",
-    },
-}
+COMPARED = [
+    ("Is {} better in gout?", "colchicine or allopurinol", ["colchicine", "allopurinol"]),
+    ("{} in gout?", "Colchicine or allopurinol", ["Colchicine", "allopurinol"]),
+    ("In gout, {}?", "colchicine or allopurinol", ["colchicine", "allopurinol"]),
+    ("Which is safer for the kidney, {}?", "ibuprofen or paracetamol", ["ibuprofen", "paracetamol"]),
+    ("Should it be {} in adults?", "propranolol, topiramate, or timolol", ["propranolol", "topiramate", "timolol"]),
+    ("Does {} impact survival in lung cancer?", "surgery or radiation therapy", ["surgery", "radiation therapy"]),
+    ("{} for type 2 diabetes", "Metformin versus sulfonylureas", ["Metformin", "sulfonylureas"]),
+    ("Drug by {}: which helps?", "2 min bolus vs. 15 min infusion", ["2 min bolus", "15 min infusion"]),
+    ("Is {} better{} for gout flares?", "colchicine{} than allopurinol", ["colchicine", "allopurinol"]),
+    ("Isn't {} healthier{} of Assam?", "green tea{} than the black tea", ["green tea", "black tea"]),
+    ("Does {} cut flares{} in men?", "colchicine{} compared with allopurinol", ["colchicine", "allopurinol"]),
+    ("How does {}{} for knee pain?", "turmeric{} compare with ibuprofen", ["turmeric", "ibuprofen"]),
+    ("What is the difference between {} in atrial fibrillation?", "warfarin and apixaban", ["warfarin", "apixaban"]),
+    ("How do {} compare in atrial fibrillation?", "warfarin and apixaban", ["warfarin", "apixaban"]),
+]
 
 
-@pytest.mark.parametrize("question", COMPARED)
-def test_each_alternative_stands_in_the_place_of_all(question):
-    assert dict(alternatives(question)) == COMPARED[question]
-    assert [thing for thing, _ in alternatives(question)] == list(COMPARED[question])
+@pytest.mark.parametrize(("form", "things", "each"), COMPARED)
+def test_each_alternative_stands_in_the_place_of_all(form, things, each):
+    first, _, second = things.partition("{}")
+    assert alternatives(form.format(first, second)) == [(one, form.format(one, "")) for one in each]
 
 
 @pytest.mark.parametrize(

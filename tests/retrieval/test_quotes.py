@@ -1,16 +1,26 @@
-"""A quote in a text: equal but for typesetting, nearly, or not there."""
+"""A quote in a text: equal but for typesetting, nearly, or not there; and what texts repeat."""
+
+from dataclasses import replace
 
 import pytest
 
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.retrieval.quotes import (
+    LEAST_SHARED,
+    LEFT_OUT,
     Difference,
+    Passage,
     comparable,
     differences,
     equal_spans,
+    joined,
     joined_words,
     nearest_span,
+    new_text,
+    runs,
     shared,
     trimmed,
+    unrepeated,
 )
 
 TEXT = (
@@ -115,3 +125,133 @@ def test_what_shares_more_with_a_quote_is_seen_before_it_is_compared():
     quote = comparable("the effect was significant in women who were much older")
     alike, unlike, nothing = (shared(quote, comparable(text)) for text in (TEXT, TEXT[:60], ""))
     assert 1 >= alike > 0.5 > unlike >= nothing == 0
+
+
+NEIGHBOURS = "One sentence. Two sentences. Three sentences.\n\nA new section. Its end."
+
+
+def passages_at(*bounds):
+    return [Passage(NEIGHBOURS[start:end], start, section=str(start)) for start, end in bounds]
+
+
+def test_what_neighbours_repeat_stands_there_once():
+    whole = joined(passages_at((0, 28), (14, 45), (47, 71)))
+    assert whole.text == NEIGHBOURS
+    assert [whole.offset(at) for at in (0, 20, 45, 70)] == [0, 20, 45, 70]
+    assert whole.end_offset(len(NEIGHBOURS)) == len(NEIGHBOURS)
+
+
+def test_what_stands_between_is_a_space_or_a_new_paragraph():
+    whole = joined(passages_at((14, 28), (29, 45), (62, 70)))
+    assert whole.text == "Two sentences. Three sentences.\n\nIts end."
+    assert (whole.offset(0), whole.offset(15), whole.end_offset(len(whole.text))) == (14, 29, 70)
+
+
+def test_a_passage_within_another_adds_nothing():
+    assert joined(passages_at((0, 45), (14, 28), (29, 45), (47, 61))).text == NEIGHBOURS[:61]
+
+
+def test_the_passages_of_a_part_are_those_that_it_is_from():
+    whole = joined(passages_at((0, 28), (14, 45), (47, 71)))
+    assert [each.section for each in whole.between(0, 5)] == ["0"]
+    assert [each.section for each in whole.between(20, 40)] == ["0", "14"]
+    assert [each.section for each in whole.between(40, 60)] == ["14", "47"]
+
+
+def test_passages_of_unknown_place_are_joined_without_offsets():
+    whole = joined([Passage("First."), Passage("Second.")])
+    assert whole.text == "First.\n\nSecond."
+    assert whole.offset(0) is whole.end_offset(6) is None
+
+
+def test_runs_are_of_neighbours_and_reach_around_each():
+    parts = passages_at(*((n, n + 1) for n in range(10)))
+    assert [[each.start for each in run] for run in runs(parts, {0, 2, 7}, 1)] == [[0, 1, 2, 3], [6, 7, 8]]
+    assert [[each.start for each in run] for run in runs(parts, {9}, 0)] == [[9]]
+    assert list(runs(parts, set(), 1)) == []
+
+
+FIRST = "Newborns were examined. The index was low in five of nine."
+SHARED = "The index was low in five of nine."
+SECOND = f"{SHARED} An echocardiogram confirmed it in every one of them, on the first day."
+
+
+def chunk(text, doc_id="d1", chunk_id="c"):
+    return ProjectChunk(chunk_id, Work(doc_id), text)
+
+
+@pytest.mark.parametrize(("text", "better"), [(SECOND, FIRST), (FIRST, SECOND)])
+def test_what_a_better_hit_has_at_one_end_is_left_out(text, better):
+    assert new_text(chunk(text), [chunk(better)]) == text.replace(SHARED, "").strip()
+
+
+def test_little_that_is_new_is_left_out_too():
+    assert new_text(chunk(f"So. {SHARED}"), [chunk(SECOND)]) is None
+
+
+def test_both_neighbours_may_have_an_end():
+    middle = f"{SHARED} {'Something new is said here at length. ' * 4}It ends with a sentence that goes on."
+    after = "It ends with a sentence that goes on. And on."
+    new = new_text(chunk(middle), [chunk(FIRST), chunk(after)])
+    assert new == ("Something new is said here at length. " * 4).strip()
+
+
+@pytest.mark.parametrize("text", [FIRST, SHARED, "five of nine."])
+def test_what_a_better_hit_has_whole_is_nothing_new(text):
+    assert new_text(chunk(text), [chunk(FIRST)]) is None
+
+
+@pytest.mark.parametrize("same", [{"pmid": "1"}, {"doi": "10.1/x"}])
+def test_one_paper_under_two_names_is_one_work(same):
+    one, other = Work("d1", **same), Work("d2", **same)
+    assert new_text(replace(chunk(FIRST), work=one), [replace(chunk(FIRST), work=other)]) is None
+
+
+def test_what_a_better_hit_has_in_the_middle_is_left_out_with_a_mark():
+    whole = f"{'Something new is said here. ' * 3}{SHARED} {'It ends otherwise, at length. ' * 3}"
+    left = new_text(chunk(whole), [chunk(SHARED)])
+    assert SHARED not in left
+    assert left.split(LEFT_OUT) == [
+        ("Something new is said here. " * 3).strip(),
+        ("It ends otherwise, at length. " * 3).strip(),
+    ]
+
+
+def test_case_spaces_and_marks_make_no_difference():
+    assert unrepeated("The  INDEX was\nlow; in five of nine (56%). New words follow.", [SHARED + " 56 %"]) == (
+        "New words follow."
+    )
+
+
+def test_marks_next_to_what_is_new_stay():
+    better = "The index was low in five of nine"
+    assert unrepeated(f"{better} (of whom two died). End.", [better]) == "(of whom two died). End."
+    assert unrepeated(f"(Two of them died.) {better}.", [better]) == "(Two of them died.)"
+
+
+def test_text_without_spaces_is_cut_too():
+    thai = "ขมิ้นชันลดการอักเสบของข้อเข่าในผู้ป่วย"
+    assert unrepeated(f"{thai}และไม่มีผลข้างเคียง", [f"การศึกษาพบว่า{thai}"]) == "และไม่มีผลข้างเคียง"
+
+
+def test_nothing_is_left_of_what_several_have_together():
+    assert unrepeated(f"{FIRST} And then it rose again.", [FIRST, f"{SHARED} And then it rose again."]) == ""
+
+
+def test_a_few_characters_are_shared_by_chance():
+    short = "In sum, no." + " More follows here."
+    before = "It ends: In sum, no."
+    assert len("In sum, no.") < LEAST_SHARED
+    assert new_text(chunk(short), [chunk(before)]) == short
+
+
+def test_a_repeated_phrase_inside_is_no_joint():
+    text = "The index was low. It was measured again."
+    before = "The index was low. The index was high."
+    assert new_text(chunk(text), [chunk(before)]) == text
+
+
+def test_a_joint_is_found_behind_a_false_start():
+    before = "The index was low, and then The index was low."
+    text = "The index was low. It was measured again on the next day."
+    assert new_text(chunk(text), [chunk(before)]) == "It was measured again on the next day."

@@ -1,8 +1,11 @@
-"""One ranked list from two legs."""
+"""One ranked list from two legs, and the vectors that clients bring."""
+
+import math
 
 import numpy as np
 import pytest
 
+from bio_mcp.errors import InvalidInput, ModelMismatch
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, StaticQuality
 from bio_mcp.retrieval.ranking import (
@@ -13,6 +16,8 @@ from bio_mcp.retrieval.ranking import (
     move_towards,
     places_in_legs,
     rank,
+    reciprocal_ranks,
+    unit_vector,
 )
 from tests.support.memory_corpus import TODAY
 
@@ -107,3 +112,42 @@ def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():
     assert nearer @ query > nearer @ paper > 0
     assert move_towards(query, []) is query
     assert move_towards(query, [(0.0, paper)]) is query
+
+
+def test_first_in_every_leg_is_one_whatever_else_was_found():
+    assert reciprocal_ranks([["a"], ["a"]]) == {"a": 1.0}
+    assert reciprocal_ranks([["a", *"bcd"], ["a", *"xyz"]])["a"] == 1.0
+
+
+def test_first_in_one_of_two_legs_is_a_half():
+    assert reciprocal_ranks([["a"], ["b"]]) == {"a": 0.5, "b": 0.5}
+
+
+def test_a_later_place_counts_by_the_formula():
+    assert reciprocal_ranks([["a", "b"], ["c", "b"]])["b"] == 61 / 62
+
+
+def test_an_id_counts_once_in_a_leg():
+    assert reciprocal_ranks([["a", "a", "b"]]) == {"a": 1.0, "b": 61 / 62}
+
+
+def test_a_vector_is_scaled_to_length_one():
+    vector = unit_vector([3, 4.0], 2, "it")
+    assert (vector.tolist(), vector.dtype) == (pytest.approx([0.6, 0.8]), np.float32)
+
+
+@pytest.mark.parametrize("numbers", [[5e-324, 0, 0], [1.7e308, -1.7e308, 1], [1e308, 5e-324, 0], [1e-200, 1e-200, 0]])
+def test_whatever_the_size_of_its_numbers(numbers):
+    assert np.linalg.norm(unit_vector(numbers, 3, "it")) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0]])
+def test_another_length_is_of_another_model(numbers):
+    with pytest.raises(ModelMismatch, match=rf"it has {len(numbers)} numbers.*vectors of 2"):
+        unit_vector(numbers, 2, "it")
+
+
+@pytest.mark.parametrize("numbers", [[1.0, math.nan], [1.0, math.inf], [1.0, -math.inf], [0.0, -0.0]])
+def test_what_has_no_direction_is_refused(numbers):
+    with pytest.raises(InvalidInput, match=r"it: (not every number is finite|every number is 0)"):
+        unit_vector(numbers, 2, "it")

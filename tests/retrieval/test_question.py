@@ -1,8 +1,9 @@
-"""A question in Thai or English, as it is looked up."""
+"""A question as it is looked up: in English, with other names, and by the words that tell papers apart."""
 
 import pytest
 
-from bio_mcp.retrieval.question import parse_question
+from bio_mcp.retrieval.analysis import query_terms
+from bio_mcp.retrieval.question import EXTRA_TERMS, WEIGHT, concepts, distinctive_shares, expansion, parse_question
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,62 @@ def test_what_makes_a_sentence_a_question_is_no_word_to_look_up():
         (),
         (),
     ]
+
+
+def added(query):
+    return {term for term, weight in query_terms(query, expansion) if weight == WEIGHT}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("heart attack", {"myocardi", "infarct"}),
+        ("breast cancer and statins", {"neoplasm"}),
+        ("high blood pressure", {"hypertens"}),
+        ("stroke", {"cerebrovascular"}),
+    ],
+)
+def test_another_name_of_a_disease_is_added_with_less_weight(query, found):
+    assert found <= added(query)
+
+
+def test_the_order_of_words_in_a_name_does_not_matter():
+    assert added("pressure, high blood") == added("high blood pressure") != set()
+
+
+def test_the_longest_name_wins():
+    assert "mammari" in added("breast cancer")
+    assert "mammari" not in added("cancer")
+
+
+def test_words_of_the_query_keep_their_own_weight():
+    weights = dict(query_terms("heart attack infarction", expansion))
+    assert weights["infarct"] == 1
+    assert weights["myocardi"] == WEIGHT
+
+
+def test_a_query_that_names_nothing_stays_as_it_is():
+    assert expansion(["leucin", "qwertz"]) == []
+
+
+def test_a_list_of_everything_adds_a_bounded_number_of_terms():
+    assert len(expansion([term for name in list(concepts())[:500] for term in name])) <= EXTRA_TERMS
+
+
+PAPERS = {"1": {"vitamin", "covid"}, "2": {"covid", "liver"}, "3": {"covid", "aspirin"}}
+
+
+def test_a_word_that_every_paper_has_says_little():
+    shares = distinctive_shares({"vitamin", "covid"}, PAPERS)
+    assert shares["1"] == 1
+    assert 0 < shares["2"] == shares["3"] < 0.5
+
+
+def test_a_word_that_no_paper_has_weighs_most():
+    assert distinctive_shares({"vitamin", "covid", "zinc"}, PAPERS)["1"] < 0.7
+    assert distinctive_shares({"covid", "zinc"}, PAPERS)["1"] < distinctive_shares({"covid", "liver"}, PAPERS)["2"]
+
+
+def test_without_words_nothing_is_shared():
+    assert distinctive_shares(set(), PAPERS) == {"1": 0, "2": 0, "3": 0}
+    assert distinctive_shares({"covid"}, {}) == {}
