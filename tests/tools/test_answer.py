@@ -30,7 +30,7 @@ def test_an_answer_carries_what_an_agent_needs_to_quote_it():
         assert (each["version"], each["retraction"]) == (1, "clear")
         assert 0 < each["relevance"] < 1
     assert (body["withheld"], body["tau"], body["mode"]) == (False, 0.2, "extractive")
-    assert (body["reason"], body["parts"], body["conflicts"]) == ("", [], [])
+    assert (body["reason"], body["conflicts"]) == ("", [])
     assert body["scores"]["answer_conf"] >= 0.2
     assert corpus.answers.get(body["answer_id"]).question == QUESTION
 
@@ -80,15 +80,6 @@ def test_an_earlier_answer_to_the_question_is_named_once_a_paper_that_it_cites_w
     assert body["withheld"] is True
     assert "pmid:11" not in {each["id"] for each in body["citations"]}
     assert not any("earlier" in each for each in ask(corpus, "Is ginger good against nausea?").body["warnings"])
-
-
-def test_the_parts_of_a_question_say_how_sure_each_is_and_which_papers_they_found():
-    body = ask(corpus_of(*GINGER), "Does ginger or acupressure reduce nausea in pregnancy?").body
-    validate(body, rag_answer.output_schema)
-    assert [each["part"] for each in body["parts"]] == ["ginger", "acupressure"]
-    assert body["parts"][0]["question"] == "Does ginger reduce nausea in pregnancy?"
-    assert body["parts"][0]["answer_conf"] > body["parts"][1]["answer_conf"]
-    assert all("ginger" in each["parts"] for each in body["citations"])
 
 
 def test_contradictions_are_named_by_the_numbers_of_the_citations():

@@ -1,30 +1,26 @@
-"""Answers with citations: the parts of a question, the evidence for it, the confidence, and the text."""
+"""Answers with citations: the evidence for a question, the confidence, and the text."""
 
 import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import zip_longest
 
 from bio_mcp.answering.conflicts import Conflict, Statement, conflicts
-from bio_mcp.answering.extracts import EMBEDDED, Extract, extracts
+from bio_mcp.answering.extracts import Extract, extracts
 from bio_mcp.answering.project_search import FLAGGED
 from bio_mcp.answering.search import Question, Retrieved, readable, search_papers
 from bio_mcp.answering.writing import EXTRACTIVE, GENERATED, Written, WrittenSentence, write
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput, StoreFailed
-from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.findings import alternatives
 from bio_mcp.retrieval.passages import Filters
 from bio_mcp.retrieval.question import ParsedQuestion, distinctive_shares, parse_question
 from bio_mcp.retrieval.quotes import unrepeated
-from bio_mcp.retrieval.ranking import Ranked
-from bio_mcp.retrieval.relevance import UNLIKELY, any_relevant, background
+from bio_mcp.retrieval.relevance import any_relevant, background
 
 
 def confidence_of(retrieved: Retrieved, cited: Collection[str]) -> float:
@@ -37,11 +33,12 @@ def confidence_of(retrieved: Retrieved, cited: Collection[str]) -> float:
     return any_relevant("confidence", papers, background(retrieved.ranked, len(retrieved.terms)))
 
 
-_TOO_FEW = "What the language model wrote rests on fewer than {} papers, so the answer is the extract."
+LEAST_PAPERS = 3  # the contract's policy
+_TOO_FEW = f"What the language model wrote rests on fewer than {LEAST_PAPERS} papers, so the answer is the extract."
 
 
-def compose(question: str, cited: Sequence[Extract], least: int, backends: Backends, deadline: Deadline) -> Written:
-    """An answer that rests on at least `least` papers, as the extracts do that it is made of.
+def _written(question: str, cited: Sequence[Extract], backends: Backends, deadline: Deadline) -> Written:
+    """An answer that rests on at least `LEAST_PAPERS`, as the extracts do that it is made of.
 
     Raises what `write` raises.
     """
@@ -49,93 +46,10 @@ def compose(question: str, cited: Sequence[Extract], least: int, backends: Backe
     written = write(question, quotes, backends, deadline)
     if written.mode == GENERATED:
         papers = {cited[at].span.pmid for sentence in written.sentences for at in sentence.cites}
-        if len(papers) >= least:
+        if len(papers) >= LEAST_PAPERS:
             return written
-        written = Written((), EXTRACTIVE, (_TOO_FEW.format(least),))
+        written = Written((), EXTRACTIVE, (_TOO_FEW,))
     return replace(written, sentences=tuple(WrittenSentence(quote, (at,)) for at, quote in enumerate(quotes)))
-
-
-MOST_PARTS = 4
-LONGEST = 1_000  # characters of a question that is split
-FIRST = 10  # papers of a part that it is said to have found
-_LIST = re.compile(r"\s*[,;]\s*(?:and\s+|or\s+)?|\s+and\s+")
-_REFERS_BACK = re.compile(r"\b(it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
-_HEADING = re.compile(
-    r"(?:^|[\s;,.|(])(?P<role>[PICO]|populations?|patients?|interventions?|exposures?|comparisons?|comparators?|controls?"
-    r"|outcomes?)\)?\s*[:=]\s*",
-    re.IGNORECASE,
-)
-_ROLES = {"p": "population", "i": "intervention", "e": "intervention", "c": "comparison", "o": "outcome"}  # by letter
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a question: `subject` is what only it asks about, `question` what was searched."""
-
-    subject: str
-    question: str
-    retrieved: Retrieved
-
-    def found(self, pmid: str) -> bool:
-        """Whether the paper is among the first of the part."""
-        return any(each.candidate.pmid == pmid for each in self.retrieved.ranked[:FIRST])
-
-
-def parts_of(question: str) -> list[tuple[str, str]]:
-    """The parts of a question, in its order, as subjects and questions of their own: none for one that a single search
-    answers, else two to `MOST_PARTS`."""
-    ways = (_by_headings, _by_questions, alternatives) if len(question) <= LONGEST else ()
-    found = ([each for each in way(question) if any(map(str.isalnum, each[0]))] for way in ways)
-    return next((each for each in found if len(each) > 1), [])[:MOST_PARTS]
-
-
-def find_parts(question: Question, backends: Backends, deadline: Deadline = NEVER) -> tuple[Part, ...]:
-    """Search each part of `question` with its filters; none for a question without parts. Raises what `find` does."""
-    return tuple(
-        Part(subject, alone, search_papers(replace(question, text=alone), backends, deadline))
-        for subject, alone in parts_of(question.text)
-    )
-
-
-def in_turns(whole: Retrieved, parts: Sequence[Part], count: int) -> list[Ranked]:
-    """The first `count` papers of the whole question and of each part, in turns and each paper once.
-
-    A part that probably nothing answers has no turn. The best paper of each other part is among them if `count` is
-    above the number of parts.
-    """
-    answered = [each.retrieved.ranked for each in parts if each.retrieved.answerable >= UNLIKELY]
-    chosen: dict[str, Ranked] = {}
-    for turn in zip_longest(whole.ranked, *answered):
-        for each in filter(None, turn):
-            chosen.setdefault(each.candidate.pmid, each)
-    return list(chosen.values())[:count]
-
-
-def _by_headings(question: str) -> list[tuple[str, str]]:
-    """Intervention and comparison of a question with PICO headings, each with its population and outcome.
-
-    Without a comparison each outcome is a part, with the intervention and the population.
-    """
-    found = list(_HEADING.finditer(question))
-    ends = [each.start() for each in found[1:]] + [len(question)] * bool(found)
-    texts = {
-        _ROLES[each["role"][0].lower()]: question[each.end() : end].strip(" ;,.|()?\n")
-        for each, end in zip(found, ends, strict=True)
-    }
-    arms = [texts[role] for role in ("intervention", "comparison") if texts.get(role)]
-    rest = [texts[role] for role in ("population", "outcome") if texts.get(role)]
-    if len(arms) == 1:
-        arms, rest = _LIST.split(texts.get("outcome", "")), [*arms, texts.get("population", "")]
-    return [(arm, ", ".join(filter(None, [arm, *rest]))) for arm in arms] if rest else []
-
-
-def _by_questions(question: str) -> list[tuple[str, str]]:
-    """Each of several questions; one that refers back is searched with the first before it."""
-    several = [each.strip() for each in question.split("?")[:-1] if each.strip()]
-    return [
-        (each, f"{several[0]}? {each}?" if at and _REFERS_BACK.search(each) else f"{each}?")
-        for at, each in enumerate(several)
-    ]
 
 
 MOST_PAPERS = 5  # cited
@@ -147,91 +61,56 @@ _NEVER_CITED = {RetractionStatus.RETRACTED, RetractionStatus.NOTICE}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Sentences to cite, best first, one of each paper, with what was found for the question and for its parts.
+    """Sentences to cite, best first, one of each paper, with what was found for the question.
 
-    `retracted` are the PMIDs of retracted papers among those that were read, which are not cited.
+    `retracted` are the PMIDs of retracted papers among those that were read, which are not cited; `confidence` is the
+    probability that a right paper is cited.
     """
 
-    whole: Retrieved
-    parts: tuple[Part, ...]
+    retrieved: Retrieved
     cited: tuple[Extract, ...]
     retracted: tuple[str, ...]
-
-    @property
-    def confidence(self) -> float:
-        """The probability that a right paper is cited: for the whole question, or for each of its parts."""
-        whole = confidence_of(self.whole, {each.span.pmid for each in self.cited})
-        return round(max(whole, min(self.of_parts, default=0.0)), 4)
-
-    @property
-    def of_parts(self) -> list[float]:
-        """The same of each part."""
-        cited = {each.span.pmid for each in self.cited}
-        return [round(confidence_of(each.retrieved, cited), 4) for each in self.parts]
+    confidence: float
 
 
 def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadline = NEVER) -> Evidence:
     """Choose sentences of the best `top_k` papers that may be cited: retracted ones and notices may not.
 
-    Raises what `find` raises, and `StoreFailed`.
+    Raises what `search_papers` raises, and `StoreFailed`.
     """
-    whole = search_papers(question, backends, deadline)
-    parts = find_parts(question, backends, deadline)
+    found = search_papers(question, backends, deadline)
     deadline.check("reading the papers")
-    read = in_turns(whole, parts, top_k + SPARE)
+    read = found.ranked[: top_k + SPARE]
     documents = backends.documents.get_many([each.candidate.pmid for each in read])
-    sources = [whole, *(each.retrieved for each in parts)]
-    on_it = _on_the_question(documents, sources)
-    citable = [each for each in read if each.candidate.pmid in on_it][:top_k]
-    deadline.check("choosing sentences")
-    retracted = [pmid for pmid, each in documents.items() if each.article.retraction is RetractionStatus.RETRACTED]
-    cited: dict[str, Extract] = {}  # the best sentence of each paper that has one which fits; the same words once
-    for each in _extracts(sources, citable, documents, backends):
-        quotes = [other.span.quote for other in cited.values()]
-        if each.fits and each.span.pmid not in cited and unrepeated(each.span.quote, quotes):
-            cited[each.span.pmid] = each
-    if parts:  # each has its turn among the papers, also among those that are cited
-        turns = [paper.candidate.pmid for paper in citable if paper.candidate.pmid in cited][:MOST_PAPERS]
-        cited = {pmid: each for pmid, each in cited.items() if pmid in turns}
-    return Evidence(whole, parts, tuple(cited.values())[:MOST_PAPERS], tuple(sorted(retracted, key=int)))
-
-
-def _on_the_question(documents: Mapping[str, Document], sources: Sequence[Retrieved]) -> set[str]:
-    """PMIDs of the papers that may be cited: not retracted, no notice, and with distinctive words of the question or of
-    a part. One that shares only what all have, such as COVID-19, is about something else."""
+    # a paper that shares only what all have with the question, such as COVID-19, is about something else
     words = {
         pmid: set(analyse(f"{each.article.title or ''} {abstract_text(each.article)}"))
         for pmid, each in documents.items()
     }
-    shares = [distinctive_shares(each.terms, words) for each in sources]
-    return {
+    shares = distinctive_shares(found.terms, words)
+    on_it = {
         pmid
         for pmid, each in documents.items()
-        if each.article.retraction not in _NEVER_CITED and max(by[pmid] for by in shares) >= DISTINCTIVE_FROM
+        if each.article.retraction not in _NEVER_CITED and shares[pmid] >= DISTINCTIVE_FROM
     }
-
-
-def _extracts(
-    sources: Sequence[Retrieved], papers: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
-) -> Iterator[Extract]:
-    """The sentences of each paper, scored against the question or the part that it is most relevant to, the first of
-    equals."""
-    nearest = {
-        pmid: max(range(len(sources)), key=lambda at: sources[at].relevance.get(pmid, 0.0))
-        for pmid in (each.candidate.pmid for each in papers)
-    }
-    for at, source in enumerate(sources):
-        own = [each for each in source.ranked if nearest.get(each.candidate.pmid) == at]
-        yield from extracts(source, own, documents, backends, EMBEDDED // len(sources))
+    citable = [each for each in read if each.candidate.pmid in on_it][:top_k]
+    deadline.check("choosing sentences")
+    retracted = [pmid for pmid, each in documents.items() if each.article.retraction is RetractionStatus.RETRACTED]
+    cited: dict[str, Extract] = {}  # the best sentence of each paper that has one which fits; the same words once
+    for extract in extracts(found, citable, documents, backends):
+        quotes = [other.span.quote for other in cited.values()]
+        if extract.fits and extract.span.pmid not in cited and unrepeated(extract.span.quote, quotes):
+            cited[extract.span.pmid] = extract
+    best = tuple(cited.values())[:MOST_PAPERS]
+    confidence = round(confidence_of(found, {each.span.pmid for each in best}), 4)
+    return Evidence(found, best, tuple(sorted(retracted, key=int)), confidence)
 
 
 ANY_PAPER = Filters()
-LEAST_PAPERS = 3  # the contract's policy
 _NOT_STORED = "The answer could not be stored: it will not be flagged if a paper that it cites is retracted."
 _LEFT_OUT = "PMID {} seems relevant, but was retracted: it is not cited."
 _OUTDATED = "The earlier answer {} to this question cites PMID {}, retracted since: do not rely on it."
 _FEW = "{} of the {} papers cited probably answer the question: see the relevance of each."
-_OPEN = "The part {!r} of the question is probably not answered: the confidence is {:.2f}."
 _CONFLICT = "[{}] and [{}] contradict each other on {}: {}."
 
 
@@ -239,32 +118,19 @@ _CONFLICT = "[{}] and [{}] contradict each other on {}: {}."
 class Answer:
     """An answer, or what was found where it is withheld: then `text` is "" and `reason` says why.
 
-    `text` cites `evidence.cited` by their numbers from 1; `sentences` are its own. `mode` says who wrote it.
+    `text` cites the sentences `cited` by their numbers from 1; `sentences` are its own. `mode` says who wrote it,
+    `confidence` is the probability that a right paper is cited.
     """
 
     answer_id: str
     text: str
-    evidence: Evidence
+    cited: tuple[Extract, ...]
+    confidence: float
     mode: str
     conflicts: tuple[Conflict, ...]
     reason: str | None = None
     warnings: tuple[str, ...] = ()
     sentences: tuple[WrittenSentence, ...] = ()
-
-    @property
-    def cited(self) -> tuple[Extract, ...]:
-        """The sentences that are cited."""
-        return self.evidence.cited
-
-    @property
-    def confidence(self) -> float:
-        """The probability that a right paper is cited."""
-        return self.evidence.confidence
-
-    @property
-    def retrieval(self) -> float:
-        """The probability of the best cited paper to be relevant; 0 without one."""
-        return round(max((each.relevance for each in self.cited), default=0.0), 4)
 
 
 def answer(
@@ -293,14 +159,26 @@ def answer(
     contradictions = tuple(conflicts(read.english, statements))
     written, text = Written((), EXTRACTIVE), ""
     if not reason:
-        written = compose(question, found.cited, LEAST_PAPERS, backends, deadline)
+        written = _written(question, found.cited, backends, deadline)
         opposed = [_CONFLICT.format(each.one + 1, each.other + 1, each.outcome, each.reason) for each in contradictions]
         numbered = [f"{each.text} {''.join(f'[{at + 1}]' for at in each.cites)}" for each in written.sentences]
         text = " ".join([*numbered, *opposed])
-    warnings = (*_translated(read), *_warnings(found, backends.answer_tau), *written.warnings)
-    id_ = _answer_id(question, text, found.cited)
-    given = Answer(id_, text, found, written.mode, contradictions, reason, warnings, written.sentences)
-    return _stored(question, given, backends)
+    warnings = (*_translated(read), *_warnings(found), *written.warnings)
+    spans = [[each.span.pmid, each.span.version, each.span.where] for each in found.cited]
+    id_ = sha256(json.dumps([question, text, spans]).encode()).hexdigest()[:20]
+    cited = tuple(each.span for each in found.cited)
+    stored = StoredAnswer(id_, question, text, cited, found.confidence, backends.now())
+    return Answer(
+        id_,
+        text,
+        found.cited,
+        found.confidence,
+        written.mode,
+        contradictions,
+        reason,
+        (*warnings, *_stored(stored, found.retracted, backends)),
+        written.sentences,
+    )
 
 
 def _translated(read: ParsedQuestion) -> Iterator[str]:
@@ -327,8 +205,8 @@ def _withheld(top_k: int, found: Evidence, tau: float) -> str | None:
     return None
 
 
-def _warnings(found: Evidence, tau: float) -> list[str]:
-    """What to know of the question's parts, of doubtful papers that are cited, and of retracted ones that are not."""
+def _warnings(found: Evidence) -> list[str]:
+    """What to know of doubtful papers that are cited, and of retracted ones that are not."""
     papers = [each.document.article for each in found.cited]
     doubtful = [
         f"{each.title or ''} (PMID {each.pmid}) {FLAGGED[each.retraction]}: say so where you cite it."
@@ -337,27 +215,16 @@ def _warnings(found: Evidence, tau: float) -> list[str]:
     ]
     likely = sum(each.relevance >= LIKELY for each in found.cited)
     few = [_FEW.format(likely, len(found.cited))] if likely < LEAST_PAPERS <= len(found.cited) else []
-    of_parts = zip(found.parts, found.of_parts, strict=True)
-    still_open = [_OPEN.format(each.subject, confidence) for each, confidence in of_parts if confidence < tau]
-    relevant = [pmid for pmid in found.retracted if found.whole.relevance.get(pmid, 0.0) >= LIKELY]
-    return [*found.whole.warnings, *few, *still_open, *doubtful, *map(_LEFT_OUT.format, relevant)]
+    relevant = [pmid for pmid in found.retracted if found.retrieved.relevance.get(pmid, 0.0) >= LIKELY]
+    return [*found.retrieved.warnings, *few, *doubtful, *map(_LEFT_OUT.format, relevant)]
 
 
-def _answer_id(question: str, text: str, cited: Sequence[Extract]) -> str:
-    """The same for the same question, text and spans."""
-    spans = [[each.span.pmid, each.span.version, each.span.where] for each in cited]
-    return sha256(json.dumps([question, text, spans]).encode()).hexdigest()[:20]
-
-
-def _stored(question: str, given: Answer, backends: Backends) -> Answer:
-    """The answer, stored; with a warning where it cannot be, and for each earlier one that cites what was retracted."""
-    spans = tuple(each.span for each in given.cited)
-    stored = StoredAnswer(given.answer_id, question, given.text, spans, given.confidence, backends.now())
+def _stored(given: StoredAnswer, retracted: Sequence[str], backends: Backends) -> list[str]:
+    """Store the answer. Returns a warning where that fails, and for each earlier one that cites what was retracted."""
     try:
-        backends.answers.put(stored)
-        citing = [each for pmid in given.evidence.retracted for each in backends.answers.citing(pmid)]
+        backends.answers.put(given)
+        citing = [each for pmid in retracted for each in backends.answers.citing(pmid)]
     except StoreFailed:
-        return replace(given, warnings=(*given.warnings, _NOT_STORED))
-    outdated = {each.answer_id: ", ".join(each.flagged) for each in citing if each.question == question}
-    earlier = [_OUTDATED.format(answer_id, pmids) for answer_id, pmids in outdated.items()]
-    return replace(given, warnings=(*given.warnings, *earlier))
+        return [_NOT_STORED]
+    outdated = {each.answer_id: ", ".join(each.flagged) for each in citing if each.question == given.question}
+    return [_OUTDATED.format(answer_id, pmids) for answer_id, pmids in outdated.items()]

@@ -57,9 +57,8 @@ def extracts(
     places: Sequence[Ranked],
     documents: Mapping[str, Document],
     backends: Backends,
-    embedded: int = EMBEDDED,
 ) -> list[Extract]:
-    """The sentences of the papers in `places` that fit the question best, best first: `embedded` at most, or one of
+    """The sentences of the papers in `places` that fit the question best, best first: `EMBEDDED` at most, or one of
     each paper.
 
     Papers that are not in `documents` have none.
@@ -71,7 +70,7 @@ def extracts(
         return []
     chunks = backends.passages.chunks(list(papers), retrieved.vector)
     first = _scores(sentences, [_window_sim(each.span, chunks) for each in sentences], papers, retrieved)
-    chosen = _shortlist(sentences, first, embedded)
+    chosen = _shortlist(sentences, first)
     sims = [float(sim) for sim in backends.embeddings.embed([each.span.quote for each in chosen]) @ retrieved.vector]
     scores = _scores(chosen, sims, papers, retrieved)
     terms = retrieved.terms
@@ -131,11 +130,11 @@ def _window_sim(span: CitedSpan, chunks: Mapping[str, Sequence[StoredChunk]]) ->
     )
 
 
-def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float], many: int) -> list[Sentence]:
-    """The best `many` sentences, the best of every paper before all others."""
+def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float]) -> list[Sentence]:
+    """The best `EMBEDDED` sentences, the best of every paper before all others."""
     ranked = sorted(range(len(sentences)), key=lambda at: -scores[at])
     first: dict[str, int] = {}
     for at in ranked:
         first.setdefault(sentences[at].span.pmid, at)
     order = dict.fromkeys([*first.values(), *ranked])
-    return [sentences[at] for at in list(order)[: max(many, len(first))]]
+    return [sentences[at] for at in list(order)[: max(EMBEDDED, len(first))]]

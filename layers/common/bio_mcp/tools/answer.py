@@ -1,10 +1,10 @@
 """Answer a question from the corpus."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.answers import Answer, answer
+from bio_mcp.answering.answers import answer
 from bio_mcp.answering.extracts import Extract
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
@@ -38,21 +38,12 @@ class Citation(Response):
     version: int
     relevance: float
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    parts: list[str] = Field(default_factory=list, description="of the question, whose search found the paper")
 
 
 class AnswerScores(Response):
     """Probabilities: `retrieval` that the best cited paper is relevant, `answer_conf` that a right one is cited."""
 
     retrieval: float
-    answer_conf: float
-
-
-class AnsweredPart(Response):
-    """A part of the question, what was searched for it, and how sure the answer is of it."""
-
-    part: str
-    question: str
     answer_conf: float
 
 
@@ -75,7 +66,6 @@ class GivenAnswer(Response):
     tau: float
     mode: str
     answer_id: str
-    parts: list[AnsweredPart] = Field(default_factory=list)
     conflicts: list[Contradiction] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
@@ -103,26 +93,23 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
         filters=filters_of(request.filters),
         language=request.lang,
     )
+    citations = list(map(_citation, given.cited))
     return GivenAnswer.of(
         given,
         answer=given.text,
-        citations=[_citation(each, given) for each in given.cited],
-        scores=AnswerScores(retrieval=given.retrieval, answer_conf=given.confidence),
+        citations=citations,
+        scores=AnswerScores(
+            retrieval=max((each.relevance for each in citations), default=0.0), answer_conf=given.confidence
+        ),
         withheld=given.reason is not None,
         tau=backends.answer_tau,
         conflicts=[Contradiction.of(each, between=[each.one + 1, each.other + 1]) for each in given.conflicts],
         reason=given.reason or "",
-        parts=[
-            AnsweredPart.of(each, part=each.subject, answer_conf=confidence)
-            for each, confidence in zip(given.evidence.parts, given.evidence.of_parts, strict=True)
-        ],
     )
 
 
-def _citation(extract: Extract, given: Answer) -> Citation:
+def _citation(extract: Extract) -> Citation:
     article, span = extract.document.article, extract.span
-    parts = [each.subject for each in given.evidence.parts if each.found(span.pmid)]
-    of_parts: dict[str, Any] = {"parts": parts} if given.evidence.parts else {}
     return Citation.of(
         span,
         id=f"pmid:{span.pmid}",
@@ -131,5 +118,4 @@ def _citation(extract: Extract, given: Answer) -> Citation:
         span=span.where,
         relevance=round(extract.relevance, 4),
         retraction=article.retraction,
-        **of_parts,
     )

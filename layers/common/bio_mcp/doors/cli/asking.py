@@ -104,8 +104,6 @@ def show_answer(body: Mapping[str, Any]) -> None:
         terminal.show(body["answer"] or "Withheld.")
     if body["citations"]:
         terminal.show("", *(_citation(number, each) for number, each in enumerate(body["citations"], 1)))
-    for part in body.get("parts", ()):
-        terminal.show(f"on {part['part']}: confidence {part['answer_conf']:.2f}")
     if "asked" in body:
         about = f"given {body['asked']} with confidence {body['answer_conf']:.2f}"
     else:
