@@ -27,7 +27,7 @@ def ask(corpus, asked=None, deadline=NEVER, job_id=None, unattended=False, argum
 
 
 def values(report):
-    return {each.name: each.value for each in report.cursor.results}
+    return {each.name: each.value for each in report.cursor.history[-1].results}
 
 
 class Steps(Deadline):

@@ -43,11 +43,6 @@ class Difference:
     questions: int
     tolerated: float = 0.0
 
-    @property
-    def is_worse(self) -> bool:
-        """Whether the other index is worse by more than chance, and by more than is tolerated."""
-        return self.high < -self.tolerated
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -60,7 +55,8 @@ class Comparison:
 
     @property
     def worse(self) -> list[Difference]:
-        return [each for each in self.differences if each.is_worse]
+        """The figures by which the other index is worse by more than chance, and by more than is tolerated."""
+        return [each for each in self.differences if each.high < -each.tolerated]
 
 
 def compare(
@@ -146,10 +142,6 @@ class Figure:
     high: float
     rising: bool = True
 
-    def is_worse(self, value: float) -> bool:
-        """Whether `value` is outside the interval, on the worse side."""
-        return value < self.low - ALIKE if self.rising else value > self.high + ALIKE
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -180,9 +172,9 @@ class Baseline:
 def _regression(name: str, baseline: Figure, value: float | None) -> str | None:
     if value is None:
         return f"{name} is missing; it was {baseline.value:.3f}"
-    if not baseline.is_worse(value):
-        return None
-    return f"{name} is {value:.3f}; it was {baseline.value:.3f} ({baseline.low:.3f} to {baseline.high:.3f})"
+    worse = value < baseline.low - ALIKE if baseline.rising else value > baseline.high + ALIKE
+    interval = f"{baseline.low:.3f} to {baseline.high:.3f}"
+    return f"{name} is {value:.3f}; it was {baseline.value:.3f} ({interval})" if worse else None
 
 
 def baselines_in(content: str) -> dict[str, Baseline]:

@@ -1,13 +1,13 @@
 """Evaluate a set: a job that fills the set's corpus and asks its questions one by one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Self
 
 from bio_mcp.evaluating.asking import Asking
-from bio_mcp.evaluating.figures import Metric, Outcome, Result, Run, figures
+from bio_mcp.evaluating.figures import Metric, Outcome, Run, figures
 from bio_mcp.evaluating.page import page
 from bio_mcp.evaluating.questions import EvaluationSet, fill
 from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext
@@ -37,10 +37,6 @@ class EvaluationCursor(Cursor):
     @property
     def done(self) -> int:
         return self.expected if self.report_key else len(self.outcomes)
-
-    @property
-    def results(self) -> Sequence[Result]:
-        return self.history[-1].results if self.report_key else ()
 
     def ended(self, run: Run, report_key: str) -> None:
         """Add the run to the history, of which the oldest are dropped, and forget the questions."""
@@ -116,20 +112,15 @@ class EvaluationRun(JobRun[EvaluationCursor, EvaluationReport]):
         return True
 
     def finish(self) -> bool:
-        self.cursor.warnings = self._warnings()
+        right = {pmid for each in self.questions.questions for pmid in each.pmids}
+        if missing := len(right) - len(self.corpus.documents.heads(sorted(right))):
+            sentence = f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"
+            self.cursor.warnings = [sentence]
         results = figures(self.metrics, self.cursor.outcomes)
         run = Run(instant(self.backends.now()), self.questions.version, self.model, results)
         report = page(self.questions, self.metrics, run, self.cursor.history, self.cursor.outcomes)
         self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
         return True
-
-    def _warnings(self) -> list[str]:
-        """A sentence where papers that should be found are not in the corpus."""
-        right = {pmid for each in self.questions.questions for pmid in each.pmids}
-        missing = len(right) - len(self.corpus.documents.heads(sorted(right)))
-        if not missing:
-            return []
-        return [f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"]
 
     @classmethod
     def continuation(cls, job: Job) -> dict[str, Any]:

@@ -38,10 +38,6 @@ class ExportCursor(Cursor):
     file: str = ""
     warnings: list[str] = field(default_factory=list)
 
-    def miss(self, names: list[str]) -> None:
-        self.absent += len(names)
-        self.missing += names[: MOST_MISSING - len(self.missing)]
-
 
 TOOL = "exportPapers"
 KIND = "export"
@@ -119,7 +115,9 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         ).encode()
         cursor.parts.append(self.backends.blobs.put(FOLDER, text, self.format.suffix))
         cursor.length += len(text)
-        cursor.miss([name for name in batch if name not in records])
+        absent = [name for name in batch if name not in records]
+        cursor.absent += len(absent)
+        cursor.missing += absent[: MOST_MISSING - len(cursor.missing)]
         cursor.done, cursor.written = cursor.done + len(batch), cursor.written + len(rendered)
         self.progress(cursor.done, cursor.expected, f"{cursor.done:,} of {cursor.expected:,} papers")
         return True

@@ -102,21 +102,20 @@ class _Walker:
         """Yield what the rest of the hops make of `paths`, which have `done` of them, in their order."""
         for first in range(0, len(paths), AT_ONCE):
             batch = paths[first : first + AT_ONCE]
-            self._fetch([path[-1].node.node_id for path in batch if self._goes_on(path)], done)
+            ends = [path[-1].node.node_id for path in batch]
+            self._fetch([each for each in ends if each != self._filters.to], done)
             for path in batch:
-                longer = list(self._longer(path, done)) if self._goes_on(path) else []
+                longer = list(self._longer(path, done))
                 if longer and done + 1 < len(self._hops):
                     yield from self.ended(longer, done + 1)
                 else:
                     yield from longer or ([] if self._whole else [path])
 
-    def _goes_on(self, path: Path) -> bool:
-        """Whether what makes `path` longer may end where it is to end."""
-        return path[-1].node.node_id != self._filters.to
-
     def _longer(self, path: Path, done: int) -> Iterator[Path]:
         visited = {visit.node.node_id for visit in path}
         here, to = path[-1].node.node_id, self._hops[done].to
+        if here == self._filters.to:  # nothing longer ends there
+            return
         for edge in self._edges[here, done]:
             self._tried += 1
             if self._tried > EDGES_TRIED:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -102,6 +101,7 @@ class Vocabulary:
     def __init__(self, texts: Sequence[str]) -> None:
         self._numbers: dict[str, int] = {}
         owners, terms, counts = self._counted(texts)
+        self._words = list(self._numbers)
         found, columns, texts_with = np.unique(terms, return_inverse=True, return_counts=True)
         shared = texts_with > 1
         self._terms = found[shared]
@@ -121,10 +121,6 @@ class Vocabulary:
         """The word or pair of words of a column."""
         first, second = divmod(int(self._terms[column]), _STRIDE)
         return f"{self._words[first - 1]} {self._words[second]}" if first else self._words[second]
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return list(self._numbers)
 
     def _counted(self, texts: Sequence[str]) -> tuple[Ints, Ints, Floats]:
         """Text, term and count of each term of each text, by text and term."""
@@ -269,10 +265,6 @@ def rank(
     return Ranking(learner.method, tuple(learner.ranked(at) for at in order[:most]))
 
 
-def text_of(record: ReviewRecord) -> str:
-    return f"{record.title} {record.abstract}"
-
-
 def _newest_first(record: ReviewRecord) -> tuple[int, str]:
     number = int(record.record_id) if record.record_id.isascii() and record.record_id.isdecimal() else 0
     return -number, record.record_id
@@ -295,7 +287,7 @@ class _Learner:
         if criteria:
             labelled[len(records)] = True
         if labelled:
-            texts = [text_of(each) for each in records] + [criteria] * bool(criteria)
+            texts = [f"{each.title} {each.abstract}" for each in records] + [criteria] * bool(criteria)
             self._learn(texts, labelled, _matrix(records, vectors, len(texts)))
 
     def _learn(self, texts: Sequence[str], labelled: Mapping[int, bool], vectors: Floats) -> None:

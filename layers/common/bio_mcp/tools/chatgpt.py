@@ -3,7 +3,7 @@
 It cites a result by its address, and shows its reader a title alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import Field
 
@@ -62,8 +62,3 @@ def whole_source(of: Source, text: str | None, metadata: Mapping[str, str | None
     known = {name: value for name, value in metadata.items() if value}
     mark = RETRACTED if of.title.startswith(RETRACTED) else ""
     return WholeSource(id=of.id, title=of.title, text=f"{mark}{text or NO_ABSTRACT}", url=of.url, metadata=known)
-
-
-def names(authors: Sequence[str]) -> str:
-    """The first authors, as one text."""
-    return ", ".join([*authors[:MOST_AUTHORS], *(["et al."] if len(authors) > MOST_AUTHORS else [])])

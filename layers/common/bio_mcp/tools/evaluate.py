@@ -112,7 +112,7 @@ def _result(report: EvaluationReport, version: str, backends: Backends, *, local
                 **{name: round(getattr(each, name), DIGITS) for name in ("value", "low", "high")},
                 less_is_better=None if each.rising else True,
             )
-            for each in report.cursor.results
+            for each in (report.cursor.history[-1].results if key else ())
         ],
         report_uri=backends.blobs.uri(key) if key and local else key,
         version=version,

@@ -12,7 +12,6 @@ from bio_mcp.exporting.run import (
     MOST_PAPERS,
     TOOL,
     ExportCursor,
-    ExportReport,
     ExportRun,
     finished,
     format_of,
@@ -92,7 +91,9 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)
     most = MOST_FOR_ANYBODY if is_anonymous(context.caller) else MOST_PAPERS
     report = ExportRun(share, _selection(request), request.format, arguments, most).run(request.job_id)
-    return _exported(report, backends, context)
+    cursor = report.cursor
+    file = _file(report.job, cursor, backends, context) if cursor.file else None
+    return Exported.of(report, cursor, papers=cursor.written, file=file)
 
 
 def _selection(request: ExportPapers) -> Selection:
@@ -100,12 +101,6 @@ def _selection(request: ExportPapers) -> Selection:
     if len(given) != 1:
         raise InvalidInput("give exactly one of pmids, query, query_key and project")
     return Selection(**given, limit=request.limit)
-
-
-def _exported(report: ExportReport, backends: Backends, context: Context) -> Exported:
-    cursor = report.cursor
-    file = _file(report.job, cursor, backends, context) if cursor.file else None
-    return Exported.of(report, cursor, papers=cursor.written, file=file)
 
 
 def _file(job: Job, cursor: ExportCursor, backends: Backends, context: Context) -> ExportedFile:

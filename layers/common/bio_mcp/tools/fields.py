@@ -44,15 +44,13 @@ def _checked(text: str) -> str:
         raise ValueError(str(problem)) from None
 
 
-def _checked_doc_id(text: str) -> str:
-    return f"pmid:{_checked(text.removeprefix('pmid:'))}"
-
-
 AnsweredPmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
 """A PMID in an answer, as NCBI or the corpus has it: only what a caller gives is checked."""
 Pmid = Annotated[AnsweredPmid, AfterValidator(_checked)]
 DocId = Annotated[
-    str, Field(pattern=DOC_ID, max_length=40, json_schema_extra=unpublished), AfterValidator(_checked_doc_id)
+    str,
+    Field(pattern=DOC_ID, max_length=40, json_schema_extra=unpublished),
+    AfterValidator(lambda text: f"pmid:{_checked(text.removeprefix('pmid:'))}"),
 ]
 
 _TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}

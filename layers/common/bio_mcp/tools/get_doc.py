@@ -15,7 +15,7 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import Request, Response, resource, said, tool
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.chatgpt import AnyId, WholeSource, names, source, whole_source
+from bio_mcp.tools.chatgpt import MOST_AUTHORS, AnyId, WholeSource, source, whole_source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId
 
 FIRST_AUTHORS = 3  # which stay, however long the abstract is
@@ -101,8 +101,9 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
 def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
     """Read a paper that search found: its abstract, and in `metadata` authors, journal, year, DOI and retraction."""
     paper = fitted(paper_of(stored_document(request.id.removeprefix("pmid:"), backends), backends), LONGEST_SOURCE)
+    more = ["et al."] if len(paper.authors) > MOST_AUTHORS else []
     metadata = {
-        "authors": names(paper.authors),
+        "authors": ", ".join([*paper.authors[:MOST_AUTHORS], *more]),
         "journal": paper.journal,
         "year": str(paper.year or ""),
         "doi": paper.doi,

@@ -83,17 +83,13 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
         request.job_id,
     )
     log_report(log, "ingest", report, project=request.project, failed=report.cursor.failed)
-    return _result(request.project, report, backends)
-
-
-def _result(project_id: str, report: IngestReport, backends: Backends) -> IngestResult:
-    cursor, project = report.cursor, backends.projects.get(project_id)
+    cursor, project = report.cursor, backends.projects.get(request.project)
     return IngestResult.of(
         report,
         cursor,
         chunks_written=cursor.chunks,
         documents_processed=cursor.processed,
-        project=project_id,
+        project=request.project,
         dense_model=project.embed_model,
         sparse_model=SPARSE_MODEL if project.hybrid_enabled else None,
         duration_seconds=round(cursor.seconds, 3),

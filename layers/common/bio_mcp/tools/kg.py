@@ -373,12 +373,8 @@ def herb(backends: Backends, id: str) -> Herb:
     node = resolve(id, backends.graph, NodeType.HERB)
     found, left_out = relations(node, backends.graph)
     retracted = flagged({pmid for each in found for pmid in pmids_of(each.edge)}, backends)
-    return _fitted(herb_of(node, found, left_out, list(flag_warnings(retracted))))
-
-
-def _fitted(answer: Herb) -> Herb:
-    """The herb within the length of an answer: first its other relations go, then indications, then constituents."""
-    for field in ("relations", "indications", "constituents"):
+    answer = herb_of(node, found, left_out, list(flag_warnings(retracted)))
+    for field in ("relations", "indications", "constituents"):  # the last go where the answer is too long
         answer = answer_size.within(answer, field, answer_size.DEFAULT - answer_size.AUDIT)
     return answer
 

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
@@ -421,18 +420,16 @@ def describe_server(contact: ConnectionStatus) -> ServerStatus:
 def _operational(contact: ConnectionStatus) -> OperationalStatus:
     """The connection's status: Failing when the last request failed, Unknown before the first."""
     status = "Unknown" if contact.last is None else "Nominal" if contact.last == contact.answered else "Failing"
+    times = (contact.last, contact.answered, contact.failed)
+    last, answered, failed = (instant(each) if each else None for each in times)
     return OperationalStatus(
-        lastNcbiConnectivityCheck=_instant(contact.last),
+        lastNcbiConnectivityCheck=last,
         ncbiStatus=status,
         internalQueueLength=contact.waiting,
         budgetLeft=contact.left,
-        lastSuccess=_instant(contact.answered),
-        lastFailure=_instant(contact.failed),
+        lastSuccess=answered,
+        lastFailure=failed,
     )
-
-
-def _instant(moment: datetime | None) -> str | None:
-    return instant(moment) if moment else None
 
 
 def statistics(database: EntrezDatabase) -> PubmedStatistics:

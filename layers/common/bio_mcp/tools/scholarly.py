@@ -267,12 +267,8 @@ def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
         publishedAs=_links(work.articles, statuses),
         preprints=_links(work.preprints, statuses),
         retraction=graver(by_crossref, statuses.get(work.pmid, RetractionStatus.UNKNOWN)),
-        notices=[_notice(each) for each in work.notices or ()],
+        notices=[PublishedNotice.of(each, assertedBy=each.source) for each in work.notices or ()],
     )
-
-
-def _notice(notice: Notice) -> PublishedNotice:
-    return PublishedNotice.of(notice, assertedBy=notice.source)
 
 
 @live_tool(
@@ -299,7 +295,9 @@ def noted_answer(project: str, noted: Noted) -> NoticesAnswer:
     """What was noted about a project."""
     works = [
         NotedWork.of(
-            each.document.work, retraction=each.status, notices=[_notice(one) for one in each.document.notices]
+            each.document.work,
+            retraction=each.status,
+            notices=[PublishedNotice.of(one, assertedBy=one.source) for one in each.document.notices],
         )
         for each in noted.documents
     ]
