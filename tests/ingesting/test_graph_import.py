@@ -148,7 +148,10 @@ def test_progress_counts_what_is_written():
 
 
 def test_a_failed_write_of_the_laptops_store_leaves_nothing_of_it(tmp_path, closed):
-    graph = SqliteGraph(closed(Database(tmp_path, max_pages=40)))
+    database = closed(Database(tmp_path))
+    with database.reading() as connection:
+        connection.execute("PRAGMA max_page_count = 40")
+    graph = SqliteGraph(database)
     many = [Node(f"H{n}", NodeType.HERB, {"en": "x" * 400 + str(n)}) for n in range(2_000)]
     with pytest.raises(StoreFailed):
         import_graph(items(*many), graph)

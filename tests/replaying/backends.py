@@ -4,7 +4,6 @@ import weakref
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
-from bio_mcp.literature import serial
 from bio_mcp.literature.records import Document
 from bio_mcp.recording import CallRecorder
 from tests.support.memory_corpus import Corpus, article
@@ -29,7 +28,7 @@ class RecordedCorpus(Corpus):
         super().__init__()
         self.database = Database(directory)
         weakref.finalize(self, self.database.close)
-        self.documents = SqliteDocuments(self.database, serial)
+        self.documents = SqliteDocuments(self.database)
         for each in articles:
             self.store(each, 1)
 

@@ -20,7 +20,6 @@ from bio_mcp.adapters.aws.news import DynamoNews
 from bio_mcp.adapters.aws.projects import DynamoProjectDocuments, DynamoProjects, DynamoScreenings
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoAudit, DynamoCheckpoints, DynamoJobs, DynamoLeases
-from bio_mcp.literature import serial
 from tests.support.aws_tables import make_queues, make_table
 
 NOBODY = {
@@ -99,7 +98,7 @@ class AwsPorts:
     @cached_property
     def documents(self):
         table = self.table("DocumentsTable")
-        return DynamoDocuments(self.dynamodb, table, lambda: self.blobs, serial, clock=self.clock)
+        return DynamoDocuments(self.dynamodb, table, lambda: self.blobs, clock=self.clock)
 
     @property
     def resolve(self):

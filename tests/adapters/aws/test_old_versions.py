@@ -6,13 +6,12 @@ import pytest
 
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.errors import NotFound
-from bio_mcp.literature import serial
 from tests.adapters.aws.dying import Dying, Killed
 from tests.adapters.aws.test_large_values import LONG, document, stored
 
 
 def over(ports, client):
-    return DynamoDocuments(client, ports.documents._table.name, lambda: ports.blobs, serial)
+    return DynamoDocuments(client, ports.documents._table.name, lambda: ports.blobs)
 
 
 class Overtaking:

@@ -15,7 +15,6 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.live_index import FEW_DEAD
 from bio_mcp.errors import Conflict, ModelMismatch, NotFound
-from bio_mcp.literature import serial
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.embedded.chunk_writer import SIZE
@@ -134,7 +133,7 @@ def test_a_killed_writer_leaves_each_document_old_or_new_and_nothing_acknowledge
         assert set(written.values()) == {SIZE}
         assert len(written) == 3
         assert {f"all v{n}" for n in range(last - 1, last + 1)} <= written.keys()
-        assert check(Database(tmp_path), serial).problems == ()
+        assert check(Database(tmp_path)).problems == ()
 
 
 def test_threads_that_write_rebuild_and_drop_at_once_leave_a_sound_collection(collections, tmp_path):
@@ -168,7 +167,7 @@ def test_threads_that_write_rebuild_and_drop_at_once_leave_a_sound_collection(co
     for each in threads:
         each.join()
     assert failures == []
-    assert check(Database(tmp_path), serial).problems == ()
+    assert check(Database(tmp_path)).problems == ()
     assert len(found(collections_in(Database(tmp_path)))) == collections.count(ONE)
 
 
@@ -209,7 +208,7 @@ def test_a_rebuild_of_a_collection_that_is_dropped_meanwhile_is_a_conflict_and_l
     with pytest.raises(Conflict):
         collections.rebuild(ONE, "n", DIM, drops)
     assert collections.model(ONE) is None
-    assert check(Database(tmp_path), serial).problems == ()
+    assert check(Database(tmp_path)).problems == ()
 
 
 def test_a_stopped_rebuild_is_continued_where_it_stopped(collections):

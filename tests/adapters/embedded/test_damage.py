@@ -13,7 +13,6 @@ import pytest
 from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.errors import Conflict, Failure, IndexUnavailable
-from bio_mcp.literature import serial
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.passages import PassageQuery
@@ -61,7 +60,7 @@ def corpus(whole, tmp_path):
 def problems(path):
     database = Database(path.parent)
     try:
-        return check(database, serial).problems
+        return check(database).problems
     except Failure as failure:
         return (str(failure),)
     finally:

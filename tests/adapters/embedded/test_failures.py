@@ -11,7 +11,6 @@ from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import IndexUnavailable, StoreFailed
-from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.embedded.engine import passages_in
@@ -26,7 +25,7 @@ def documents(*pmids, title="t"):
 def filled(tmp_path):
     """A directory with a corpus of three documents, closed."""
     database = Database(tmp_path)
-    SqliteDocuments(database, serial).put(documents(1, 2, 3))
+    SqliteDocuments(database).put(documents(1, 2, 3))
     passages = passages_in(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry(str(n), "x") for n in range(1, 300)])
@@ -45,7 +44,7 @@ def test_every_commit_is_synced_to_the_disk_on_every_connection(filled):
 
 def test_a_locked_corpus_says_so_and_can_be_tried_again(filled):
     database = Database(filled, busy_timeout_s=0.01)
-    store, passages = SqliteDocuments(database, serial), passages_in(database)
+    store, passages = SqliteDocuments(database), passages_in(database)
     with Database(filled).writing():
         with pytest.raises(StoreFailed, match="try again") as failure:
             store.put(documents(4))
@@ -62,7 +61,7 @@ def test_a_corpus_overwritten_by_something_else_is_left_as_it_is(tmp_path):
     (tmp_path / FILE).write_bytes(b"no database at all " * 1_000)
     before = (tmp_path / FILE).read_bytes()
     with pytest.raises(StoreFailed, match="bio-mcp doctor") as failure:
-        SqliteDocuments(Database(tmp_path), serial).count()
+        SqliteDocuments(Database(tmp_path)).count()
     assert not failure.value.retryable
     assert (tmp_path / FILE).read_bytes() == before
     assert str(tmp_path) not in str(failure.value)
@@ -78,14 +77,16 @@ def test_a_corpus_with_torn_pages_is_reported_and_left_as_it_is(filled):
         passages.hybrid_search(PassageQuery((("x", 1.0),), None))
     assert not failure.value.retryable
     with pytest.raises(StoreFailed, match="damaged"):
-        SqliteDocuments(Database(filled), serial).get_many(["1", "2"])
+        SqliteDocuments(Database(filled)).get_many(["1", "2"])
     assert path.read_bytes() == torn
 
 
 def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     pages = (filled / FILE).stat().st_size // 16_384
-    database = Database(filled, max_pages=pages + 2)
-    store, passages = SqliteDocuments(database, serial), passages_in(database)
+    database = Database(filled)
+    with database.reading() as connection:
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    store, passages = SqliteDocuments(database), passages_in(database)
     big = [Document(Article(str(n), title=os.urandom(4_000).hex()), "hash") for n in range(10, 60)]
     with pytest.raises(StoreFailed, match="free some space"):
         store.put(big)
@@ -97,13 +98,13 @@ def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     assert passages.count()[0] == 299
     assert len(passages.hybrid_search(PassageQuery((("y", 1.0),), None))) == 0
     store.put(documents(4))
-    assert check(database, serial).problems == ()
+    assert check(database).problems == ()
 
 
 def test_a_directory_that_is_a_file_is_refused_with_advice(tmp_path):
     (tmp_path / "home").write_text("")
     with pytest.raises(StoreFailed, match="data directory") as failure:
-        SqliteDocuments(Database(tmp_path / "home"), serial).count()
+        SqliteDocuments(Database(tmp_path / "home")).count()
     assert str(tmp_path) not in str(failure.value)
     assert not failure.value.retryable
 
@@ -111,11 +112,11 @@ def test_a_directory_that_is_a_file_is_refused_with_advice(tmp_path):
 def test_a_corpus_that_is_a_directory_cannot_be_opened(tmp_path):
     (tmp_path / FILE).mkdir()
     with pytest.raises(StoreFailed, match="cannot be opened"):
-        SqliteDocuments(Database(tmp_path), serial).count()
+        SqliteDocuments(Database(tmp_path)).count()
 
 
 def test_a_data_directory_that_is_not_there_is_made(tmp_path):
-    assert SqliteDocuments(Database(tmp_path / "a" / "b"), serial).count() == 0
+    assert SqliteDocuments(Database(tmp_path / "a" / "b")).count() == 0
 
 
 def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(filled):
@@ -126,10 +127,10 @@ def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(f
     database = Database(filled, migrations=newer)
     with database.reading() as connection:
         assert connection.execute("SELECT count(*) FROM notes").fetchone() == (3,)
-    assert SqliteDocuments(database, serial).count() == 3
+    assert SqliteDocuments(database).count() == 3
     before = (filled / FILE).read_bytes()
     with pytest.raises(StoreFailed, match="newer bio-mcp") as failure:
-        SqliteDocuments(Database(filled), serial).count()
+        SqliteDocuments(Database(filled)).count()
     assert not failure.value.retryable
     assert (filled / FILE).read_bytes() == before
 
@@ -137,8 +138,8 @@ def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(f
 def test_a_step_that_fails_leaves_the_old_schema(filled):
     broken = (*MIGRATIONS, "CREATE TABLE notes (note TEXT);\nINSERT INTO nowhere VALUES (1)")
     with pytest.raises(StoreFailed, match="damaged"):  # what a step cannot find has been lost
-        SqliteDocuments(Database(filled, migrations=broken), serial).count()
-    assert SqliteDocuments(Database(filled), serial).count() == 3
+        SqliteDocuments(Database(filled, migrations=broken)).count()
+    assert SqliteDocuments(Database(filled)).count() == 3
 
 
 def test_another_programs_database_is_refused(tmp_path):
@@ -146,28 +147,28 @@ def test_another_programs_database_is_refused(tmp_path):
         other.execute("CREATE TABLE bookmarks (url TEXT)")
     other.close()
     with pytest.raises(StoreFailed, match="another program"):
-        SqliteDocuments(Database(tmp_path), serial).count()
+        SqliteDocuments(Database(tmp_path)).count()
 
 
 def test_an_entry_whose_vectors_are_gone_is_found_by_the_check(filled):
     database = Database(filled)
-    assert check(database, serial).problems == ()
+    assert check(database).problems == ()
     with database.writing() as connection:
         connection.execute("DELETE FROM vectors WHERE pmid = 7")
-    assert check(database, serial).problems == ("1 index entries without vectors",)
+    assert check(database).problems == ("1 index entries without vectors",)
 
 
 def test_what_is_stored_and_not_indexed_is_waiting(filled):
     database = Database(filled)
-    found = check(database, serial)
+    found = check(database)
     assert (found.articles, found.indexed, found.waiting) == (3, 299, 3)
-    SqliteDocuments(database, serial).mark_indexed({"1": 1, "2": 1})
-    assert check(database, serial).waiting == 1
+    SqliteDocuments(database).mark_indexed({"1": 1, "2": 1})
+    assert check(database).waiting == 1
 
 
 def test_threads_share_one_database(filled):
     database = Database(filled)
-    passages, store = passages_in(database), SqliteDocuments(database, serial)
+    passages, store = passages_in(database), SqliteDocuments(database)
     failures = []
 
     def work(thread):

@@ -10,7 +10,6 @@ import pytest
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.literature import serial
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.embedded.writer import SIZE, pmids
@@ -61,8 +60,8 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged_and_leaves_no_half_b
         whole = {pmid for batch in acknowledged for pmid in pmids(batch)}
         assert whole <= found
         assert len(found - whole) <= SIZE
-        assert found <= SqliteDocuments(database, serial).heads(sorted(found)).keys()
-        assert check(database, serial).problems == ()
+        assert found <= SqliteDocuments(database).heads(sorted(found)).keys()
+        assert check(database).problems == ()
     database.close()
 
 
@@ -80,7 +79,7 @@ def test_two_writers_take_turns(tmp_path):
         done = [writer.next_batch() for _ in range(15) for writer in (one, other)]
         found = indexed(reader)
     assert {pmid for batch in done for pmid in pmids(batch)} <= found
-    assert check(Database(tmp_path), serial).problems == ()
+    assert check(Database(tmp_path)).problems == ()
 
 
 USE_IT = """

@@ -11,7 +11,6 @@ from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import StoreFailed
-from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.embedded.engine import passages_in
@@ -32,7 +31,7 @@ def earlier(tmp_path):
     passages = passages_in(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry("1", "x")])
-    SqliteDocuments(database, serial).put(documents(1))
+    SqliteDocuments(database).put(documents(1))
     database.close()
     return shutil.copy(home / FILE, tmp_path / "earlier")
 
@@ -41,7 +40,7 @@ def earlier(tmp_path):
 def database(tmp_path, earlier):
     """The corpus, in use, with a write-ahead log that holds PMID 2."""
     database = Database(tmp_path / "home")
-    SqliteDocuments(database, serial).put(documents(2))
+    SqliteDocuments(database).put(documents(2))
     passages_in(database).upsert_chunks([entry("2", "x")])
     return database
 
@@ -57,7 +56,7 @@ def stored(database):
 
 
 def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(database, earlier):
-    store, passages = SqliteDocuments(database, serial), passages_in(database)
+    store, passages = SqliteDocuments(database), passages_in(database)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "2"}
     put_back(database, earlier)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1"}
@@ -66,7 +65,7 @@ def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(da
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "3"}
     database.close()
     assert stored(database) == [1, 3]
-    assert check(database, serial).problems == ()
+    assert check(database).problems == ()
 
 
 def test_a_write_into_a_file_that_has_been_replaced_is_not_acknowledged(database, earlier):
@@ -78,13 +77,13 @@ def test_a_write_into_a_file_that_has_been_replaced_is_not_acknowledged(database
     with pytest.raises(StoreFailed, match="repeat the call") as failure:
         write_and_put_back()
     assert failure.value.retryable
-    SqliteDocuments(database, serial).put(documents(4))
+    SqliteDocuments(database).put(documents(4))
     database.close()
     assert stored(database) == [1, 4]
 
 
 def test_a_corpus_of_an_earlier_schema_is_brought_up_to_date_when_it_is_put_back(database, tmp_path):
-    assert SqliteDocuments(database, serial).count() == 2
+    assert SqliteDocuments(database).count() == 2
     older = Database(tmp_path / "older", migrations=MIGRATIONS[:-1])
     with database.reading() as today, older.writing() as connection:
         for table in ("heads", "articles"):
@@ -92,12 +91,12 @@ def test_a_corpus_of_an_earlier_schema_is_brought_up_to_date_when_it_is_put_back
             connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
     older.close()
     put_back(database, tmp_path / "older" / FILE)
-    assert SqliteDocuments(database, serial).count() == 1
-    assert check(database, serial).problems == ()
+    assert SqliteDocuments(database).count() == 1
+    assert check(database).problems == ()
 
 
 def test_a_corpus_that_was_moved_away_is_missed_and_not_recreated(database, tmp_path):
-    store = SqliteDocuments(database, serial)
+    store = SqliteDocuments(database)
     (database.directory / FILE).rename(tmp_path / "away")
     with pytest.raises(StoreFailed, match="no longer where it was") as failure:
         store.put(documents(5))

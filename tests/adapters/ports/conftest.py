@@ -23,7 +23,6 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteLeases,
     SqliteNews,
 )
-from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.published import PublishedPorts
@@ -89,7 +88,7 @@ class EmbeddedPorts:
 
     def __init__(self, directory, clock):
         self.database = Database(directory)
-        self.documents = SqliteDocuments(self.database, serial, clock)
+        self.documents = SqliteDocuments(self.database, clock)
         self.resolve = self.documents.resolve
         self.passages = passages_in(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)

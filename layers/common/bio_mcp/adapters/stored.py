@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
 from bio_mcp.graph.nodes import Edge, Node, to_record
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.notices import Notice
-from bio_mcp.literature.records import Article, ChangeKind
+from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints, NewsEntry
 from bio_mcp.ports.stores import ReviewSearch, ScreeningLabel
@@ -130,16 +130,6 @@ def entry_at(position: str) -> NewsEntry:
 
 
 OLD_VERSIONS = 5  # of a paper, that are stored beside its newest
-
-
-class Codec(Protocol):
-    """Converts an article to bytes and back; the result equals the original."""
-
-    def dumps(self, article: Article, /) -> bytes:
-        """The article as bytes."""
-
-    def loads(self, blob: bytes, /) -> Article:
-        """The article that `dumps` encoded. Raises `StoreFailed` for other bytes."""
 
 
 def utc_day(seconds: float) -> date:

@@ -24,13 +24,6 @@ def _dynamodb(path: str, table: str) -> Row:
     return lambda own: load(path)(own.dynamodb, own.settings.needed(table), lambda: own.blobs)
 
 
-def _documents(own: "Aws") -> Any:
-    from bio_mcp.literature import serial
-
-    documents, table = load("bio_mcp.adapters.aws.documents:DynamoDocuments"), own.settings.needed("table_documents")
-    return documents(own.dynamodb, table, lambda: own.blobs, serial)
-
-
 def _in_bucket(path: str) -> Row:
     """Files in the bucket, "module:Class"."""
     return lambda own: load(path)(own.s3, own.settings.needed("bucket"))
@@ -113,7 +106,7 @@ TABLE: Table = {
     **SHARED,
     "checks": lambda own: partial(_checks, own),
     "scratch": lambda own: partial(scratch, own, Path(tempfile.gettempdir()) / "bio-mcp-scratch"),
-    "documents": _documents,
+    "documents": _dynamodb("bio_mcp.adapters.aws.documents:DynamoDocuments", "table_documents"),
     "indexes": lambda own: indexes.published_indexes(own) if own.in_s3 else indexes.indexes(own.settings),
     "collections": lambda own: (
         indexes.collections_in(own.published_projects) if own.in_s3 else indexes.collections(own.settings)

@@ -37,12 +37,6 @@ def _indexes(own: "Embedded") -> Any:
     return indexes.corpus_indexes(own.database, own.opened)
 
 
-def _documents(own: "Embedded") -> Any:
-    from bio_mcp.literature import serial
-
-    return load("bio_mcp.adapters.embedded.documents:SqliteDocuments")(own.database, serial)
-
-
 def _collections(own: "Embedded") -> Any:
     if own.settings.opensearch_url:
         return indexes.collections(own.settings)
@@ -92,7 +86,6 @@ def _checks(own: Any) -> list[Finding]:
     """Check the data directory, the files in it, the queue, Zotero, and what recognises text in scans."""
     from bio_mcp.adapters.embedded import integrity
     from bio_mcp.adapters.parsers.scans import text_recognition
-    from bio_mcp.literature import serial
 
     def index_file() -> Finding:
         """What a start reads in place of the corpus file whose index is searched."""
@@ -101,7 +94,7 @@ def _checks(own: Any) -> list[Finding]:
 
     return [
         examine("data directory", lambda: integrity.data_directory(own.home)),
-        examine("database", lambda: integrity.database(integrity.check(own.database, serial))),
+        examine("database", lambda: integrity.database(integrity.check(own.database))),
         *([] if own.settings.opensearch_url else [examine("index file", index_file)]),
         examine("queue", lambda: integrity.queue(own.continuations, own.jobs)),
         *zotero_checks(own),
@@ -114,7 +107,7 @@ TABLE: Table = {
     "checks": lambda own: partial(_checks, own),
     "scratch": lambda own: partial(scratch, own, own.home / "scratch"),
     "database": _file("bio_mcp.adapters.embedded.database:Database"),
-    "documents": _documents,
+    "documents": _sqlite("bio_mcp.adapters.embedded.documents:SqliteDocuments"),
     "indexes": _indexes,
     "checkpoints": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteCheckpoints"),
     "news": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteNews"),

@@ -27,7 +27,8 @@ from bio_mcp.adapters.aws.table import (
     in_parallel,
 )
 from bio_mcp.adapters.retry import retry
-from bio_mcp.adapters.stored import OLD_VERSIONS, Codec, key, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.adapters.stored import OLD_VERSIONS, key, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.literature import serial
 from bio_mcp.literature.identifiers import paper_identifiers
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports.stores import Blobs, StoredDay
@@ -51,11 +52,9 @@ class DynamoDocuments(DynamoStore):
     WHAT = "papers"
     FOLDER = "articles"
 
-    def __init__(
-        self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], codec: Codec, **options: Any
-    ) -> None:
+    def __init__(self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], **options: Any) -> None:
         super().__init__(client, table, blobs, **options)
-        self._codec, self._old_bodies = codec, LargeValues(blobs, self.FOLDER, inline=INLINE)
+        self._old_bodies = LargeValues(blobs, self.FOLDER, inline=INLINE)
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -66,7 +65,7 @@ class DynamoDocuments(DynamoStore):
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         found = {}
         for pmid, item in self._items(pmids, WHOLE).items():
-            head, article = _head(item), self._codec.loads(self._contents.of(item))
+            head, article = _head(item), serial.loads(self._contents.of(item))
             found[pmid] = Document(article, head.content_hash, head.version, head.indexed_version)
         return found
 
@@ -100,7 +99,7 @@ class DynamoDocuments(DynamoStore):
         stored, old = self._stored(str(number))
         for each in (stored, *old) if stored else ():
             if each["version"] == version:
-                return Document(self._codec.loads(self._old_bodies.of(each)), each["content_hash"], version)
+                return Document(serial.loads(self._old_bodies.of(each)), each["content_hash"], version)
         raise unknown_version(pmid, version)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
@@ -199,7 +198,7 @@ class DynamoDocuments(DynamoStore):
             "pmid_version": document.article.pmid_version,
             "date_revised": revised.isoformat() if revised else None,
             LISTED: list(paper_identifiers(document.article)),
-            **self._contents.attributes(self._codec.dumps(document.article)),
+            **self._contents.attributes(serial.dumps(document.article)),
         }
 
     def _replace(self, item: Item, mark: int) -> bool:

@@ -8,8 +8,8 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -179,11 +179,7 @@ class Connection(sqlite3.Connection):
     file: Identity = ()
     log: Identity | None = None
     read_only = False
-
-    @cached_property
-    def numbers(self) -> Numbers:
-        """What this connection remembers of the numbers of terms and facets."""
-        return Numbers()
+    numbers: Numbers
 
     def refers_to(self, path: Path) -> bool:
         """Whether the file at `path` is still the one that this connection has open."""
@@ -192,7 +188,7 @@ class Connection(sqlite3.Connection):
     def record_log(self, path: Path) -> None:
         """Record the identity of this file's write-ahead log."""
         if self.log is None and not self.read_only:
-            self.log = identity(_log(path), read_only=False)
+            self.log = identity(Path(f"{path}-wal"), read_only=False)
 
     def close_replaced(self, path: Path) -> None:
         """Close a connection whose file was replaced at `path`, and remove the old file's write-ahead log.
@@ -200,10 +196,10 @@ class Connection(sqlite3.Connection):
         SQLite would leave that log in place and apply it to the new file. It is removed while this connection still has
         it open, so its inode cannot belong to the new file's log.
         """
-        log = _log(path)
+        log = Path(f"{path}-wal")
         if self.log is not None and self.log == identity(log, read_only=False) and path.exists():
             log.unlink(missing_ok=True)
-            path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+            Path(f"{path}-shm").unlink(missing_ok=True)
         self.close()
 
 
@@ -222,12 +218,18 @@ def connect(path: Path, timeout_s: float, factory: type[Connection] = Connection
 
     A file that is not writable is opened read-only. Raises `StoreFailed`, or `sqlite3.Error` from SQLite.
     """
-    _make(path)
-    read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    try:
+        make_file(path)
+    except OSError as error:
+        if not path.exists():
+            raise StoreFailed(READ_ONLY, retryable=False) from error
+    read_only, log = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)), Path(f"{path}-wal")
     for _ in range(TRIES):
-        before = identity(path, read_only)
+        before, mode = identity(path, read_only), "ro" if read_only else "rw"
+        if read_only and not (log.exists() and log.stat().st_size):
+            mode = "ro&immutable=1"  # SQLite could not make a write-ahead log
         connection = sqlite3.connect(
-            f"file:{quote(str(path))}?{_mode(path, read_only)}",
+            f"file:{quote(str(path))}?mode={mode}",
             uri=True,
             factory=factory,
             timeout=timeout_s,
@@ -236,31 +238,10 @@ def connect(path: Path, timeout_s: float, factory: type[Connection] = Connection
             cached_statements=256,
         )
         if before is not None and before == identity(path, read_only):
-            connection.file, connection.read_only = before, read_only
+            connection.file, connection.read_only, connection.numbers = before, read_only, Numbers()
             return connection
         connection.close()
     raise StoreFailed(CLOSED)
-
-
-def _make(path: Path) -> None:
-    try:
-        make_file(path)
-    except OSError as error:
-        if not path.exists():
-            raise StoreFailed(READ_ONLY, retryable=False) from error
-
-
-def _mode(path: Path, read_only: bool) -> str:
-    """The mode for SQLite's URI. Read-only without a write-ahead log needs `immutable=1`, as SQLite could not create
-    one."""
-    if not read_only:
-        return "mode=rw"
-    log = _log(path)
-    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
 
 
 FILE = "corpus.sqlite3"
@@ -274,9 +255,8 @@ class Database:
     """Pooled connections to the corpus file in `directory`, opened on first use.
 
     A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither a
-    killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one; `max_pages`
-    limits the file, in pages of 16 KiB. If another file replaces the corpus file, later transactions use that one. A
-    file that is not writable can still be read.
+    killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one. If another
+    file replaces the corpus file, later transactions use that one. A file that is not writable can still be read.
     """
 
     connections = Connection  # what a connection is an object of
@@ -289,12 +269,10 @@ class Database:
         *,
         busy_timeout_s: float = 10.0,
         migrations: Sequence[str] = MIGRATIONS,
-        max_pages: int | None = None,
     ) -> None:
         self.directory = directory
         self._busy_timeout_s = busy_timeout_s
         self._migrations = migrations
-        self._max_pages = max_pages
         self._idle: deque[Connection] = deque()
         self._path = directory / FILE
         self._verified: Identity | None = None  # the file whose application id and schema were checked
@@ -342,7 +320,6 @@ class Database:
 
     @cached_property
     def presence(self) -> Presence:
-        """The mark of this process in the data directory."""
         return presence_in(self.directory)
 
     def close(self) -> None:
@@ -386,21 +363,15 @@ class Database:
 
     def _connect(self) -> Connection:
         connection = connect(self._path, self._busy_timeout_s, self.connections)
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _prepare(self, connection: Connection) -> None:
-        if self._verified != connection.file:
-            self._recognise(connection)
-        for pragma in (f"synchronous = {self.synchronous}", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
-            connection.execute(f"PRAGMA {pragma}")
-        if self._max_pages is not None:
-            connection.execute(f"PRAGMA max_page_count = {self._max_pages}")
+        with ExitStack() as failed:
+            failed.callback(connection.close)
+            if self._verified != connection.file:
+                self._recognise(connection)
+            for pragma in (f"synchronous = {self.synchronous}", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
+                connection.execute(f"PRAGMA {pragma}")
+            failed.pop_all()
         self._verified = connection.file
+        return connection
 
     def _recognise(self, connection: Connection) -> None:
         """Initialise a new file, migrate an older one, and reject a foreign or newer one.
@@ -430,12 +401,11 @@ class Database:
             if connection.read_only:
                 raise StoreFailed(OLDER, retryable=False)
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            self._enable_wal(connection)
+            self._enable_log(connection)
             _migrate(connection, self._migrations)
 
-    def _enable_wal(self, connection: sqlite3.Connection) -> None:
-        """Turn on the write-ahead log, retrying here: SQLite's busy timeout does not cover two processes doing so at
-        once."""
+    def _enable_log(self, connection: sqlite3.Connection) -> None:
+        """Turn on the write-ahead log. SQLite's busy timeout does not cover two processes that do so at once."""
         end = time.monotonic() + self._busy_timeout_s
         while True:
             try:
@@ -454,10 +424,10 @@ class Database:
 
 
 class Store:
-    """A port over the corpus file."""
+    """A port over the corpus file. `clock` returns seconds since 1970 and must agree between processes."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database, self._clock = database, clock
 
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:

@@ -2,15 +2,15 @@
 
 import json
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.stored import OLD_VERSIONS, Codec, key, number, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.adapters.embedded.database import Store
+from bio_mcp.adapters.stored import OLD_VERSIONS, key, number, numbers, unknown_paper, unknown_version, utc_day
+from bio_mcp.literature import serial
 from bio_mcp.literature.identifiers import paper_identifiers
 from bio_mcp.literature.records import Article, Document, Head
 from bio_mcp.ports.stores import StoredDay
@@ -18,15 +18,11 @@ from bio_mcp.ports.stores import StoredDay
 PAGE = 1_000  # PMIDs listed in one transaction
 
 
-class SqliteDocuments:
-    """The port `Documents` over the corpus file. `codec` turns articles into bytes and back. `clock` returns seconds
-    since 1970."""
+_read = lru_cache(maxsize=1024)(serial.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
 
-    def __init__(self, database: Database, codec: Codec, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
-        self._codec = codec
-        self._read = lru_cache(maxsize=1024)(codec.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
+
+class SqliteDocuments(Store):
+    """The port `Documents` over the corpus file."""
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -37,7 +33,7 @@ class SqliteDocuments:
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         columns = "pmid, article, content_hash, version, indexed_version"
         rows = self._selected(columns, "heads JOIN articles USING (pmid)", pmids)
-        return {str(pmid): Document(self._read(article), *others) for pmid, article, *others in rows}
+        return {str(pmid): Document(_read(article), *others) for pmid, article, *others in rows}
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         columns = "pmid, content_hash, version, indexed_version, pmid_version, date_revised"
@@ -55,7 +51,7 @@ class SqliteDocuments:
         return {identifier: str(pmid) for identifier, pmid in rows}
 
     def put(self, documents: Sequence[Document]) -> None:
-        rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
+        rows = [(key(document.article.pmid), serial.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
             counts, written = Counter[bool](), dict[int, Article]()
             for pmid, article, document in rows:
@@ -82,7 +78,7 @@ class SqliteDocuments:
         )
         if row is None:
             raise unknown_version(pmid, version)
-        return Document(self._read(row[0]), row[1], version)
+        return Document(_read(row[0]), row[1], version)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         with self._database.writing() as connection:
@@ -98,8 +94,7 @@ class SqliteDocuments:
             return _delete(connection, "heads", numbers(pmids))
 
     def count(self) -> int:
-        [[total]] = self._database.rows("SELECT count(*) FROM heads")
-        return int(total)
+        return int(self._database.row("SELECT count(*) FROM heads")[0])
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         first = utc_day(self._clock()) - timedelta(days=days - 1)

@@ -15,9 +15,9 @@ from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, size_of, usa
 from bio_mcp.adapters.embedded.paper_rows import PaperRows, abbreviated, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.schema import ENTRY
 from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
-from bio_mcp.adapters.stored import Codec
 from bio_mcp.errors import Failure, IndexUnavailable, NotFound
 from bio_mcp.health import FAIL, OK, WARN, Finding
+from bio_mcp.literature import serial
 from bio_mcp.ports.state import Jobs
 
 WITHOUT = (  # what there may not be without what else: the words for it, its table, the other's, and the column of both
@@ -105,7 +105,7 @@ class Integrity:
     problems: tuple[str, ...]
 
 
-def check(database: Database, codec: Codec) -> Integrity:
+def check(database: Database) -> Integrity:
     """Read every page and row of the corpus file. Raises `StoreFailed` if it cannot be opened at all."""
     problems: list[str] = []
     with database.reading() as connection:
@@ -115,7 +115,7 @@ def check(database: Database, codec: Codec) -> Integrity:
             _wrong_rows,
             _damaged_passages,
             _damaged_chunks,
-            partial(_damaged_papers, codec=codec),
+            _damaged_papers,
             _unreadable_rows,
         )
         for look in looks:
@@ -164,15 +164,15 @@ def _damaged_chunks(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"damaged chunks of the documents {abbreviated(doc_ids)}: ingest them again"
 
 
-def _damaged_papers(connection: sqlite3.Connection, codec: Codec) -> Iterator[str]:
-    pmids = [pmid for pmid, *row in connection.execute(STORED) if not _is_paper(codec, pmid, *row)]
+def _damaged_papers(connection: sqlite3.Connection) -> Iterator[str]:
+    pmids = [pmid for pmid, *row in connection.execute(STORED) if not _is_paper(pmid, *row)]
     if pmids:
         yield f"damaged papers, PMID {abbreviated(pmids)}"
 
 
-def _is_paper(codec: Codec, pmid: int, blob: bytes, version: int, revised: bytes | None) -> bool:
+def _is_paper(pmid: int, blob: bytes, version: int, revised: bytes | None) -> bool:
     try:
-        article = codec.loads(blob)
+        article = serial.loads(blob)
     except Failure:
         return False
     day = article.date_revised.isoformat().encode() if article.date_revised else None

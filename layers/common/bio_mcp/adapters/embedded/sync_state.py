@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bio_mcp.adapters.embedded.database import Database, Presence, Store
+from bio_mcp.adapters.embedded.database import Database, Store
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.adapters.stored import Change, CheckpointsByKey, entry_at, key
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.clock import sortable, utc_now
+from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
 from bio_mcp.ports.state import Checkpoint, Found, Job, KeyCheckpoints, NewsEntry
 
@@ -35,15 +35,12 @@ class NoAnnouncements:
         """Nobody hears it."""
 
 
-class SqliteAudit:
+class SqliteAudit(Store):
     """The port `Audit` over the corpus file."""
 
-    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now) -> None:
-        self._database = database
-        self._now = now
-
     def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
-        row = (self._now().isoformat(), action, subject, json.dumps(before), json.dumps(after), caller)
+        at = datetime.fromtimestamp(self._clock(), UTC).isoformat()
+        row = (at, action, subject, json.dumps(before), json.dumps(after), caller)
         self._database.write(
             "INSERT INTO audit (at, action, subject, before, after, caller) VALUES (?, ?, ?, ?, ?, ?)", row
         )
@@ -146,12 +143,12 @@ MAX_UNANSWERED = 10  # receivers that ended without ack or fail; the event may b
 BACKOFF = Backoff(first_s=2.0, cap_s=900.0)
 
 
-class SqliteContinuations:
+class SqliteContinuations(Store):
     """The port `WorkQueue` over the corpus file.
 
     A received event that is neither acknowledged nor failed becomes due again when its lease ends, or as soon as the
     process that received it has ended. After `max_attempts` it is a dead letter: stored with its last reason and not
-    received again unless it is sent again. `clock` returns seconds and must agree between processes.
+    received again unless it is sent again.
     """
 
     def __init__(
@@ -161,10 +158,8 @@ class SqliteContinuations:
         max_attempts: int = MAX_ATTEMPTS,
         backoff: Backoff = BACKOFF,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._max_attempts = max_attempts
-        self._backoff = backoff
+        super().__init__(database, clock)
+        self._max_attempts, self._backoff = max_attempts, backoff
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
         text = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False)  # equal events, equal texts
@@ -184,8 +179,16 @@ class SqliteContinuations:
         """
         now, presence = self._clock(), self._database.presence
         with self._database.writing() as connection:
-            self._release(connection, now, presence)
-            self._bury(connection, now)
+            query = "SELECT DISTINCT process FROM continuations WHERE state = 'leased' AND due > ?"
+            for (mark,) in connection.execute(query, (now,)).fetchall():
+                if not presence.is_running(mark):
+                    change = "UPDATE continuations SET due = ? WHERE state = 'leased' AND process = ?"
+                    connection.execute(change, (now, mark))
+            connection.execute(  # the event may be what kills its receivers
+                "UPDATE continuations SET state = 'dead', reason = 'the receiver never answered' "
+                "WHERE state = 'leased' AND due <= ? AND (unanswered + 1 >= ? OR attempts >= ?)",
+                (now, MAX_UNANSWERED, self._max_attempts),
+            )
             row = connection.execute(
                 "UPDATE continuations SET unanswered = unanswered + (state = 'leased'), state = 'leased', due = ?, "
                 "attempts = attempts + 1, process = ? WHERE id = ("
@@ -196,7 +199,6 @@ class SqliteContinuations:
         return (f"{row[0]}.{row[1]}", json.loads(row[2])) if row else None
 
     def ack(self, receipt: str) -> None:
-        """Delete a handled event."""
         self._database.write(
             "DELETE FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'", _ids(receipt)
         )
@@ -239,38 +241,17 @@ class SqliteContinuations:
         rows = self._database.rows("SELECT event, reason FROM continuations WHERE state = 'dead' ORDER BY id")
         return [(json.loads(event), reason) for event, reason in rows]
 
-    def _release(self, connection: sqlite3.Connection, now: float, presence: Presence) -> None:
-        """Make due what ended processes had received."""
-        query = "SELECT DISTINCT process FROM continuations WHERE state = 'leased' AND due > ?"
-        for (mark,) in connection.execute(query, (now,)).fetchall():
-            if not presence.is_running(mark):
-                change = "UPDATE continuations SET due = ? WHERE state = 'leased' AND process = ?"
-                connection.execute(change, (now, mark))
-
-    def _bury(self, connection: sqlite3.Connection, now: float) -> None:
-        """Make dead letters of events whose last receivers ended without an answer: the event may be what kills
-        them."""
-        connection.execute(
-            "UPDATE continuations SET state = 'dead', reason = 'the receiver never answered' "
-            "WHERE state = 'leased' AND due <= ? AND (unanswered + 1 >= ? OR attempts >= ?)",
-            (now, MAX_UNANSWERED, self._max_attempts),
-        )
-
 
 def _ids(receipt: str) -> tuple[int, int]:
     row, attempt = receipt.split(".")
     return int(row), int(attempt)
 
 
-class SqliteLeases:
-    """The port `Leases` over the corpus file. `clock` returns seconds and must agree between processes.
+class SqliteLeases(Store):
+    """The port `Leases` over the corpus file.
 
     The lease of a process that has ended is free at once, before it expires, whatever container the process ran in.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def acquire(self, name: str, holder: str, seconds: float) -> bool:
         presence = self._database.presence
@@ -291,15 +272,12 @@ class SqliteLeases:
 PAGE = 1_000  # PMIDs listed in one transaction
 
 
-class SqliteNews:
-    """The port `News` over the corpus file. `clock` returns seconds since 1970.
+class SqliteNews(Store):
+    """The port `News` over the corpus file.
 
     Entries are stamped within the transaction that writes them, later than any other: one that is read never comes
     before one that was. An entry of the same kind, PMID and version is not entered twice.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database, self._clock = database, clock
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
         with self._database.writing() as connection:
