@@ -32,7 +32,6 @@ from benchmarks._corpus_file import AT, DIM, Asked, Judged, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
-from bio_mcp.adapters.embedded import index_file
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
@@ -129,7 +128,7 @@ def updates(work: Path, engine: SqlitePassages, vector: NDArray[np.float32]) -> 
 def measure(work: Path, documents: int, count: int) -> None:
     """Everything about the embedded engine."""
     filled(work, "embedded", documents, 0)
-    index_file.forget(work / INDEX)
+    (work / f"{INDEX}-verified").unlink(missing_ok=True)
     start(work, "start, verifying")
     start(work, "start")
     for name in (INDEX, FILE):

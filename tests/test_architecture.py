@@ -105,7 +105,7 @@ THIRD_PARTIES = {
     "mypy_boto3_lambda": {"adapters.aws"},
     "mypy_boto3_s3": {"adapters.aws"},
     "mypy_boto3_sqs": {"adapters.aws"},
-    "opensearchpy": {"adapters.opensearch.library"},
+    "opensearchpy": {"adapters.opensearch.client"},
     "urllib3": {"adapters.opensearch"},
     "anyio": {"doors"},
     "click": {"doors"},

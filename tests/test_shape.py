@@ -9,8 +9,6 @@ from benchmarks import code
 MODULES = code.sources(Path(__file__).parents[1] / code.PACKAGE)
 MOST_WAYS = 23  # through a function; ruff counts fewer things, and holds them to 8
 SMALL_MODULES = {  # module -> why it stands apart from the only sibling that imports it; at most 20
-    "adapters.embedded.simhash": "arithmetic on bits, measured by itself",
-    "adapters.opensearch.library": "the one place that imports opensearch-py",
     "doors.aws.mcp_function": "a Lambda function, imported by its app.py",
 }
 

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from bio_mcp.adapters.indexes import (
-    check_chunk_vectors,
     check_same_model,
-    no_vector,
+    check_vectors,
     other_collection_model,
     unknown_collection,
+    vectors_of,
 )
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.health import OK, Finding
@@ -182,6 +182,10 @@ class _Collection:
     def of(self, doc_id):
         return [each for each in self.chunks.values() if each.work.doc_id == doc_id]
 
+    def add(self, chunks, vectors):
+        self.chunks.update({each.chunk_id: each for each in chunks})
+        self.vectors.update(zip((each.chunk_id for each in chunks), vectors, strict=True))
+
     def remove(self, chunk_ids):
         for chunk_id in chunk_ids:
             self.chunks.pop(chunk_id)
@@ -213,30 +217,22 @@ class ReferenceCollections:
         while missing := [each.embedded_text for each in stored.chunks.values() if each.embedded_text not in made]:
             page = dict.fromkeys(missing[:PAGE])
             made |= zip(page, embed(list(page)), strict=True)
-            check_chunk_vectors(made, dim)
+            check_vectors(made, dim)
         stored.vectors = {each.chunk_id: made[each.embedded_text] for each in stored.chunks.values()}
         stored.model = (fingerprint, dim)
 
     def replace(self, collection, doc_id, chunks, vectors, model=""):
         stored = self._written(collection, model if vectors else "")
-        check_chunk_vectors(vectors, stored.model[1])
+        check_vectors(vectors, stored.model[1])
         known = {each.embedded_sha256: stored.vectors[each.chunk_id] for each in stored.of(doc_id)}
-        given = {each.chunk_id: vectors.get(each.chunk_id, known.get(each.embedded_sha256)) for each in chunks}
-        for each in chunks:
-            if given[each.chunk_id] is None:
-                raise no_vector(each.chunk_id, each.work.doc_id)
+        chosen = vectors_of(chunks, vectors, known)
         stored.remove([each.chunk_id for each in stored.of(doc_id)])
-        stored.chunks.update({each.chunk_id: each for each in chunks})
-        stored.vectors.update(given)
+        stored.add(chunks, chosen)
 
     def upsert(self, collection, chunks, vectors, model=""):
         stored = self._written(collection, model if vectors else "")
-        check_chunk_vectors(vectors, stored.model[1])
-        for each in chunks:
-            if each.chunk_id not in vectors:
-                raise no_vector(each.chunk_id, each.work.doc_id)
-        stored.chunks.update({each.chunk_id: each for each in chunks})
-        stored.vectors.update({each.chunk_id: vectors[each.chunk_id] for each in chunks})
+        check_vectors(vectors, stored.model[1])
+        stored.add(chunks, vectors_of(chunks, vectors, {}))
 
     def hashes(self, collection, doc_id):
         return {each.chunk_id: each.embedded_sha256 for each in self._read(collection).of(doc_id)}
@@ -252,7 +248,7 @@ class ReferenceCollections:
         semantic = {}
         if query.vector is not None and chunks:
             check_same_model(collection, stored.model[0], query.model, IndexUnavailable)
-            check_chunk_vectors({"of the query": query.vector}, stored.model[1])
+            check_vectors({"of the query": query.vector}, stored.model[1])
             cosines = {each: float(vectors[each] @ query.vector) for each in allowed}
             semantic = best(cosines, query.depth, str)
         return [ChunkMatch(chunks[each], lexical.get(each), semantic.get(each)) for each in {**lexical, **semantic}]

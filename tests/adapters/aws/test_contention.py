@@ -12,8 +12,7 @@ from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoCheckpoints
 from bio_mcp.adapters.opensearch import bulk
-from bio_mcp.adapters.opensearch.bulk import Bulk
-from bio_mcp.adapters.opensearch.client import Busy, OpenSearchTransport
+from bio_mcp.adapters.opensearch.client import BULK_BACKOFF, Busy, OpenSearchTransport
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
 from bio_mcp.literature import serial
@@ -98,8 +97,8 @@ def announcing():
 
 def indexing():
     aws = Contention()
-    writer = Bulk(OpenSearchTransport(aws), aws.backoff(bulk.BACKOFF))
-    return aws, lambda: writer.write("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
+    transport = OpenSearchTransport(aws, bulk_backoff=aws.backoff(BULK_BACKOFF))
+    return aws, lambda: bulk.write(transport, "/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
 
 
 LOOPS = {
@@ -109,7 +108,7 @@ LOOPS = {
     advancing: table.BACKOFF,
     cooling: rate_limit.BACKOFF,
     announcing: messages.BACKOFF,
-    indexing: bulk.BACKOFF,
+    indexing: BULK_BACKOFF,
 }
 
 

@@ -21,7 +21,6 @@ from bio_mcp.adapters.embedded.index_file import (
     PAGE,
     Reason,
     Unusable,
-    forget,
     has_settled,
     is_verified,
     read_arrays,
@@ -216,7 +215,6 @@ def test_a_file_is_opened_where_nothing_can_be_remembered_of_it(tmp_path):
     (tmp_path / "arrays-verified").mkdir()
     assert write_arrays(path, {}, {"x": np.arange(7)})
     assert unused_because(path, once=True) is None
-    forget(path)
     assert not is_verified(path, path.stat())
 
 

@@ -5,11 +5,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.embedded.bm25 import GatheredPostings, Postings, Segments, Texts, best, best_by_bm25, norms
+from bio_mcp.adapters.embedded.bm25 import (
+    GatheredPostings,
+    Postings,
+    Segments,
+    Texts,
+    best,
+    best_by_bm25,
+    norms,
+    packed,
+)
 
 WORDS, DEPTH = 12, 10
 NONE = np.empty(0, np.int32)
 SHARES = 0.9 / (1 + np.arange(WORDS)) ** 1.5  # the first word is in nearly every document, the last in few
+
+
+def postings_of(*columns):
+    return Postings.sorted(packed(*columns))
 
 
 def made_up(seed, rows):
@@ -20,7 +33,7 @@ def made_up(seed, rows):
     for start, end in zip([0, rows // 2, rows * 7 // 8], [rows // 2, rows * 7 // 8, rows], strict=True):
         numbers, terms = np.nonzero(table[start:end])
         frequencies = table[start:end][numbers, terms].astype(np.uint16)
-        segments = segments.plus(Postings.of(terms.astype(np.uint32), (numbers + start).astype(np.int32), frequencies))
+        segments = segments.plus(postings_of(terms.astype(np.uint32), (numbers + start).astype(np.int32), frequencies))
     return segments, table, rng.random(rows) > 0.1 * (seed % 2)
 
 
@@ -56,7 +69,7 @@ def test_the_hits_are_those_of_scoring_every_document(seed, rows, share):
 
 def test_the_postings_of_all_of_pubmed_have_their_own_numbers():
     terms, rows = np.array([40_000_000, 5, 5], np.uint32), np.array([50_000_000, 50_000_000, 7], np.int32)
-    made = Postings.of(terms, rows, np.array([3, 60_000, 4_095], np.uint16))
+    made = postings_of(terms, rows, np.array([3, 60_000, 4_095], np.uint16))
     assert made.terms.tolist() == [5, 40_000_000]
     assert made.rows.tolist() == [7, 50_000_000, 50_000_000]
     assert made.frequencies.tolist() == [4_095, 4_095, 3]
@@ -78,7 +91,7 @@ def test_a_word_of_most_documents_is_looked_up_for_those_alone_that_may_be_hits(
     rare = np.sort(np.random.default_rng(0).choice(rows, 300, replace=False)).astype(np.int32)
     common = np.arange(rows, dtype=np.int32)
     terms = np.repeat(np.array([0, 1], np.uint32), [len(common), len(rare)])
-    segments = Segments().plus(Postings.of(terms, np.concatenate([common, rare]), np.ones(len(terms), np.uint16)))
+    segments = Segments().plus(postings_of(terms, np.concatenate([common, rare]), np.ones(len(terms), np.uint16)))
     own = norms(np.full(rows, 100, np.int32), np.ones(rows, np.bool_), 1.2, 0.5).view(Norms)
     own.taken = []
     found, _ = best_by_bm25(Texts(segments, own, NONE), [(0, 1.0), (1, 1.0)], None, np.arange(rows), 100)
@@ -95,4 +108,4 @@ def test_postings_that_are_gathered_in_parts_are_those_of_all_at_once():
         gathered.add(*(column[place] for column in every))
     for one in (gathered.postings(), segments.whole):
         for name in ("terms", "starts", "rows", "frequencies"):
-            assert getattr(one, name).tolist() == getattr(Postings.of(*every), name).tolist()
+            assert getattr(one, name).tolist() == getattr(postings_of(*every), name).tolist()

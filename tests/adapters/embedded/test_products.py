@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.simhash import with_each_row
+from bio_mcp.adapters.embedded.vector_search import with_each_row
 
 
 @pytest.mark.parametrize(

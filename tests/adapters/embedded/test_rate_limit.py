@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from bio_mcp.adapters.embedded.rate_limit import YIELD_S, SqliteRateLimiter, Turns
+from bio_mcp.adapters.embedded.rate_limit import YIELD_S, SqliteRateLimiter
 from bio_mcp.adapters.embedded.side_files import BUSY_S
 from bio_mcp.adapters.rate_limit import LATE_S, LocalRateLimiter
 from bio_mcp.deadline import NEVER, Deadline
@@ -51,7 +51,7 @@ def test_processes_start_one_after_the_other(pacer_of, clock):
 def test_processes_share_one_file_also_after_it_was_deleted(pacer_of, clock, tmp_path):
     running = pacer_of()
     running.wait(NEVER)
-    (tmp_path / Turns.file).unlink()
+    (tmp_path / SqliteRateLimiter.file).unlink()
     running.wait(NEVER)
     pacer_of().wait(NEVER)
     assert clock.now == 102
@@ -104,7 +104,7 @@ def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(tmp_path, c
 
 def test_what_an_earlier_boot_left_holds_nobody(pacer_of, tmp_path, clock):
     pacer_of().wait(NEVER)
-    with sqlite3.connect(tmp_path / Turns.file) as file:
+    with sqlite3.connect(tmp_path / SqliteRateLimiter.file) as file:
         file.execute("UPDATE turns SET free_at = 1e9, cool_until = 1e9")
     file.close()
     pacer_of().wait(NEVER)
@@ -150,7 +150,7 @@ def test_a_share_whose_process_was_killed_while_it_waited_is_waited_for_no_longe
 
 @pytest.mark.parametrize("damage", ["not a database", "a directory", "locked"])
 def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(pacer_of, tmp_path, clock, caplog, damage):
-    path = tmp_path / Turns.file
+    path = tmp_path / SqliteRateLimiter.file
     if damage == "a directory":
         path.mkdir()
     elif damage == "locked":
@@ -170,7 +170,7 @@ def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(pacer_of
 
 
 def test_a_damaged_file_is_recreated(pacer_of, tmp_path, clock):
-    (tmp_path / Turns.file).write_bytes(b"no database" * 100)
+    (tmp_path / SqliteRateLimiter.file).write_bytes(b"no database" * 100)
     pacer_of().wait(NEVER)
     one, other = pacer_of(), pacer_of()
     one.wait(NEVER)

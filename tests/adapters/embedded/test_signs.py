@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.simhash import BLOCK, HALF, WORD, WORDS, agreement, directions, signs
+from bio_mcp.adapters.embedded.vector_search import COMPARED, HALF, WORD, WORDS, agreement, directions, signs
 
 
 @pytest.mark.parametrize("degrees", [0, 30, 60, 90, 150])
@@ -17,7 +17,7 @@ def test_vectors_differ_in_as_many_signs_as_their_angle_says(degrees):
 
 
 def test_agreement_is_the_signs_that_are_equal_block_by_block():
-    words = np.random.default_rng(0).integers(0, 2**63, (2 * BLOCK + 5, HALF), np.uint64)
+    words = np.random.default_rng(0).integers(0, 2**63, (2 * COMPARED + 5, HALF), np.uint64)
     differing = [
         sum((int(own) ^ int(asked)).bit_count() for own, asked in zip(row, words[7], strict=True)) for row in words
     ]

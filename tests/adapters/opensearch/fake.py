@@ -4,7 +4,6 @@ import json
 
 import urllib3
 
-from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
@@ -52,13 +51,10 @@ class Scripted:
         return made
 
     def transport(self, **bounds):
-        return OpenSearchTransport(self.client(), backoff=self.backoff, **bounds)
-
-    def bulk(self):
-        return Bulk(self.transport(), self.backoff)
+        return OpenSearchTransport(self.client(), backoff=self.backoff, bulk_backoff=self.backoff, **bounds)
 
     def passages(self, flavour=DOMAIN):
-        return OpenSearchPassages(self.transport(), "corpus", Layout(flavour, 1.2, 0.5), bulk=self.bulk())
+        return OpenSearchPassages(self.transport(), "corpus", Layout(flavour, 1.2, 0.5))
 
 
 def item(pmid, status, kind="index", error=None):

@@ -3,7 +3,6 @@
 import itertools
 import os
 
-from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.chunks import CHUNKS
 from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
@@ -30,7 +29,7 @@ def collections_at(
     url: str, corpus: str = "", kind: type[OpenSearchCollections] = OpenSearchCollections
 ) -> OpenSearchCollections:
     """New collections at `url`, or those of `corpus`; the adapter does not wait long before it tries again."""
-    transport = OpenSearchTransport(client(url), backoff=QUICK, read_s=30)
+    transport = OpenSearchTransport(client(url), backoff=QUICK, bulk_backoff=QUICK, read_s=30)
     layout = Layout(DOMAIN, BM25_K1, BM25_B, contents=CHUNKS)
     name = corpus or f"projects-{os.getpid()}-{next(_numbers)}"
-    return kind(transport, name, layout, bulk=Bulk(transport, QUICK))
+    return kind(transport, name, layout)

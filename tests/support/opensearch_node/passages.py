@@ -3,7 +3,6 @@
 import itertools
 import os
 
-from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
@@ -24,8 +23,8 @@ def _made(
     kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "", vectors: str = "float"
 ) -> OpenSearchPassages:
     layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0, contents=PAPERS[vectors])
-    transport = OpenSearchTransport(client(url), backoff=QUICK, read_s=30)
-    return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(transport, QUICK))
+    transport = OpenSearchTransport(client(url), backoff=QUICK, bulk_backoff=QUICK, read_s=30)
+    return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout)
 
 
 class FreshStatistics(OpenSearchPassages):

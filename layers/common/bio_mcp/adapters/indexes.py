@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 
-def check_vectors(vectors: "Mapping[tuple[str, ...], NDArray[np.float32]]", dim: int) -> None:
+def check_vectors(vectors: "Mapping[Any, NDArray[np.float32]]", dim: int) -> None:
     """Raise `ModelMismatch` or `EmbeddingFailed` for vectors that do not fit an index of `dim` numbers. Each is of a
-    chunk, and perhaps of a PMID."""
+    chunk, or of (chunk, PMID)."""
     for vector in vectors.values():
         if vector.shape != (dim,):
             raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
     if vectors and not np.isfinite(np.concatenate(list(vectors.values()))).all():  # all at once: faster
         broken = next(name for name, vector in vectors.items() if not np.isfinite(vector).all())
-        raise EmbeddingFailed(f"The vector of chunk {' of PMID '.join(broken)} is not finite.")
+        name = broken if isinstance(broken, str) else " of PMID ".join(broken)
+        raise EmbeddingFailed(f"The vector of chunk {name} is not finite.")
 
 
 def check_entries(entries: Sequence[Entry], dim: int) -> None:
@@ -67,9 +68,22 @@ def other_model() -> ModelMismatch:
     return ModelMismatch("The question was embedded by another model than the index; configure the same one.")
 
 
-def check_chunk_vectors(vectors: ChunkVectors, dim: int) -> None:
-    """Check the vectors of chunks."""
-    check_vectors({(name,): each for name, each in vectors.items()}, dim)
+def vectors_of(chunks: Iterable[Any], given: ChunkVectors, stored: ChunkVectors, of: str = "") -> list[Any]:
+    """The vector of each chunk: the given one, or the stored one of the same text. Raises `Conflict` for neither.
+
+    `given` are by chunk id, `stored` by the SHA-256 of what was embedded; `of` says whose chunks they are, if not those
+    of a document of a project.
+    """
+    found = []
+    for chunk in chunks:
+        vector = given.get(chunk.chunk_id)
+        if vector is None and (vector := stored.get(chunk.embedded_sha256)) is None:
+            raise Conflict(
+                f"The text of chunk {chunk.chunk_id} of {of or chunk.work.doc_id} is not the one whose vector is "
+                "stored; embed it again."
+            )
+        found.append(vector)
+    return found
 
 
 def other_collection_model(collection: str, indexed: str, configured: str) -> ModelMismatch:
@@ -91,11 +105,6 @@ def check_same_model(collection: str, indexed: str, model: str, failure: type[Fa
 def unknown_collection(collection: str) -> NotFound:
     """The failure for writing to a collection that does not exist."""
     return NotFound(f"There is no collection {collection}: its project was deleted, or never created.")
-
-
-def no_vector(chunk_id: str, of: str) -> Conflict:
-    """The failure for a chunk that came without a vector, while none of the same text is stored."""
-    return Conflict(f"The text of chunk {chunk_id} of {of} is not the one whose vector is stored; embed it again.")
 
 
 def other_index_model(indexed: tuple[str, int], fingerprint: str, dim: int) -> ModelMismatch:

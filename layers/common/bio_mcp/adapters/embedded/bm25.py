@@ -24,7 +24,8 @@ LARGEST = 1 << 25  # a part with more postings is never merged in a patch: that 
 ROW_MASK, MOST_FREQUENT = np.uint64((1 << 26) - 1), (1 << 12) - 1
 
 
-def _packed(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> NDArray[np.uint64]:
+def packed(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    """Postings, which are three parallel arrays in any order, as a number each."""
     packed = terms.astype(np.uint64)
     packed <<= TERM_SHIFT - ROW_SHIFT
     packed |= rows.astype(np.uint64)
@@ -41,11 +42,6 @@ class Postings:
     starts: NDArray[np.int64]
     rows: Rows
     frequencies: NDArray[np.uint16]
-
-    @staticmethod
-    def of(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> "Postings":
-        """Build postings from three parallel arrays in any order."""
-        return Postings.sorted(_packed(terms, rows, frequencies))
 
     @staticmethod
     def sorted(packed: NDArray[np.uint64]) -> "Postings":
@@ -99,7 +95,7 @@ def _blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         first = min(last, terms)
 
 
-EMPTY = Postings.of(np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint16))
+EMPTY = Postings.sorted(np.empty(0, np.uint64))
 
 
 class GatheredPostings:
@@ -114,7 +110,7 @@ class GatheredPostings:
 
     def add(self, terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> None:
         """Add postings, as three parallel arrays in any order."""
-        self._batches.append(_packed(terms, rows, frequencies))
+        self._batches.append(packed(terms, rows, frequencies))
         self._gathered += len(terms)
         if self._gathered > self._at_once:
             self._sort()
@@ -153,10 +149,6 @@ class Segments:
         """The rows that contain `term`, ascending, with its frequencies, in the parts that have it."""
         found = ((part, part.span(term)) for part in self.parts)
         return [(part.rows[span], part.frequencies[span]) for part, span in found if span.stop > span.start]
-
-    def rows(self, term: int) -> Rows:
-        """The rows that contain `term`, ascending."""
-        return np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in self.spans(term))])
 
 
 def lucene_lengths(lengths: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -14,7 +14,7 @@ import numpy as np
 from bio_mcp.adapters.embedded.live_index import NO_YEAR, Conditions, Names, RowBatch, Source
 from bio_mcp.adapters.embedded.paper_rows import BATCH, as_bytes, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.term_ids import term_counts
-from bio_mcp.adapters.indexes import CHUNK_FIELDS, chunk_of, chunk_values, no_vector
+from bio_mcp.adapters.indexes import CHUNK_FIELDS, chunk_of, chunk_values
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ProjectChunk, facets_of, folded_filters, section_of
 
@@ -106,23 +106,20 @@ def head(connection: sqlite3.Connection, name: str) -> Head | None:
 
 
 def write_chunks(
-    connection: sqlite3.Connection, to: Head, chunks: Iterable[ProjectChunk], vectors: Mapping[str, bytes]
+    connection: sqlite3.Connection, to: Head, chunks: Sequence[ProjectChunk], vectors: "Sequence[NDArray[np.float32]]"
 ) -> None:
-    """Add chunks whose ids are free, each with the vector of its id, in the caller's transaction."""
-    new = list(chunks)
-    terms = [chunk.terms for chunk in new]
+    """Add chunks whose ids are free, each with its vector, in the caller's transaction."""
+    terms = [chunk.terms for chunk in chunks]
     known = _term_numbers(connection, to.collection, set(chain.from_iterable(terms)))
     numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(terms)), np.int64)
     lengths = list(map(len, terms))
-    for chunk, length, counts in zip(new, lengths, term_counts(numbers, lengths), strict=True):
+    for chunk, vector, length, counts in zip(chunks, vectors, lengths, term_counts(numbers, lengths), strict=True):
         row = _row(chunk, length, *counts)
         crc = chunk_checksum(*as_bytes(row))
         number = connection.execute(_INSERT, (None, to.collection, *row, crc)).lastrowid
-        text, vector = _json(chunk_values(chunk, _FIELDS)), vectors[chunk.chunk_id]
+        text, blob = _json(chunk_values(chunk, _FIELDS)), vector.astype("<f4").tobytes()
         connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", (number, text, crc32(text.encode())))
-        connection.execute(
-            "INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, vector, crc32(vector))
-        )
+        connection.execute("INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, blob, crc32(blob)))
 
 
 def delete_chunks(connection: sqlite3.Connection, collection: int, ids: Sequence[int]) -> None:
@@ -136,20 +133,6 @@ def delete_chunks(connection: sqlite3.Connection, collection: int, ids: Sequence
         f"AND {within}",
         (collection, listed),
     )
-
-
-def vectors_of(
-    chunks: Iterable[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]", stored: Mapping[str, bytes]
-) -> dict[str, bytes]:
-    """Chunk id -> vector as bytes: the given one, or the stored one of the same text. Raises `Conflict` for neither."""
-    found = {}
-    for chunk in chunks:
-        vector = vectors.get(chunk.chunk_id)
-        blob = stored.get(chunk.embedded_sha256) if vector is None else vector.astype("<f4").tobytes()
-        if blob is None:
-            raise no_vector(chunk.chunk_id, chunk.work.doc_id)
-        found[chunk.chunk_id] = blob
-    return found
 
 
 def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) -> ProjectChunk:

@@ -6,10 +6,12 @@ A build is a collection's vectors by one model. Another one is written beside th
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
+
+import numpy as np
 
 from bio_mcp.adapters.embedded.chunk_rows import (
     TERM_NUMBERS,
@@ -20,18 +22,18 @@ from bio_mcp.adapters.embedded.chunk_rows import (
     delete_chunks,
     head,
     intact_chunks,
-    vectors_of,
     write_chunks,
 )
 from bio_mcp.adapters.embedded.database import Connection, Database
 from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, T, search, weights_of_terms
 from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.adapters.indexes import (
-    check_chunk_vectors,
     check_same_model,
+    check_vectors,
     other_collection_model,
     rebuild_overtaken,
     unknown_collection,
+    vectors_of,
 )
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
@@ -39,7 +41,7 @@ from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVector
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-
+E = TypeVar("E")
 PAGE = 256  # chunks embedded at a time
 
 _MISSING = (
@@ -61,33 +63,6 @@ def switch(connection: sqlite3.Connection, of: Head, build: int) -> None:
     others = "SELECT id FROM collection_builds WHERE collection = ? AND id <> ?"
     connection.execute(f"DELETE FROM collection_vectors WHERE build IN ({others})", (of.collection, build))  # noqa: S608
     connection.execute("DELETE FROM collection_builds WHERE collection = ? AND id <> ?", (of.collection, build))
-
-
-def rebuild(
-    database: Database, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]"
-) -> None:
-    """Embed every chunk into another build, then search that one. A build that was begun before is continued."""
-    build, made = 0, dict[int, bytes]()
-    while True:
-        with database.writing(IndexUnavailable) as connection:
-            of = head(connection, collection)
-            if of is None:
-                raise rebuild_overtaken(collection) if build else unknown_collection(collection)
-            build = build or _begun(connection, of, fingerprint, dim)
-            if not connection.execute("SELECT 1 FROM collection_builds WHERE id = ?", (build,)).fetchone():
-                raise rebuild_overtaken(collection)
-            connection.executemany(  # but of a chunk that was replaced meanwhile
-                "INSERT OR REPLACE INTO collection_vectors SELECT ?, id, ?, ? FROM collection_chunks WHERE id = ?",
-                [(build, vector, crc32(vector), number) for number, vector in made.items()],
-            )
-            page = connection.execute(_MISSING, (build, of.collection, PAGE)).fetchall() if of.build != build else []
-            if not page:
-                if of.build != build:  # else another process has finished it
-                    switch(connection, of, build)
-                return
-        vectors = embed([decoded_row(*row[1:]).embedded_text for row in page])
-        check_chunk_vectors({row[1]: vector for row, vector in zip(page, vectors, strict=True)}, dim)
-        made = {row[0]: vector.astype("<f4").tobytes() for row, vector in zip(page, vectors, strict=True)}
 
 
 def _begun(connection: sqlite3.Connection, of: Head, fingerprint: str, dim: int) -> int:
@@ -142,29 +117,60 @@ class SqliteCollections:
             return True
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        def read(_connection: Connection, of: Head) -> tuple[str, int] | None:
-            return of.model, of.dim
-
-        return self._read(collection, read, None)
+        return self._read(collection, lambda _, of: (of.model, of.dim), None)
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
-        rebuild(self._database, collection, fingerprint, dim, embed)
+        """Embed every chunk into another build, then search that one. A build that was begun before is continued."""
+        build, made = 0, dict[int, bytes]()
+        while True:
+            with self._database.writing(IndexUnavailable) as connection:
+                of = head(connection, collection)
+                if of is None:
+                    raise rebuild_overtaken(collection) if build else unknown_collection(collection)
+                build = build or _begun(connection, of, fingerprint, dim)
+                if not connection.execute("SELECT 1 FROM collection_builds WHERE id = ?", (build,)).fetchone():
+                    raise rebuild_overtaken(collection)
+                connection.executemany(  # but of a chunk that was replaced meanwhile
+                    "INSERT OR REPLACE INTO collection_vectors SELECT ?, id, ?, ? FROM collection_chunks WHERE id = ?",
+                    [(build, vector, crc32(vector), number) for number, vector in made.items()],
+                )
+                done = of.build == build  # by another process
+                page = [] if done else connection.execute(_MISSING, (build, of.collection, PAGE)).fetchall()
+                if not page:
+                    if not done:
+                        switch(connection, of, build)
+                    return
+            vectors = embed([decoded_row(*row[1:]).embedded_text for row in page])
+            check_vectors({row[1]: vector for row, vector in zip(page, vectors, strict=True)}, dim)
+            made = {row[0]: vector.astype("<f4").tobytes() for row, vector in zip(page, vectors, strict=True)}
 
     def replace(
         self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
     ) -> None:
-        with self._database.writing(IndexUnavailable) as connection:
-            stored = _fitting(connection, collection, vectors, model)
-            by_id = {chunk.chunk_id: chunk for chunk in chunks}
-            kept = {sha256: vector for _, sha256, vector in intact_chunks(connection, stored.collection, doc_id)}
-            blobs = vectors_of(by_id.values(), vectors, kept)
-            _rewrite(connection, stored, doc_id, by_id, blobs)
+        self._write(collection, doc_id, chunks, vectors, model)
 
     def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
+        self._write(collection, None, chunks, vectors, model)
+
+    def _write(
+        self, collection: str, doc_id: str | None, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str
+    ) -> None:
+        """Write chunks in place of those of their ids, and of all of `doc_id`, whose vectors may be used again."""
         with self._database.writing(IndexUnavailable) as connection:
-            stored = _fitting(connection, collection, vectors, model)
+            stored = head(connection, collection)
+            if stored is None:
+                raise unknown_collection(collection)
+            if vectors:
+                check_same_model(collection, stored.model, model, Conflict)
+            check_vectors(vectors, stored.dim)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
-            _rewrite(connection, stored, None, by_id, vectors_of(by_id.values(), vectors, {}))
+            intact = intact_chunks(connection, stored.collection, doc_id) if doc_id is not None else []
+            kept = {sha256: np.frombuffer(vector, "<f4") for _, sha256, vector in intact}
+            chosen = vectors_of(by_id.values(), vectors, kept)
+            replaced = _numbers(connection, _REPLACED, stored.collection, doc_id, json.dumps(list(by_id)))
+            delete_chunks(connection, stored.collection, replaced)
+            write_chunks(connection, stored, list(by_id.values()), chosen)
+            connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (stored.collection,))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         def read(connection: Connection, of: Head) -> dict[str, str]:
@@ -202,39 +208,14 @@ class SqliteCollections:
 
         return self._read(collection, read, [])
 
-    def _read(self, collection: str, read: Callable[[Connection, Head], T], empty: T) -> T:
+    def _read(self, collection: str, read: Callable[[Connection, Head], T], empty: E) -> T | E:
         with self._database.reading(IndexUnavailable) as connection:
             of = head(connection, collection)
             return empty if of is None else read(connection, of)
 
 
-def _fitting(connection: sqlite3.Connection, collection: str, vectors: ChunkVectors, model: str) -> Head:
-    """The collection, which these vectors of that model can be written to."""
-    stored = head(connection, collection)
-    if stored is None:
-        raise unknown_collection(collection)
-    if vectors:
-        check_same_model(collection, stored.model, model, Conflict)
-    check_chunk_vectors(vectors, stored.dim)
-    return stored
-
-
 def _numbers(connection: sqlite3.Connection, sql: str, *values: object) -> list[int]:
     return [number for (number,) in connection.execute(sql, values)]
-
-
-def _rewrite(
-    connection: sqlite3.Connection,
-    to: Head,
-    doc_id: str | None,
-    chunks: Mapping[str, ProjectChunk],
-    vectors: Mapping[str, bytes],
-) -> None:
-    """Replace the chunks of these ids, and all chunks of `doc_id`, by `chunks`."""
-    replaced = _numbers(connection, _REPLACED, to.collection, doc_id, json.dumps(list(chunks)))
-    delete_chunks(connection, to.collection, replaced)
-    write_chunks(connection, to, chunks.values(), vectors)
-    connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (to.collection,))
 
 
 def _chunks(

@@ -416,11 +416,13 @@ class Database:
                     raise
                 time.sleep(0.02)
 
-    def objects(self) -> list[str]:
-        """The tables and indexes that the file should have, each as `<type> <name>` ("table heads")."""
+    def missing_objects(self, connection: sqlite3.Connection) -> list[str]:
+        """The tables and indexes that the file should have and has not, each as `<type> <name>` ("table heads")."""
+        names = "SELECT type || ' ' || name FROM sqlite_schema"
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
             _migrate(empty, self._migrations)
-            return [name for (name,) in empty.execute("SELECT type || ' ' || name FROM sqlite_schema")]
+            wanted, existing = ({name for (name,) in each.execute(names)} for each in (empty, connection))
+        return sorted(wanted - existing)
 
 
 class Store:

@@ -24,6 +24,7 @@ from bio_mcp.graph.nodes import (
 )
 
 PAGE = 1_000  # nodes read at once for their names
+_REVISION = "SELECT revision FROM graph_revision"
 _NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
 _NAMED = "SELECT DISTINCT record FROM graph_names JOIN graph_nodes USING (node_id) WHERE name = ? ORDER BY node_id"
 _PAGE = f"SELECT record FROM graph_nodes WHERE node_id > ? ORDER BY node_id LIMIT {PAGE}"  # noqa: S608  a number
@@ -36,7 +37,8 @@ class SqliteGraph(Store):
         with self._database.writing() as connection:
             written = [*_put_nodes(connection, nodes), *_put_edges(connection, edges)]
             if written:
-                revision = sha256("\n".join([_revision(connection), *written]).encode()).hexdigest()
+                [before] = connection.execute(_REVISION).fetchone() or [""]
+                revision = sha256("\n".join([before, *written]).encode()).hexdigest()
                 connection.execute("DELETE FROM graph_revision")
                 connection.execute("INSERT INTO graph_revision VALUES (?)", (revision,))
 
@@ -61,8 +63,8 @@ class SqliteGraph(Store):
             last = page[-1].node_id
 
     def revision(self) -> str:
-        with self._database.reading() as connection:
-            return _revision(connection)
+        row = self._database.row(_REVISION)
+        return str(row[0]) if row else ""
 
     def count(self) -> Mapping[str, int]:
         counted = (f"SELECT type, count(*) FROM graph_{kind} GROUP BY type" for kind in ("nodes", "edges"))  # noqa: S608
@@ -146,8 +148,3 @@ def _records(
             (count,) = connection.execute(f"SELECT count(*) {edges} AND type = ?", (node_id, type)).fetchone()
             left_out += count - limit
     return records, left_out
-
-
-def _revision(connection: sqlite3.Connection) -> str:
-    row = connection.execute("SELECT revision FROM graph_revision").fetchone()
-    return str(row[0]) if row else ""

@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -25,7 +25,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bio_mcp.adapters.embedded.database import Presence, presence_in
+from bio_mcp.adapters.embedded.database import presence_in
 from bio_mcp.errors import StoreFailed
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -71,15 +71,13 @@ class GrowableArray(Generic[Scalar]):
         return self._buffer[: self._size]
 
 
-SUFFIX = "-verified"
 SETTLED_S = 2  # a file that changed less long ago may change again at the same time, by a coarse clock of a file system
 
 
 def is_verified(path: Path, stat: os.stat_result) -> bool:
     """Whether the file at `path`, which is as `stat` says, is known to be whole."""
-    mark, known = _mark(path, stat)
     try:
-        return mark.read_text("ascii") == known
+        return Path(f"{path}-verified").read_text("ascii") == _identity(stat)
     except (OSError, ValueError):
         return False
 
@@ -91,20 +89,12 @@ def has_settled(stat: os.stat_result, at: float) -> bool:
 
 def remember(path: Path, stat: os.stat_result) -> None:
     """Remember that the file that is as `stat` says is whole; nothing where that cannot be written."""
-    mark, known = _mark(path, stat)
     with suppress(OSError):
-        mark.write_text(known, "ascii")
+        Path(f"{path}-verified").write_text(_identity(stat), "ascii")
 
 
-def forget(path: Path) -> None:
-    """Have the file verified again."""
-    with suppress(OSError):
-        path.with_name(path.name + SUFFIX).unlink()
-
-
-def _mark(path: Path, stat: os.stat_result) -> tuple[Path, str]:
-    """Where it is remembered that a file is whole, and what."""
-    return path.with_name(path.name + SUFFIX), f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}\n"
+def _identity(stat: os.stat_result) -> str:
+    return f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}\n"
 
 
 FAMILY = b"bio-mcp index "
@@ -173,21 +163,15 @@ def write_arrays(path: Path, about: dict[str, Any], arrays: Arrays) -> bool:
         return False
     try:
         presence = presence_in(path.parent)
-        _remove_abandoned(path, presence)
+        for left in path.parent.glob(f"{path.name}.*"):  # by processes that ended while writing
+            if not presence.is_running(left.name.removeprefix(f"{path.name}.")):
+                left.unlink(missing_ok=True)
         if shutil.disk_usage(path.parent).free < FREE * end:
             return False
-        _replace(path, path.with_name(f"{path.name}.{presence.mark}"), first_line + header, places, arrays, end)
-    except (OSError, StoreFailed):
-        return False
-    return True
-
-
-def _replace(
-    path: Path, scratch: Path, head: bytes, places: dict[str, dict[str, Any]], arrays: Arrays, end: int
-) -> None:
-    try:
-        with open(scratch, "wb", opener=partial(os.open, mode=0o600)) as file:
-            file.write(head)
+        scratch = Path(f"{path}.{presence.mark}")
+        with ExitStack() as cleanup, open(scratch, "wb", opener=partial(os.open, mode=0o600)) as file:
+            cleanup.callback(scratch.unlink, missing_ok=True)
+            file.write(first_line + header)
             for name, array in arrays.items():
                 file.seek(places[name]["at"])
                 file.write(np.ascontiguousarray(array).data)
@@ -196,16 +180,9 @@ def _replace(
             os.fsync(file.fileno())
             scratch.replace(path)
             remember(path, os.fstat(file.fileno()))
-    except OSError:
-        scratch.unlink(missing_ok=True)
-        raise
-
-
-def _remove_abandoned(path: Path, presence: Presence) -> None:
-    """Remove the scratch files of processes that ended while writing."""
-    for scratch in path.parent.glob(f"{path.name}.*"):
-        if not presence.is_running(scratch.name.removeprefix(f"{path.name}.")):
-            scratch.unlink(missing_ok=True)
+    except (OSError, StoreFailed):
+        return False
+    return True
 
 
 def _layout_of(arrays: Arrays) -> tuple[dict[str, dict[str, Any]], int]:
@@ -254,7 +231,8 @@ def read_arrays(path: Path, map_from: int = MAP_FROM, *, once: bool = False) -> 
     if once and is_verified(path, stat):
         return ArrayFile(header["about"], arrays, path, stat)
     if any(checksum(array[:rows]) != header["arrays"][name]["checksum"] for name, (array, rows) in arrays.items()):
-        forget(path)
+        with suppress(OSError):
+            Path(f"{path}-verified").unlink()
         raise Unusable(Reason.DAMAGED)
     if has_settled(stat, at):
         remember(path, stat)

@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
@@ -110,8 +109,8 @@ def check(database: Database) -> Integrity:
     problems: list[str] = []
     with database.reading() as connection:
         looks: tuple[Callable[[sqlite3.Connection], Iterable[str]], ...] = (
-            _malformed_pages,
-            partial(_missing_objects, wanted=database.objects()),
+            lambda connection: [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"],
+            lambda connection: [f"the {name} is missing" for name in database.missing_objects(connection)],
             _wrong_rows,
             _damaged_passages,
             _damaged_chunks,
@@ -129,16 +128,6 @@ def check(database: Database) -> Integrity:
         except sqlite3.Error:
             articles = waiting = indexed = chunks = 0
     return Integrity(articles, indexed, chunks, waiting, tuple(dict.fromkeys(problems)))
-
-
-def _malformed_pages(connection: sqlite3.Connection) -> Iterator[str]:
-    """Malformed pages, and indexes that do not match their tables."""
-    return (str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok")
-
-
-def _missing_objects(connection: sqlite3.Connection, wanted: Iterable[str]) -> Iterator[str]:
-    existing = {name for (name,) in connection.execute("SELECT type || ' ' || name FROM sqlite_schema")}
-    return (f"the {missing} is missing" for missing in sorted(set(wanted) - existing))
 
 
 def _wrong_rows(connection: sqlite3.Connection) -> Iterator[str]:

@@ -6,6 +6,7 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
@@ -61,9 +62,6 @@ class RowNumbers:
         self._replaced: set[int] = set()
         self._later: dict[int, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._rows) - len(self._replaced) + len(self._later)
-
     def add(self, keys: list[int], first: int) -> None:
         """Give these documents the rows from `first` on; their earlier rows become dead."""
         for row, key in enumerate(keys, first):
@@ -74,22 +72,12 @@ class RowNumbers:
         """Make the document's row dead, if it has one."""
         row = self._later.pop(key, None)
         if row is None:
-            row = self._loaded(key)
-            if row is None:
+            at = int(np.searchsorted(self._keys, key))
+            if at == len(self._keys) or self._keys[at] != key or key in self._replaced:
                 return
+            row = int(self._rows[at])
             self._replaced.add(key)
         self.dead.append(row)
-
-    def live(self, rows: int) -> Rows:
-        """Those of so many rows that are not dead, ascending."""
-        alive = np.ones(rows, np.bool_)
-        alive[self.dead] = False
-        return np.flatnonzero(alive).astype(np.int32)
-
-    def _loaded(self, key: int) -> int | None:
-        at = int(np.searchsorted(self._keys, key))
-        found = at < len(self._keys) and self._keys[at] == key and key not in self._replaced
-        return int(self._rows[at]) if found else None
 
 
 NO_YEAR = int(np.iinfo(np.int32).min)
@@ -192,9 +180,6 @@ class Conditions:
     any_of: tuple[tuple[int, ...], ...]
     within: NDArray[np.int64] | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self.any_of or self.within is not None or self.year_from is not None or self.year_to is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -219,19 +204,19 @@ class Snapshot:
 
     def passing(self, conditions: Conditions) -> Rows | None:
         """The live rows that meet the conditions, ascending; None means all rows."""
-        if not conditions:
+        first, last, within = conditions.year_from, conditions.year_to, conditions.within
+        if first is None and last is None and within is None and not conditions.any_of:
             return None
         mask = self.alive.copy()
-        if conditions.year_from is not None:
-            mask &= self.years >= conditions.year_from
-        if conditions.year_to is not None:
-            mask &= self.years <= conditions.year_to
-            if conditions.year_from is None:
+        if first is not None:
+            mask &= self.years >= first
+        if last is not None:
+            mask &= self.years <= last
+            if first is None:
                 mask &= self.years != NO_YEAR
         for facets in conditions.any_of:
             mask &= self._mask(facets[0]) if len(facets) == 1 else self._any(facets)
-        if conditions.within is not None:
-            within = conditions.within
+        if within is not None:
             at = np.searchsorted(within, self.keys)
             mask &= len(within) > 0 and within[np.minimum(at, len(within) - 1)] == self.keys
         return np.flatnonzero(mask).astype(np.int32)
@@ -253,8 +238,8 @@ class Snapshot:
             if vector.shape != (self.windows.dim,):
                 raise other_model()
             nearest = self.windows.nearest(np.asarray(vector, np.float32), among, depth, read, all_exact=all_exact)
-            closest = zip(nearest.rows.tolist(), nearest.cosines.tolist(), nearest.places.tolist(), strict=True)
-            found = {row: (None, cosine, place) for row, cosine, place in closest}
+            closest = zip(*(column.tolist() for column in nearest), strict=True)
+            found = {row: (None, cosine, place) for row, place, cosine in closest}
         rows, scores = best_by_bm25(self.texts, terms, among, self.order, depth)
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             found[row] = (score, *found.get(row, (None, None, None))[1:])
@@ -280,7 +265,8 @@ class Snapshot:
     def _any(self, facets: Iterable[int]) -> Mask:
         mask = np.zeros(len(self.keys), dtype=np.bool_)
         for facet in facets:
-            mask[self.facets.rows(facet)] = True
+            for rows, _ in self.facets.spans(facet):
+                mask[rows] = True
         return mask
 
     def _mask(self, facet: int) -> Mask:
@@ -344,7 +330,7 @@ class Columns:
         self.dim = dim
         self._arrays: dict[str, GrowableArray[Any]] = {name: GrowableArray(kind) for name, kind in GROWABLE.items()}
         self._labels: list[bytes] = []
-        self._windows = WindowColumns(dim, sizes)
+        self.windows = WindowColumns(dim, sizes)
         self._terms = Segments()
         self._facets = Segments()
         self._names = Names()
@@ -357,22 +343,17 @@ class Columns:
         columns = Columns(source.dim, sizes)
         if windows > sizes.exact:
             quantiser = Quantiser.learned(source.sample(SAMPLE), windows)
-            columns._windows = WindowColumns(source.dim, sizes, quantiser, in_memory=windows <= sizes.in_memory)
+            columns.windows = WindowColumns(source.dim, sizes, quantiser, in_memory=windows <= sizes.in_memory)
         for array in columns._arrays.values():
             array.reserve(documents)
-        columns._windows.reserve(documents, windows)
+        columns.windows.reserve(documents, windows)
         columns._append_batches(source.batches(columns._names))
         return columns
 
     @property
-    def saved(self) -> bool:
-        """Whether a start is faster by a saved state: that of windows with codes, if there are many."""
-        return self._windows.coded and self._windows.count > MIN_WINDOWS
-
-    @property
     def outgrown(self) -> bool:
         """Whether reading all anew is cheaper: so many rows are dead, or windows new since the axes were learned."""
-        return len(self._rows.dead) > max(FEW_DEAD, len(self._arrays["keys"]) // 4) or self._windows.outgrown
+        return len(self._rows.dead) > max(FEW_DEAD, len(self._arrays["keys"]) // 4) or self.windows.outgrown
 
     def patch(self, source: Source, since: int) -> None:
         """Apply what was written or removed after the change `since`."""
@@ -385,26 +366,25 @@ class Columns:
         """An immutable view of the columns as they are now."""
         columns: dict[str, Any] = {name: array.view for name, array in self._arrays.items()}
         keys, lengths = columns["keys"], columns.pop("lengths")
-        live = self._rows.live(len(keys))
-        alive = np.zeros(len(keys), dtype=np.bool_)
-        alive[live] = True
-        dead = np.flatnonzero(~alive).astype(np.int32)
+        alive = np.ones(len(keys), np.bool_)
+        alive[self._rows.dead] = False
+        live, dead = (np.flatnonzero(mask).astype(np.int32) for mask in (alive, ~alive))
         order = self._order()
         return Snapshot(
             change=change,
             order=order,
             alive=alive,
-            documents=len(self._rows),
+            documents=len(live),
             texts=Texts(self._terms, norms(lengths, alive, k1, b), dead),
             facets=self._facets,
-            windows=self._windows.view(keys, order, live, dead),
+            windows=self.windows.view(keys, order, live, dead),
             names=self._names,
             **columns,
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The state to save: metadata as JSON values, and arrays by name."""
-        about, arrays = self._windows.state()
+        about, arrays = self.windows.state()
         about |= {"dim": self.dim, "profiles": list(self._names.profiles), "layouts": list(self._names.layouts)}
         arrays |= {SAVED_AS.get(name, name): array.view for name, array in self._arrays.items()}
         arrays["dead"] = np.array(self._rows.dead, np.int32)
@@ -417,7 +397,7 @@ class Columns:
     def from_state(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]], sizes: Sizes) -> "Columns":
         """Rebuild the columns from `state`."""
         columns = Columns(about["dim"], sizes)
-        columns._windows = WindowColumns.from_state(about, arrays, sizes)
+        columns.windows = WindowColumns.from_state(about, arrays, sizes)
         columns._arrays = {name: GrowableArray.over(*arrays[SAVED_AS.get(name, name)]) for name in GROWABLE}
         whole = {name: array[:size] for name, (array, size) in arrays.items()}
         columns._terms, columns._facets = (
@@ -445,7 +425,7 @@ class Columns:
             for name, array in self._arrays.items():
                 array.append(getattr(batch, name))
             self._labels += batch.labels
-            self._windows.append(batch.windows, batch.vectors)
+            self.windows.append(batch.windows, batch.vectors)
             rows = np.arange(first, first + len(batch.keys), dtype=np.int32)
             terms.add(batch.terms, np.repeat(rows, batch.term_counts), batch.frequencies)
             facets.add(batch.facets, np.repeat(rows, batch.facet_counts), np.ones(len(batch.facets), np.uint16))
@@ -521,10 +501,7 @@ class LiveIndex:
     """
 
     def __init__(self, k1: float, b: float, sizes: Sizes, index_file: Path | None = None) -> None:
-        self._sizes = sizes
-        self._k1 = k1
-        self._b = b
-        self._index_file = index_file
+        self._k1, self._b, self._sizes, self._index_file = k1, b, sizes, index_file
         self._lock = Lock()
         self._mapped: ArrayFile | None = None
         self._columns = Columns(0, sizes)
@@ -550,8 +527,8 @@ class LiveIndex:
             return self._snapshot
 
     def _catch_up(self, source: Source, change: int) -> None:
-        done = False
-        try:
+        with ExitStack() as failed:
+            failed.callback(self._reset)  # a half-applied patch is unusable: the next query reloads everything
             if not self._snapshot.change or source.dim != self._columns.dim:
                 self._read(source, change)
             else:
@@ -559,10 +536,7 @@ class LiveIndex:
                 if self._columns.outgrown:
                     self._read(source, change)
             self._snapshot = self._columns.snapshot(change, self._k1, self._b)
-            done = True
-        finally:
-            if not done:  # a half-applied patch is unusable: the next query reloads everything
-                self._reset()
+            failed.pop_all()
 
     def _read(self, source: Source, change: int) -> None:
         """Fill the columns from the saved index and the changes since, or from the corpus file alone."""
@@ -571,8 +545,11 @@ class LiveIndex:
         self._mapped = None
         self._columns = Columns(0, self._sizes)  # the memory of the old ones is free before the new ones take theirs
         self._columns = Columns.read(source, self._sizes)
-        token = source.token(change)
-        if self._index_file is not None and token is not None and self._columns.saved:
+        windows, token = self._columns.windows, source.token(change)
+        saved = (
+            token is not None and windows.quantiser is not None and windows.count > MIN_WINDOWS
+        )  # else a start is as fast without
+        if self._index_file is not None and saved:
             about, arrays = self._columns.state()
             write_arrays(self._index_file, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 

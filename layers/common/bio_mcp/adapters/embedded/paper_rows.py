@@ -18,7 +18,7 @@ from bio_mcp.adapters.embedded.database import Connection
 from bio_mcp.adapters.embedded.live_index import NO_YEAR, SEPARATOR, Names, RowBatch, Source
 from bio_mcp.adapters.embedded.schema import ENTRY, entry_checksum
 from bio_mcp.adapters.embedded.term_ids import Facet, term_counts
-from bio_mcp.adapters.indexes import cosines, journal_names, newest, no_vector
+from bio_mcp.adapters.indexes import cosines, journal_names, newest, vectors_of
 from bio_mcp.adapters.stored import key, numbers
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.passages import Entry, StoredChunk
@@ -199,29 +199,18 @@ def _is_intact(connection: sqlite3.Connection, pmid: int) -> bool:
 
 def _vectors(connection: sqlite3.Connection, entry: Entry) -> bytes:
     """One vector per chunk, the entry's own or the stored one of the same text."""
-    stored = {} if len(entry.vectors) == len(entry.chunks) else _stored_vectors(connection, entry.pmid)
-    rows = []
-    for chunk in entry.chunks:
-        vector = entry.vectors.get(chunk.chunk_id)
-        blob = stored.get(chunk.embedded_sha256) if vector is None else vector.astype("<f4", copy=False).tobytes()
-        if blob is None:
-            raise no_vector(chunk.chunk_id, f"PMID {entry.pmid}")
-        rows.append(blob)
-    return b"".join(rows)
+    stored: dict[str, NDArray[np.float32]] = {}
+    if len(entry.vectors) != len(entry.chunks):
+        for _, chunks, vectors in stored_rows(connection, [entry.pmid], pass_damaged=True):
+            stored = vectors_by_text(chunks, vectors)
+    chosen = vectors_of(entry.chunks, entry.vectors, stored, f"PMID {entry.pmid}")
+    return b"".join([vector.astype("<f4", copy=False).tobytes() for vector in chosen])
 
 
-def _stored_vectors(connection: sqlite3.Connection, pmid: str) -> dict[str, bytes]:
-    """SHA-256 of a chunk's embedded text -> its stored vector as bytes; empty if a row is damaged."""
-    row = connection.execute(
-        "SELECT CAST(chunks AS BLOB), vectors, chunks_crc, vectors_crc "
-        "FROM chunks JOIN vectors USING (pmid) JOIN checksums USING (pmid) WHERE pmid = ?",
-        (key(pmid),),
-    ).fetchone()
-    if row is None or not (is_intact(row[0], row[2]) and is_intact(row[1], row[3])):
-        return {}
-    hashes = [chunk[-1] for chunk in orjson.loads(row[0])]
-    size = len(row[1]) // max(1, len(hashes))
-    return {digest: row[1][i * size : (i + 1) * size] for i, digest in enumerate(hashes)}
+def vectors_by_text(chunks: bytes, vectors: bytes) -> dict[str, NDArray[np.float32]]:
+    """SHA-256 of what was embedded of each chunk of a paper -> its vector."""
+    hashes = [chunk[-1] for chunk in orjson.loads(chunks)]
+    return dict(zip(hashes, np.frombuffer(vectors, "<f4").reshape(max(1, len(hashes)), -1), strict=False))
 
 
 def as_bytes(row: Iterable[Any]) -> Iterator[Any]:
@@ -236,33 +225,18 @@ def _rows(connection: Connection, entries: Mapping[int, Entry], change: int) -> 
     numbers = connection.numbers.of_terms(connection, terms)
     counts = term_counts(numbers, list(map(len, terms)))
     known = connection.numbers.of_facets(connection, chain.from_iterable(facets))
-    return {
-        pmid: _row(pmid, entry, change, *counted, sorted([known[facet] for facet in having]))
-        for (pmid, entry), counted, having in zip(entries.items(), counts, facets, strict=True)
-    }
-
-
-def _row(
-    pmid: int, entry: Entry, change: int, terms: bytes, frequencies: bytes, facets: Sequence[int]
-) -> tuple[Any, ...]:
-    quality = entry.quality
-    return (
-        pmid,
-        entry.version,
-        change,
-        entry.year,
-        entry.journal,
-        quality.design,
-        quality.journal,
-        quality.human,
-        entry.retraction.value,
-        len(entry.terms),
-        terms,
-        frequencies,
-        pack(f"<{len(facets)}I", *facets),
-        len(entry.chunks),
-        SEPARATOR.join([chunk.chunk_id for chunk in entry.chunks]),
-    )
+    rows = {}
+    for (pmid, entry), counted, having in zip(entries.items(), counts, facets, strict=True):
+        quality, facet_ids = entry.quality, sorted([known[facet] for facet in having])
+        rows[pmid] = (
+            *(pmid, entry.version, change, entry.year, entry.journal),
+            *(quality.design, quality.journal, quality.human, entry.retraction.value, len(entry.terms)),
+            *counted,
+            pack(f"<{len(facet_ids)}I", *facet_ids),
+            len(entry.chunks),
+            SEPARATOR.join([chunk.chunk_id for chunk in entry.chunks]),
+        )
+    return rows
 
 
 Row = tuple[int, bytes, bytes]

@@ -25,6 +25,7 @@ from bio_mcp.adapters.embedded.paper_rows import (
     read_vectors,
     stored_chunks,
     stored_rows,
+    vectors_by_text,
     write_entries,
 )
 from bio_mcp.adapters.embedded.vector_search import Sizes
@@ -115,12 +116,9 @@ class SqlitePassages:
         return {str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)} for pmid, chunks, _ in rows}
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
-        with self._reading() as (connection, index):
+        with self._reading() as (connection, _):
             rows = stored_rows(connection, pmids, pass_damaged=True)
-        return {
-            str(pmid): dict(zip((chunk[-1] for chunk in json.loads(chunks)), _matrix(vectors, index.dim), strict=True))
-            for pmid, chunks, vectors in rows
-        }
+        return {str(pmid): vectors_by_text(chunks, vectors) for pmid, chunks, vectors in rows}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         with self._database.writing(IndexUnavailable) as connection:
@@ -157,7 +155,9 @@ class SqlitePassages:
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         with self._reading() as (connection, index):
             rows = stored_rows(connection, pmids)
-        return {str(pmid): mean_vector(_matrix(blob, index.dim)) for pmid, _, blob in rows if blob}
+        return {
+            str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, index.dim)) for pmid, _, blob in rows if blob
+        }
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._reading() as (connection, _):
@@ -210,10 +210,6 @@ def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
     put = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
     connection.executemany(put, (settings | {"change": change}).items())
     connection.execute("INSERT INTO changes VALUES (?, ?)", (change, token_hex(8)))
-
-
-def _matrix(blob: bytes, dim: int) -> "NDArray[np.float32]":
-    return np.frombuffer(blob, "<f4").reshape(-1, dim)
 
 
 def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditions:

@@ -15,6 +15,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -36,8 +37,13 @@ YIELD_S = 0.01  # until a turn that is left to another share is looked at again
 FORGOTTEN_S = 60.0  # after which a share that does not wait is as good as new
 
 
-class Turns(SideFile):
-    """The file that the processes of a data directory share."""
+class SqliteRateLimiter(SideFile):
+    """The port `RateLimiter` over a file in `directory`, one for all users of `budget`.
+
+    `local` is the rate limiter of this process: it orders its threads, and paces them alone, with a warning in the
+    log, while the file cannot be used. Threads may share an instance; one at a time reads the file. `busy_s` is how
+    long another process may hold it: one that does for longer is suspended.
+    """
 
     file, what = "pace.sqlite3", "the pace of NCBI"
     journal = "PERSIST"  # which processes that make the file at once need not wait for
@@ -51,14 +57,6 @@ class Turns(SideFile):
         ) WITHOUT ROWID;
     """
 
-
-class SqliteRateLimiter:
-    """The port `RateLimiter` over a file in `directory`, one for all users of `budget`.
-
-    `local` is the rate limiter of this process: it orders its threads, and paces them alone, with a warning in the
-    log, while the file cannot be used. Threads may share an instance; one at a time reads the file.
-    """
-
     def __init__(
         self,
         directory: Path,
@@ -69,14 +67,11 @@ class SqliteRateLimiter:
         sleep: Callable[[float], None] = time.sleep,
         busy_s: float = BUSY_S,
     ) -> None:
-        self._turns = Turns(directory)
-        self._turns.busy_s = busy_s  # a process that holds the file for longer is suspended
-        self._budget = budget
-        self._gap = gap
-        self._local = local
-        self._clock = clock
-        self._sleep = sleep
-        self._boot = _boot()
+        super().__init__(directory, clock)
+        self.busy_s, self._budget, self._gap, self._local, self._sleep = busy_s, budget, gap, local, sleep
+        self._boot = ""  # where the kernel has no id of this boot of the machine
+        with suppress(OSError):
+            self._boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._failing = False
 
@@ -100,10 +95,6 @@ class SqliteRateLimiter:
             self._write(turns, max(free_at, until), max(cool_until, until))
 
         self._transact(extend)
-
-    def close(self) -> None:
-        """Close the file; the next use reopens it."""
-        self._turns.close()
 
     def _wait_for_others(self, deadline: Deadline, share: str) -> None:
         while (turn := self._transact(partial(self._take, share))) is not None:
@@ -154,20 +145,12 @@ class SqliteRateLimiter:
     def _transact(self, change: Callable[[sqlite3.Connection], T]) -> T | None:
         """Run `change` in a transaction that excludes other processes; None if the file cannot be used."""
         try:
-            with self._turns.transaction(WRITE) as turns:
+            with self.transaction(WRITE) as turns:
                 result = change(turns)
         except StoreFailed as failure:
             if not self._failing:
-                log.warning("%s cannot be used (%s): requests of this process are paced alone", Turns.file, failure)
+                log.warning("%s cannot be used (%s): requests of this process are paced alone", self.file, failure)
             self._failing = True
             return None
         self._failing = False
         return result
-
-
-def _boot() -> str:
-    """The id of this boot of the machine; empty if the kernel does not provide one."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""

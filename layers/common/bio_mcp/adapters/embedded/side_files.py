@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,12 +88,23 @@ class SideFile:
                     self._close()
 
     def _open(self) -> Connection:
-        connection = connect(self._path, self.busy_s)
-        try:
-            self._prepare(connection)
-        except sqlite3.Error:
-            connection.close()
-            raise
+        """Open the file, and create its tables, in place of those of another version."""
+        with ExitStack() as failed:
+            connection = connect(self._path, self.busy_s)
+            failed.callback(connection.close)
+            connection.execute(f"PRAGMA journal_mode = {self.journal}")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+            if _version(connection) != self.version:
+                connection.execute(WRITE)
+                if _version(connection) != self.version:
+                    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+                    dropped = [f"DROP TABLE {table}" for (table,) in tables]
+                    made = filter(str.strip, self.schema.split(";\n"))
+                    for statement in [*dropped, *made, f"PRAGMA user_version = {self.version}"]:
+                        connection.execute(statement)
+                connection.execute("COMMIT")
+            failed.pop_all()
         return connection
 
     def _close(self) -> None:
@@ -103,30 +114,13 @@ class SideFile:
             self._connection = None
 
     def _delete(self) -> None:
-        """Delete the file."""
         try:
             for suffix in ("", "-wal", "-shm", "-journal"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                Path(f"{self._path}{suffix}").unlink(missing_ok=True)
         except OSError as error:
             raise StoreFailed(
                 f"The file of {self.what} is damaged and cannot be removed: delete {self._path.name}."
             ) from error
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Set the pragmas and create the tables, replacing those with the schema of another version."""
-        connection.execute(f"PRAGMA journal_mode = {self.journal}")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
-        connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
-        if _version(connection) == self.version:
-            return
-        connection.execute("BEGIN IMMEDIATE")
-        if _version(connection) != self.version:
-            for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
-                connection.execute(f"DROP TABLE {table}")
-            for statement in filter(str.strip, self.schema.split(";\n")):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {self.version}")
-        connection.execute("COMMIT")
 
 
 def _shrink(connection: sqlite3.Connection, limit: int, oldest: str) -> None:

@@ -36,8 +36,13 @@ class Numbers:
     def of_terms(self, connection: sqlite3.Connection, documents: Sequence[Sequence[str]]) -> NDArray[np.int64]:
         """The numbers of the terms of documents, one after the other; new terms are numbered in alphabetical order."""
         if unknown := set(chain.from_iterable(documents)).difference(self._terms):
-            self._terms.update(_read(connection, unknown))
-            self._terms.update(_numbered(connection, sorted(unknown.difference(self._terms))))
+            stored = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+            self._terms.update(connection.execute(stored, (orjson.dumps(sorted(unknown)).decode(),)))
+            if new := sorted(unknown.difference(self._terms)):
+                (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()
+                numbers = dict(zip(new, range(last + 1, last + 1 + len(new)), strict=True))
+                connection.executemany("INSERT INTO terms (term, id) VALUES (?, ?)", numbers.items())
+                self._terms.update(numbers)
         return np.fromiter(map(self._terms.__getitem__, chain.from_iterable(documents)), np.int64)
 
     def of_facets(self, connection: sqlite3.Connection, facets: Iterable[Facet]) -> dict[Facet, int]:
@@ -48,21 +53,6 @@ class Numbers:
             found = connection.execute("SELECT id FROM facets WHERE kind = ? AND value = ?", facet)
             self._facets[facet] = found.fetchone()[0]
         return self._facets
-
-
-def _read(connection: sqlite3.Connection, terms: Iterable[str]) -> Iterable[tuple[str, int]]:
-    return connection.execute(
-        "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(sorted(terms)).decode(),),
-    )
-
-
-def _numbered(connection: sqlite3.Connection, new: Sequence[str]) -> dict[str, int]:
-    """Add terms, which have the numbers that follow the highest one."""
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()
-    numbers = dict(zip(new, range(last + 1, last + 1 + len(new)), strict=True))
-    connection.executemany("INSERT INTO terms (term, id) VALUES (?, ?)", numbers.items())
-    return numbers
 
 
 MAX_FREQUENCY = 0xFFFF

@@ -2,5 +2,5 @@
 
 `index` is what both are: it finds, makes, searches, reads and writes an index that `schema` describes. `passages` has
 the papers, `collections` the projects, whose chunks are documents by `chunks`. `bulk` writes, `client` sends and tries
-again, by opensearch-py (`library`).
+again, by opensearch-py.
 """

@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from bio_mcp.adapters.opensearch.client import BUSY_STATUS, Busy, IndexRefused, OpenSearchTransport, kind_of
-from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.adapters.retry import retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.scope import call_deadline
 
 REQUEST_BYTES = 4 << 20  # small domains refuse more than 10 MiB
-BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)
 CONFLICT, NOT_FOUND, NO_ANSWER = 409, 404, 0
+PASSING = (*BUSY_STATUS, CONFLICT, NO_ANSWER)
 
 
 class _Pending(IndexUnavailable):
@@ -22,49 +22,42 @@ Actions = Callable[[Collection[str]], Mapping[str, bytes]]
 """Ids that are not written yet -> the lines to send for those that still need writing."""
 
 
-class Bulk:
-    """Sends bulk requests until every document is written."""
+def write(transport: OpenSearchTransport, path: str, ids: Collection[str], actions: Actions) -> None:
+    """Send bulk requests until the documents `ids` are written. Before every try `actions` gives their lines, from what
+    is stored by then.
 
-    def __init__(self, transport: OpenSearchTransport, backoff: Backoff = BACKOFF) -> None:
-        self._transport = transport
-        self._backoff = backoff
+    Raises `IndexUnavailable`, which counts the documents that were not written, and whatever `actions` raises. What
+    was written stays written.
+    """
+    pending, deadline = list(ids), call_deadline().share(transport.write_s)
 
-    def write(self, path: str, ids: Collection[str], actions: Actions) -> None:
-        """Write the documents `ids`. Before every try `actions` gives their lines, from what is stored by then.
+    def send_pending() -> None:
+        due = actions(pending) if pending else {}
+        answers = _sent(transport, path, due, deadline) if due else {}
+        pending[:] = [key for key in due if answers[key][0] in PASSING]
+        if refused := [why for status, why in answers.values() if not (status in PASSING or 200 <= status < 300)]:
+            raise _unwritten(len(refused) + len(pending), len(ids), refused[0], retryable=False)
+        if pending:
+            raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
 
-        Raises `IndexUnavailable`, which counts the documents that were not written, and whatever `actions` raises. What
-        was written stays written.
-        """
-        pending, deadline = list(ids), call_deadline().share(self._transport.write_s)
-
-        def write() -> None:
-            due = actions(pending) if pending else {}
-            answers = self._send(path, due, deadline) if due else {}
-            pending[:] = [key for key in due if answers[key][0] in (*BUSY_STATUS, CONFLICT, NO_ANSWER)]
-            if refused := [answer for answer in answers.values() if not _settled(answer[0])]:
-                raise _unwritten(len(refused) + len(pending), len(ids), refused[0][1], retryable=False)
-            if pending:
-                raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
-
-        retry(write, worth=_Pending, backoff=self._backoff, deadline=deadline)
-
-    def _send(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
-        """Send each document once; return status and reason by id, `NO_ANSWER` for those without an answer."""
-        found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
-        for part in _parts(due):
-            try:
-                answer = self._transport.once("POST", path, b"".join(part.values()), deadline)
-            except Busy:
-                break  # the parts after it would only add to its load
-            except IndexRefused as error:
-                found.update(dict.fromkeys(part, (error.status, error.kind)))
-                break
-            found.update((key, state) for key, state in _states(answer) if key in part)
-        return found
+    retry(send_pending, worth=_Pending, backoff=transport.bulk_backoff, deadline=deadline)
 
 
-def _settled(status: int) -> bool:
-    return status in (*BUSY_STATUS, CONFLICT, NO_ANSWER) or 200 <= status < 300
+def _sent(
+    transport: OpenSearchTransport, path: str, due: Mapping[str, bytes], deadline: Deadline
+) -> dict[str, tuple[int, str]]:
+    """Send each document once; return status and reason by id, `NO_ANSWER` for those without an answer."""
+    found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
+    for part in _parts(due):
+        try:
+            answer = transport.once("POST", path, b"".join(part.values()), deadline)
+        except Busy:
+            break  # the parts after it would only add to its load
+        except IndexRefused as error:
+            found.update(dict.fromkeys(part, (error.status, error.kind)))
+            break
+        found.update((key, state) for key, state in _states(answer) if key in part)
+    return found
 
 
 def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:

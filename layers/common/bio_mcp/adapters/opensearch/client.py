@@ -1,25 +1,28 @@
 """Requests to one OpenSearch endpoint, in JSON: signed, bounded in time, and retried if it is busy.
 
 No failure gives an address or a server's text, only the HTTP status and OpenSearch's own word.
+
+Of opensearch-py its transport, its connection, its signer and their errors are used. `import opensearchpy` loads sixty
+APIs, a query language and requests: 210 ms of CPU in a cold start. These modules take 10: the packages are entered
+without being run, what is imported only if it can be is hidden, and the module of signers, of which one is for
+requests, finds no more than a base class in place of that library. Beside other threads, which might import the same at
+that moment, nothing that others use is hidden.
 """
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec, module_from_spec
 from ssl import create_default_context
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
 
-from bio_mcp.adapters.opensearch.library import (
-    SerializationError,
-    Transport,
-    TransportError,
-    Urllib3AWSV4SignerAuth,
-    Urllib3HttpConnection,
-)
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable, Misconfigured
@@ -27,6 +30,52 @@ from bio_mcp.scope import call_deadline
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
+
+
+@contextmanager
+def _stand_ins() -> Iterator[None]:
+    """What the block imports finds these in place of modules that nobody has loaded; later imports load them whole."""
+    placed = []
+    alone = threading.active_count() == 1
+    for name, stand_in in STAND_INS.items():
+        ours = name.startswith("opensearchpy") or find_spec(name) is None
+        if name not in sys.modules and (alone or ours):
+            sys.modules[name] = stand_in(name)  # type: ignore[assignment]  # None hides a module
+            placed.append(name)
+    try:
+        yield
+    finally:
+        for name in placed:
+            del sys.modules[name]
+
+
+def _package(name: str) -> ModuleType:
+    spec = find_spec(name)
+    if spec is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    return module_from_spec(spec)
+
+
+def _requests(name: str) -> ModuleType:
+    module = ModuleType(name)
+    vars(module)["auth"] = SimpleNamespace(AuthBase=object)
+    return module
+
+
+STAND_INS: dict[str, Callable[[str], ModuleType | None]] = {
+    "opensearchpy": _package,
+    "opensearchpy.helpers": _package,
+    "requests": _requests,
+    "asyncio": lambda _name: None,  # 20 ms, for the name of an exception; a server has loaded it
+    "simplejson": lambda _name: None,
+}
+
+
+with _stand_ins():
+    from opensearchpy.connection.http_urllib3 import Urllib3HttpConnection
+    from opensearchpy.exceptions import SerializationError, TransportError
+    from opensearchpy.helpers.signer import Urllib3AWSV4SignerAuth
+    from opensearchpy.transport import Transport
 
 
 BUSY_STATUS = frozenset({429, 502, 503, 504})
@@ -40,16 +89,11 @@ class IndexRefused(IndexUnavailable):
     """OpenSearch refused the request; `status` is HTTP's, `kind` its own word for the reason."""
 
     def __init__(self, status: int, kind: str) -> None:
-        super().__init__(
-            f"The passage index refused a request ({status} {kind}). {_advice(status)}", retryable=status >= 500
-        )
+        advice = "Look at its log; the corpus itself is safe."
+        if status in (401, 403):
+            advice = "Check what the configured credentials may do there, and whether the index is blocked."
+        super().__init__(f"The passage index refused a request ({status} {kind}). {advice}", retryable=status >= 500)
         self.status, self.kind = status, kind
-
-
-def _advice(status: int) -> str:
-    if status in (401, 403):
-        return "Check what the configured credentials may do there, and whether the index is blocked."
-    return "Look at its log; the corpus itself is safe."
 
 
 def kind_of(answer: Any) -> str:
@@ -75,17 +119,13 @@ def client(url: str, sign: Sign | None = None) -> Transport:
 
     Raises `Misconfigured` if `url` is no http address.
     """
-    host = _host(url)
-    tls = create_default_context() if host["use_ssl"] else None
-    return Transport([host], Connection, max_retries=0, pool_maxsize=POOL, ssl_context=tls, http_auth=sign)
-
-
-def _host(url: str) -> dict[str, Any]:
     with suppress(ValueError):
         at = urlsplit(url.rstrip("/"))
         if at.scheme in PORTS and at.hostname:
+            tls = create_default_context() if at.scheme == "https" else None
             port = at.port or PORTS[at.scheme]
-            return {"host": at.hostname, "port": port, "url_prefix": at.path, "use_ssl": at.scheme == "https"}
+            host = {"host": at.hostname, "port": port, "url_prefix": at.path, "use_ssl": tls is not None}
+            return Transport([host], Connection, max_retries=0, pool_maxsize=POOL, ssl_context=tls, http_auth=sign)
     raise Misconfigured("BIO_MCP_OPENSEARCH_URL is not an http address; correct it")
 
 
@@ -148,6 +188,7 @@ def sigv4(service: str, region: str | None = None, credentials: "Credentials | N
 T = TypeVar("T")
 
 BACKOFF = Backoff(tries=5, first_s=0.1, cap_s=2.0)
+BULK_BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)
 JSON, NDJSON = "application/json", "application/x-ndjson"
 
 
@@ -156,12 +197,16 @@ class OpenSearchTransport:
     deadline."""
 
     def __init__(
-        self, client: Transport, *, backoff: Backoff = BACKOFF, read_s: float = 7.0, write_s: float = 60.0
+        self,
+        client: Transport,
+        *,
+        backoff: Backoff = BACKOFF,
+        bulk_backoff: Backoff = BULK_BACKOFF,
+        read_s: float = 7.0,
+        write_s: float = 60.0,
     ) -> None:
-        self._client = client
-        self.backoff = backoff
-        self.read_s = read_s
-        self.write_s = write_s
+        self._client, self.read_s, self.write_s = client, read_s, write_s
+        self.backoff, self.bulk_backoff = backoff, bulk_backoff
 
     def ask(self, method: str, path: str, body: Any = None, read: Callable[[Any], T] = lambda answer: answer) -> T:
         """Send `body`, an object or a list of them (sent as lines), and return what `read` makes of the answer's JSON.
@@ -176,10 +221,6 @@ class OpenSearchTransport:
             backoff=self.backoff,
         )
 
-    def refresh(self, name: str) -> None:
-        """Let searches of the index see what was written to it. Raises `Busy` unless every copy did."""
-        self.ask("POST", f"/{name}/_refresh", None, _refreshed)
-
     def once(self, method: str, path: str, body: Any, deadline: Deadline) -> Any:
         """Send one request and return the answer's JSON. `body` may also be bytes: lines that are ready to be sent."""
         sent, kind = _encoded(body)
@@ -193,11 +234,6 @@ class OpenSearchTransport:
         if not isinstance(answer, dict):
             raise Busy("The passage index gave an answer that cannot be read; try again in a moment.")
         return answer
-
-
-def _refreshed(answer: Any) -> None:
-    if failed := answer["_shards"]["failed"]:
-        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
 
 
 def _encoded(body: Any) -> tuple[bytes, str]:

@@ -25,14 +25,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.indexes import (
-    check_chunk_vectors,
     check_same_model,
-    no_vector,
+    check_vectors,
     other_collection_model,
     rebuild_overtaken,
     unknown_collection,
+    vectors_of,
 )
-from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.chunks import (
     CHUNK,
     CHUNKS,
@@ -79,11 +78,8 @@ def connected(url: str, service: str, corpus: str, *, k1: float, b: float) -> "O
 class OpenSearchCollections:
     """The port `Collections` over an index for each. Threads may share it."""
 
-    def __init__(
-        self, transport: OpenSearchTransport, corpus: str, layout: Layout, *, bulk: Bulk | None = None
-    ) -> None:
+    def __init__(self, transport: OpenSearchTransport, corpus: str, layout: Layout) -> None:
         self.transport, self.corpus, self._layout = transport, corpus, layout
-        self._bulk = bulk or Bulk(transport)
         self._aliases: dict[str, Alias] = {}
 
     def alias(self, collection: str) -> Alias | None:
@@ -92,7 +88,7 @@ class OpenSearchCollections:
             return None
         if collection not in self._aliases:
             name = f"{self.corpus}.{collection}"
-            self._aliases[collection] = Alias(self.transport, name, name, self._layout, bulk=self._bulk)
+            self._aliases[collection] = Alias(self.transport, name, name, self._layout)
         return self._aliases[collection]
 
     def create(self, collection: str, fingerprint: str, dim: int) -> None:
@@ -100,7 +96,7 @@ class OpenSearchCollections:
         if alias is None:
             raise InvalidInput(f"{collection[:150]!r} cannot be the name of a collection")
         index = alias.refresh()
-        if index is not None and index.holds(fingerprint, dim):
+        if index is not None and index.model == (fingerprint, dim):
             return
         if index is not None and alias.stored(index).count()[0]:
             raise other_collection_model(collection, index.fingerprint, fingerprint)
@@ -118,11 +114,11 @@ class OpenSearchCollections:
     def model(self, collection: str) -> tuple[str, int] | None:
         alias = self.alias(collection)
         index = alias.refresh() if alias else None
-        return (index.fingerprint, index.dim) if index else None
+        return index.model if index else None
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: Embed) -> None:
         alias, old = self._existing(collection)
-        following = _following(alias, 2 if old.holds(fingerprint, dim) else 1)
+        following = _following(alias, 2 if old.model == (fingerprint, dim) else 1)
         begun = following.refresh()
         if begun is not None and begun.name != following.layout.index_name(following.corpus, fingerprint, dim):
             _remove(following)
@@ -212,7 +208,7 @@ class OpenSearchCollections:
         alias, index = self._existing(collection)
         if vectors:
             check_same_model(collection, index.fingerprint, model, Conflict)
-        check_chunk_vectors(vectors, index.dim)
+        check_vectors(vectors, index.dim)
         stored = alias.stored(index)
         try:
             write(stored)
@@ -258,20 +254,15 @@ def _documents(
     chunks: Sequence[ProjectChunk], vectors: ChunkVectors, stored: "Mapping[str, Vectors]"
 ) -> dict[str, dict[str, Any]]:
     """The documents of the chunks by `_id`, with given or stored vectors. Raises `Conflict` for a lack of both."""
-    found = {}
-    for chunk in chunks:
-        vector = vectors.get(chunk.chunk_id, stored.get(chunk.embedded_sha256))
-        if vector is None:
-            raise no_vector(chunk.chunk_id, chunk.work.doc_id)
-        found[key_of(chunk.chunk_id)] = document_of(chunk, vector)
-    return found
+    chosen = zip(chunks, vectors_of(chunks, vectors, stored), strict=True)
+    return {key_of(chunk.chunk_id): document_of(chunk, vector) for chunk, vector in chosen}
 
 
 def _following(alias: Alias, generation: int = 1) -> Alias:
     """The alias of the index that a rebuild fills."""
     layout = replace(alias.layout, generation=generation)
     name = f"{alias.name}{layout.contents.separator}next"
-    return Alias(alias.transport, name, alias.corpus, layout, bulk=alias.bulk)
+    return Alias(alias.transport, name, alias.corpus, layout)
 
 
 def _make(collection: str, alias: Alias, fingerprint: str, dim: int) -> Index:
@@ -333,7 +324,7 @@ def bring_up(live: StoredIndex, following: StoredIndex, embed: Embed) -> int:
         chunks = {key: chunk_from(hit["_source"]) for key, hit in found.items()}
         vectors = embed([each.embedded_text for each in chunks.values()]) if chunks else ()
         by_key = dict(zip(chunks, vectors, strict=True))
-        check_chunk_vectors(by_key, following.index.dim)
+        check_vectors(by_key, following.index.dim)
         put(following, {key: document_of(chunk, by_key[key]) for key, chunk in chunks.items()})
     following.delete([key for key in there if key not in here])
     following.refresh()

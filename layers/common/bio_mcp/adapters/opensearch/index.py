@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.indexes import other_index_model, other_model
-from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
+from bio_mcp.adapters.opensearch import bulk
 from bio_mcp.adapters.opensearch.client import BUSY_STATUS, Busy, IndexRefused, OpenSearchTransport, kind_of, lines
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
-from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
+from bio_mcp.errors import Conflict, IndexUnavailable
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
 EXISTS = "resource_already_exists_exception"
@@ -43,9 +43,9 @@ class Index:
     version: int = 1  # of its mapping
     blocked: bool = field(default=False, compare=False)  # to writes
 
-    def holds(self, fingerprint: str, dim: int) -> bool:
-        """Whether its vectors are those of this model."""
-        return (self.fingerprint, self.dim) == (fingerprint, dim)
+    @property
+    def model(self) -> tuple[str, int]:
+        return self.fingerprint, self.dim
 
 
 class Alias:
@@ -63,11 +63,9 @@ class Alias:
         corpus: str,
         layout: Layout,
         clock: Callable[[], float] = time.time,
-        bulk: Bulk | None = None,
     ) -> None:
         self.name, self.corpus, self.layout = name, corpus, layout
-        self.transport, self.bulk = transport, bulk or Bulk(transport)
-        self._clock = clock
+        self.transport, self._clock = transport, clock
         self._known: tuple[float, Index] | None = None
 
     def index(self) -> Index | None:
@@ -126,8 +124,8 @@ class Alias:
         first, *others = found
         self._act(*({"remove": {"index": each.name, "alias": self.name}} for each in others))
         self._known = (self._clock(), first)
-        if not first.holds(fingerprint, dim):
-            raise mismatch(first, fingerprint, dim)
+        if first.model != (fingerprint, dim):
+            raise other_index_model(first.model, fingerprint, dim)
         return first
 
     def make_beside(self, searched: Index, fingerprint: str, dim: int, aliases: Sequence[str]) -> str:
@@ -199,7 +197,7 @@ class OneIndex(Alias):
     """What stands in the place of an alias for passages that stay those of one index."""
 
     def __init__(self, alias: Alias, index: Index) -> None:
-        super().__init__(alias.transport, alias.name, alias.corpus, alias.layout, bulk=alias.bulk)
+        super().__init__(alias.transport, alias.name, alias.corpus, alias.layout)
         self._alias, self._index = alias, index
 
     def index(self) -> Index:
@@ -234,8 +232,7 @@ class StoredIndex:
     """
 
     def __init__(self, alias: Alias, index: Index) -> None:
-        self.index, self.layout = index, alias.layout
-        self._transport, self._bulk = alias.transport, alias.bulk
+        self.index, self.layout, self._transport = index, alias.layout, alias.transport
 
     def ask(self, body: Body) -> Body:
         """Return the answer to one search."""
@@ -277,12 +274,12 @@ class StoredIndex:
             found |= {hit["_id"]: hit for hit in answer}
         return found
 
-    def write(self, keys: Collection[str], actions: Actions, *, refresh: bool = False) -> None:
-        """Write documents by `_id`, as `Bulk.write` says; with `refresh` searches see them at once."""
+    def write(self, keys: Collection[str], actions: bulk.Actions, *, refresh: bool = False) -> None:
+        """Write documents by `_id`, as `bulk.write` says; with `refresh` searches see them at once."""
         options = "?refresh=true&require_alias=true" if refresh else "?require_alias=true"
         if keys:
             options = options if self.layout.flavour.managed else ""
-            self._bulk.write(f"/{self._target}/_bulk{options}", keys, actions)
+            bulk.write(self._transport, f"/{self._target}/_bulk{options}", keys, actions)
 
     def delete(self, keys: Collection[str], *, refresh: bool = False) -> None:
         """Delete documents by `_id`."""
@@ -292,7 +289,7 @@ class StoredIndex:
     def refresh(self) -> None:
         """Let searches see what was written. Serverless does it by itself, within seconds."""
         if self.layout.flavour.managed:
-            self._transport.refresh(self._target)
+            self._transport.ask("POST", f"/{self._target}/_refresh", None, refreshed)
 
     @property
     def _target(self) -> str:
@@ -315,9 +312,10 @@ def described_index(name: str, described: dict[str, Any]) -> Index:
     return Index(name, meta["fingerprint"], meta["dim"], *layout, blocked)
 
 
-def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
-    """Return the error for an index that holds another model's vectors."""
-    return other_index_model((index.fingerprint, index.dim), fingerprint, dim)
+def refreshed(answer: Any) -> None:
+    """Raise `Busy` unless every copy of the index shows what was written."""
+    if failed := answer["_shards"]["failed"]:
+        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
 
 
 def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body | None:

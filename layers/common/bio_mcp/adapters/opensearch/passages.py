@@ -43,9 +43,9 @@ from bio_mcp.adapters.indexes import (
     journal_names,
     mean_vector,
     newest,
-    no_vector,
+    other_index_model,
+    vectors_of,
 )
-from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines, transport_to
 from bio_mcp.adapters.opensearch.index import (
     GONE,
@@ -59,7 +59,6 @@ from bio_mcp.adapters.opensearch.index import (
     cosine,
     described_index,
     fits,
-    mismatch,
     page,
     words,
 )
@@ -105,8 +104,8 @@ class OpenSearchPassages:
 
     write_at_once, refresh_after = 1, REFRESH_AFTER
 
-    def __init__(self, transport: OpenSearchTransport, alias: str, layout: Layout, *, bulk: Bulk | None = None) -> None:
-        self.alias: Alias = Alias(transport, alias, alias, layout, bulk=bulk)
+    def __init__(self, transport: OpenSearchTransport, alias: str, layout: Layout) -> None:
+        self.alias: Alias = Alias(transport, alias, alias, layout)
 
     def bound(self, index: Index) -> "OpenSearchPassages":
         """Return the passages of this index, which stay its own when the alias moves."""
@@ -116,26 +115,26 @@ class OpenSearchPassages:
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         index = self.alias.index()
-        if index is None or not index.holds(fingerprint, dim):
+        if index is None or index.model != (fingerprint, dim):
             index = self.alias.refresh()
         if index is None:
             self.alias.make(fingerprint, dim)
-        elif not index.holds(fingerprint, dim):
+        elif index.model != (fingerprint, dim):
             self.alias.stored(index).refresh()
             if self.count()[0]:
-                raise mismatch(index, fingerprint, dim)
+                raise other_index_model(index.model, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
         index = self.alias.index()
-        if index is not None and not index.holds(fingerprint, dim):
+        if index is not None and index.model != (fingerprint, dim):
             index = self.alias.refresh()
-        if index is not None and not index.holds(fingerprint, dim) and self.count()[0]:
-            raise mismatch(index, fingerprint, dim)
+        if index is not None and index.model != (fingerprint, dim) and self.count()[0]:
+            raise other_index_model(index.model, fingerprint, dim)
 
     def renew(self, fingerprint: str, dim: int) -> None:
         index = self.alias.refresh()
-        if index is None or not index.holds(fingerprint, dim):
+        if index is None or index.model != (fingerprint, dim):
             self.alias.make(fingerprint, dim, instead_of=index)
 
     def name(self) -> str:
@@ -152,7 +151,11 @@ class OpenSearchPassages:
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         found = self._sources(pmids, ["unindexed.chunks", "unindexed.hashes"])
-        return {pmid: hashes_of(source) for pmid, source in found.items()}
+        stored = {pmid: source["unindexed"] for pmid, source in found.items()}
+        return {
+            pmid: dict(zip((chunk[0] for chunk in each["chunks"]), each["hashes"], strict=True))
+            for pmid, each in stored.items()
+        }
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
         found = self._sources(pmids, ["passages", "unindexed.vectors", "unindexed.hashes"])
@@ -174,8 +177,8 @@ class OpenSearchPassages:
         index = self.alias.refresh()
         if index is None:
             raise IndexUnavailable("The passage index is gone; make its schema and sync again.", retryable=False)
-        if not index.holds(fingerprint, dim):
-            raise mismatch(index, fingerprint, dim)
+        if index.model != (fingerprint, dim):
+            raise other_index_model(index.model, fingerprint, dim)
         self.alias.stored(index).refresh()
 
     def delete(self, pmids: Sequence[str]) -> None:
@@ -256,7 +259,9 @@ def _upserts(index: StoredIndex, by_pmid: Mapping[str, Entry], pmids: Collection
         if index.layout.flavour.managed:
             read = hit and {"if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}
             action = {"index": {"_id": entry.pmid, **read}} if read else {"create": {"_id": entry.pmid}}
-        matrix = vectors_of(entry, hit and hit["_source"], index.index.dim)
+        known = by_hash(hit["_source"]) if hit and "unindexed" in hit["_source"] else {}
+        chosen = vectors_of(entry.chunks, entry.vectors, known, f"PMID {entry.pmid}")
+        matrix = np.array(chosen, np.float32).reshape(len(chosen), index.index.dim)
         found[entry.pmid] = lines([action, document_of(entry, matrix, index.index)])
     return found
 
@@ -272,15 +277,12 @@ class OpenSearchIndexes:
 
     def searched(self) -> tuple[OpenSearchPassages, tuple[str, int] | None]:
         index = self._alias.index()
-        return (self.live.bound(index), (index.fingerprint, index.dim)) if index else (self.live, None)
+        return (self.live.bound(index), index.model) if index else (self.live, None)
 
     def all(self) -> list[PaperIndex]:
         roles = self._roles()
         found = ((role, roles[role]) for role in Role if role in roles)
-        return [
-            PaperIndex(role, each.fingerprint, each.dim, self.live.bound(each), self._settings(each))
-            for role, each in found
-        ]
+        return [PaperIndex(role, *each.model, self.live.bound(each), self._settings(each)) for role, each in found]
 
     def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
         wanted = self._alias.layout.wanted
@@ -442,20 +444,6 @@ def document_of(entry: Entry, matrix: "Vectors", index: Index) -> dict[str, Any]
     }
 
 
-def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
-    """Return a row per chunk: the entry's vector, or the stored one of the same text. Raises `Conflict` for neither."""
-    known: dict[str, Vectors] = {}
-    if stored is not None and "unindexed" in stored:
-        known = by_hash(stored)
-    rows = np.zeros((len(entry.chunks), dim), np.float32)
-    for row, chunk in zip(rows, entry.chunks, strict=True):
-        vector = entry.vectors.get(chunk.chunk_id, known.get(chunk.embedded_sha256))
-        if vector is None:
-            raise no_vector(chunk.chunk_id, f"PMID {entry.pmid}")
-        row[:] = vector
-    return rows
-
-
 def matrix_of(source: Source) -> "Vectors":
     """Return the stored vectors, one row per passage."""
     flat = np.frombuffer(b64decode(source["unindexed"]["vectors"]), "<f4")
@@ -465,12 +453,6 @@ def matrix_of(source: Source) -> "Vectors":
 def by_hash(source: Source) -> "dict[str, Vectors]":
     """Return the stored vectors by the SHA-256 of what was embedded."""
     return dict(zip(source["unindexed"]["hashes"], matrix_of(source), strict=True))
-
-
-def hashes_of(source: Source) -> dict[str, str]:
-    """Return the SHA-256 of what was embedded, by chunk id."""
-    unindexed = source["unindexed"]
-    return {chunk[0]: digest for chunk, digest in zip(unindexed["chunks"], unindexed["hashes"], strict=True)}
 
 
 def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
