@@ -1,7 +1,6 @@
 """Both engines rank the chunks of a project alike, by words, by meaning and fused: sentences of the bundled sample."""
 
 from dataclasses import replace
-from importlib.resources import as_file, files
 
 import numpy as np
 import pytest
@@ -9,23 +8,17 @@ import pytest
 from benchmarks.retrieval import MODEL
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.literature.medline import open_records
-from bio_mcp.literature.records import Article
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import abstract_text, sentence_spans
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
 from bio_mcp.retrieval.ranking import reciprocal_ranks
 from tests.adapters.embedded.engine import collections_in
+from tests.all.test_opensearch_ranking import sample
 from tests.support.opensearch_node.collections import collections_at
 
 ONE = "proj-sample"
 TOP, AT_LEAST, REWRITTEN = 10, 0.98, 0.95  # OpenSearch's BM25 still counts words of chunks that were replaced
 CHUNKS = 2_500
-
-
-def sample():
-    with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as path:
-        return [each for each in open_records(path) if isinstance(each, Article)]
 
 
 def chunks_of(article):

@@ -11,15 +11,12 @@ from tests.adapters.ports.test_collections import *  # noqa: F403  the very same
 from tests.adapters.ports.test_collections import ONE, by_seed
 from tests.support.opensearch_node.collections import FreshCollections, collections_at
 
-EXACT_STATISTICS = (  # they compare scores after chunks were replaced
-    "test_scores_are_those_of_the_plain_reading_of_the_contract",
-    "test_what_is_deleted_or_replaced_does_not_count_in_a_score",
-)
+EXACT = "test_scores_are_those_of_the_plain_reading_of_the_contract"  # compares them after chunks were replaced
 
 
 @pytest.fixture
 def ports(request, opensearch):
-    kind = FreshCollections if request.node.originalname in EXACT_STATISTICS else OpenSearchCollections
+    kind = FreshCollections if request.node.originalname == EXACT else OpenSearchCollections
     return SimpleNamespace(collections=collections_at(opensearch.url, kind=kind))
 
 

@@ -220,12 +220,3 @@ def assert_same(one, other, pmids):
     heads = one.documents.heads(pmids)
     assert set(heads) == set(pmids)
     assert all(head.indexed_version == head.version for head in heads.values())
-
-
-def test_a_batch_that_comes_again_changes_nothing(passages):
-    passages.upsert_chunks(ten())
-    before = passages.chunks(TEN, unit(1))
-    for _ in range(3):
-        passages.upsert_chunks(ten())
-    assert passages.chunks(TEN, unit(1)) == before
-    assert passages.count() == (10, 10)

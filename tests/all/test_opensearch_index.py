@@ -76,14 +76,6 @@ def test_what_is_not_ours_is_left_alone(passages):
         passages.ensure_schema("model-a", DIM)
 
 
-def test_vectors_are_not_searched_by_another_models_index_of_the_same_length(passages):
-    passages.ensure_schema("model-a", DIM)
-    passages.upsert_chunks([entry("1", "x")])
-    other = beside(passages)
-    with pytest.raises(ModelMismatch):
-        other.ensure_schema("model-b", DIM)
-
-
 def test_several_shards_rank_as_one_does(opensearch):
     one, three = (passages_at(opensearch.url, shards=shards) for shards in (1, 3))
     rng = np.random.default_rng(5)

@@ -3,20 +3,13 @@
 import httpx
 import pytest
 
-from tests.support.opensearch_node.artefacts import Unusable, _compare, fetch
-from tests.support.opensearch_node.jvm import free_port, start
+from tests.support.opensearch_node.artefacts import Unusable, _compare
 
 
 def test_the_node_is_the_pinned_version_and_listens_on_loopback_only(opensearch):
     assert httpx.get(opensearch.url).json()["version"]["number"] == "2.19.1"
     nodes = httpx.get(f"{opensearch.url}/_nodes/http").json()["nodes"].values()
     assert [each["http"]["bound_address"] for each in nodes] == [[opensearch.url.removeprefix("http://")]]
-
-
-def test_a_node_that_cannot_be_fetched_is_a_failure(tmp_path):
-    with pytest.raises(Unusable, match="is not installed"):
-        fetch(tmp_path, "no-such-maven")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path):
@@ -26,13 +19,3 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path):
         _compare(tmp_path, f"{'0' * 64}  lib/a.jar\n")
     with pytest.raises(Unusable, match=r"lib/b\.jar"):
         _compare(tmp_path, f"{'0' * 64}  lib/b.jar\n")
-
-
-def test_a_port_in_use_is_refused(opensearch, tmp_path):
-    with pytest.raises(Unusable, match="in use"):
-        start(tmp_path, int(opensearch.url.rpartition(":")[2]))
-
-
-def test_a_node_that_does_not_start_says_what_its_log_says(tmp_path):
-    with pytest.raises(Unusable, match="The JVM ended"):
-        start(tmp_path, free_port(), {"no.such.setting": "1"})

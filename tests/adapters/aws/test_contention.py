@@ -60,7 +60,7 @@ class Contention:
 
 def marking():
     aws = Contention()
-    documents = DynamoDocuments(aws.dynamodb, "t", None, None, backoff=aws.backoff(table.BACKOFF))
+    documents = DynamoDocuments(aws.dynamodb, "t", None, backoff=aws.backoff(table.BACKOFF))
     return aws, lambda: documents.mark_indexed({"1": 2})
 
 

@@ -1,10 +1,6 @@
 """The indexes of projects in a corpus file that several programs use, that is put back, read-only, or gone."""
 
-import subprocess
-import sys
 import threading
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,16 +9,12 @@ from bio_mcp.adapters.embedded.chunk_rows import head
 from bio_mcp.adapters.embedded.collections import LOADED, LoadedCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.adapters.embedded.live_index import FEW_DEAD
 from bio_mcp.errors import Conflict, ModelMismatch, NotFound
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
-from tests.adapters.embedded.chunk_writer import SIZE
 from tests.adapters.embedded.engine import collections_in
 from tests.adapters.entries import DIM, unit
-from tests.support.reference_indexes import ReferenceCollections
 
-ROOT = Path(__file__).parents[3]
 ONE = "proj-one"
 
 
@@ -62,43 +54,6 @@ def test_what_another_process_writes_is_found_by_the_next_search(collections, tm
     assert set(found(other)) == {"d9-0"}
 
 
-def test_after_any_changes_a_search_answers_as_one_over_what_is_stored(collections, database):
-    plain, rng = ReferenceCollections(), np.random.default_rng(7)
-    plain.create(ONE, "m", DIM)
-    for step in range(40):
-        chunks = document(f"d{rng.integers(12)}", *(f"all w{rng.integers(5)}" for _ in range(rng.integers(1, 7))))
-        kept = chunks if step % 5 else []
-        for each in (collections, plain):
-            each.replace(ONE, chunks[0].work.doc_id, [], {})
-            if kept:
-                store(each, ONE, kept)
-        fresh = collections_in(database)
-        for text in ("w1 w3", "all"):
-            got, wanted = found(collections, text), found(plain, text)
-            assert got == found(fresh, text)
-            assert {each: match.chunk for each, match in got.items()} == {
-                each: match.chunk for each, match in wanted.items()
-            }
-            for each, match in wanted.items():
-                assert got[each].bm25 == pytest.approx(match.bm25, abs=1e-5)
-
-
-def test_the_memory_of_deleted_chunks_is_given_back(collections, database):
-    loaded = LoadedCollections(1.2, 0.75)
-
-    def rows():
-        with database.reading() as connection:
-            return len(loaded.current(connection, head(connection, ONE)).keys)
-
-    store(collections, ONE, document("d1", *["all"] * FEW_DEAD), document("d2", "all two", "all"))
-    assert rows() == FEW_DEAD + 2
-    collections.replace(ONE, "d1", [], {})
-    assert rows() == FEW_DEAD + 2
-    collections.replace(ONE, "d2", document("d2", "all two"), {})
-    assert rows() == 1
-    assert set(found(collections, "two")) == {"d2-0"}
-
-
 def test_only_some_collections_stay_in_memory(collections, database):
     loaded = LoadedCollections(1.2, 0.75)
     for n in range(LOADED + 3):
@@ -119,21 +74,6 @@ def test_an_older_look_at_a_collection_is_not_given_a_newer_one(collections, dat
         with database.reading() as after:
             assert len(loaded.current(after, head(after, ONE)).keys) == 2
         assert loaded.current(before, old).change > old.change  # the search then looks again
-
-
-def test_a_killed_writer_leaves_each_document_old_or_new_and_nothing_acknowledged_is_lost(collections, tmp_path):
-    command = [sys.executable, "-m", "tests.adapters.embedded.chunk_writer", str(tmp_path), ONE]
-    for _ in range(3):
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-            lines = [process.stdout.readline() for _ in range(5)]
-            process.kill()
-            lines += process.stdout.readlines()
-        last = int(lines[-1]) if lines[-1].endswith("\n") else int(lines[-2])
-        written = Counter(match.chunk.text for match in found(collections).values())
-        assert set(written.values()) == {SIZE}
-        assert len(written) == 3
-        assert {f"all v{n}" for n in range(last - 1, last + 1)} <= written.keys()
-        assert check(Database(tmp_path)).problems == ()
 
 
 def test_threads_that_write_rebuild_and_drop_at_once_leave_a_sound_collection(collections, tmp_path):

@@ -55,17 +55,6 @@ def test_an_event_whose_receiver_fell_silent_comes_back(continuations, clock):
     assert continuations.receive(60) is None
 
 
-def test_a_failed_event_is_tried_again_later_and_buried_after_the_last_attempt(continuations, clock):
-    continuations.send(EVENT)
-    for attempt in range(3):
-        receipt, _ = continuations.receive(60)
-        continuations.fail(receipt, f"reason {attempt}")
-        assert continuations.receive(60) is None
-        clock.now += 100
-    assert continuations.receive(60) is None
-    assert continuations.dead() == [(EVENT, "reason 2")]
-
-
 def test_a_call_that_may_work_later_is_tried_for_a_day_with_pauses_that_grow_to_a_quarter_of_an_hour(tmp_path, clock):
     database = Database(tmp_path)
     continuations = SqliteContinuations(database, clock, backoff=replace(BACKOFF, rng=lambda: 0.5))

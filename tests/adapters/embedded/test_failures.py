@@ -115,10 +115,6 @@ def test_a_corpus_that_is_a_directory_cannot_be_opened(tmp_path):
         SqliteDocuments(Database(tmp_path)).count()
 
 
-def test_a_data_directory_that_is_not_there_is_made(tmp_path):
-    assert SqliteDocuments(Database(tmp_path / "a" / "b")).count() == 0
-
-
 def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(filled):
     newer = (
         *MIGRATIONS,
@@ -148,14 +144,6 @@ def test_another_programs_database_is_refused(tmp_path):
     other.close()
     with pytest.raises(StoreFailed, match="another program"):
         SqliteDocuments(Database(tmp_path)).count()
-
-
-def test_an_entry_whose_vectors_are_gone_is_found_by_the_check(filled):
-    database = Database(filled)
-    assert check(database).problems == ()
-    with database.writing() as connection:
-        connection.execute("DELETE FROM vectors WHERE pmid = 7")
-    assert check(database).problems == ("1 index entries without vectors",)
 
 
 def test_what_is_stored_and_not_indexed_is_waiting(filled):

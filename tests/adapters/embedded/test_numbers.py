@@ -41,13 +41,19 @@ def test_what_a_failed_batch_numbered_is_numbered_anew(two):
     assert (found(other, "banana", "cell"), found(other, "banana", "gut")) == (["3"], ["2"])
 
 
-def test_what_a_failed_batch_numbered_is_numbered_anew_by_the_same_connection(two):
-    one = two[0]
-    with pytest.raises(Conflict):
-        one.upsert_chunks([unwritable(1)])
-    one.upsert_chunks([entry(2, "banana", journal="Gut")])
-    one.upsert_chunks([entry(3, "zinc", journal="Cell")])
-    assert (found(one, "zinc"), found(one, "banana"), found(one, "banana", "cell")) == (["3"], ["2"], [])
+def test_terms_and_facets_have_their_numbers_however_few_are_remembered(tmp_path, closed):
+    few = Numbers(most=3)
+    with closed(Database(tmp_path)).writing() as connection:
+        for change in range(1, 6):
+            few.begin(connection, change)
+            terms = ["every", f"t{change + 1}", f"t{change}", "every"]
+            facets = [("tag", "every"), ("tag", f"t{change}"), ("journal", f"t{change + 1}")]
+            numbers = few.of_terms(connection, [terms[:1], [], terms[1:]]).tolist(), few.of_facets(connection, facets)
+            stored = dict(connection.execute("SELECT term, id FROM terms"))
+            known = {(kind, value): number for number, kind, value in connection.execute("SELECT * FROM facets")}
+            assert numbers[0] == [stored[term] for term in terms]
+            assert [numbers[1][facet] for facet in facets] == [known[facet] for facet in facets]
+            assert len(numbers[1]) <= 6
 
 
 def test_two_connections_that_write_by_turns_agree_on_numbers(two):
@@ -56,28 +62,3 @@ def test_two_connections_that_write_by_turns_agree_on_numbers(two):
     for engine in two:
         assert [found(engine, f"t{n}") for n in range(2, 9)] == [[str(n - 1), str(n)] for n in range(2, 9)]
         assert found(engine, "every", "j0") == ["3", "6"]
-
-
-def test_a_connection_that_remembers_too_many_facets_reads_them_again(tmp_path):
-    database, few = Database(tmp_path), Numbers(most=3)
-    with database.writing() as connection:
-        for change in range(1, 6):
-            few.begin(connection, change)
-            facets = [("tag", "every"), ("tag", f"t{change}"), ("journal", f"t{change + 1}")]
-            numbers = few.of_facets(connection, facets)
-            stored = {(kind, value): number for number, kind, value in connection.execute("SELECT * FROM facets")}
-            assert [numbers[facet] for facet in facets] == [stored[facet] for facet in facets]
-            assert len(numbers) <= 6
-    database.close()
-
-
-def test_terms_have_their_numbers_however_few_are_remembered(tmp_path):
-    database, numbers = Database(tmp_path), Numbers(most=3)
-    with database.writing() as connection:
-        for change in range(1, 6):
-            numbers.begin(connection, change)
-            terms = ["every", f"t{change + 1}", f"t{change}", "every"]
-            found = numbers.of_terms(connection, [terms[:1], [], terms[1:]]).tolist()
-            stored = dict(connection.execute("SELECT term, id FROM terms"))
-            assert found == [stored[term] for term in terms]
-    database.close()

@@ -169,15 +169,6 @@ def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(pacer_of
         holder.close()
 
 
-def test_a_damaged_file_is_recreated(pacer_of, tmp_path, clock):
-    (tmp_path / SqliteRateLimiter.file).write_bytes(b"no database" * 100)
-    pacer_of().wait(NEVER)
-    one, other = pacer_of(), pacer_of()
-    one.wait(NEVER)
-    other.wait(NEVER)
-    assert clock.now == 101
-
-
 def started(tmp_path, base_url, starts, processes=4):
     command = [sys.executable, "-m", "tests.adapters.embedded.pacing", str(tmp_path), base_url, str(starts)]
     made = [

@@ -151,18 +151,6 @@ def test_a_commit_is_on_the_disk_before_it_is_reported(tmp_path, closed):
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
-def test_what_has_expired_leaves_the_file(tmp_path, closed):
-    now = [1_000.0]
-    store = closed(SqliteAuthorizations(tmp_path, lambda: now[0]))
-    for number in range(50):
-        ends = datetime.fromtimestamp(1_010, UTC)
-        store.put(Authorization("session", f"k{number}", "ann", ends, {}))
-    now[0] = 1_020.0
-    store.put(SESSION)
-    with store.transaction("BEGIN") as connection:
-        assert connection.execute("SELECT count(*) FROM authorizations").fetchone() == (1,)
-
-
 @pytest.mark.parametrize("suffixes", [[""], ["", "-wal", "-shm"]])
 def test_whoever_deletes_the_file_of_a_running_server_signs_everybody_out_of_it(tmp_path, closed, suffixes):
     server, command = closed(SqliteAuthorizations(tmp_path)), closed(SqliteAuthorizations(tmp_path))
@@ -213,17 +201,6 @@ def test_a_call_is_deleted_after_its_days(tmp_path, closed):
     with pytest.raises(NotFound, match="7 days"):
         calls.get("id1")
     assert calls.latest(5) == []
-
-
-def test_the_file_does_not_grow_beyond_its_size_and_the_oldest_go_first(tmp_path, closed):
-    calls = closed(SqliteCalls(tmp_path, 7, MB))
-    for number in range(200):
-        calls.record(call(number, bytes(20_000)))
-    calls.close()
-    assert (tmp_path / SqliteCalls.file).stat().st_size < 1.3 * MB
-    assert calls.latest(1)[0].correlation_id == "id199"
-    with pytest.raises(NotFound):
-        calls.get("id0")
 
 
 def test_a_call_that_would_take_much_of_the_file_is_not_stored(tmp_path, closed):

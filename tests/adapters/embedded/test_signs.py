@@ -23,11 +23,3 @@ def test_agreement_is_the_signs_that_are_equal_block_by_block():
     ]
     assert agreement(words, words[7]).tolist() == [255 - each for each in differing]
     assert agreement(words, words[7])[7] == 255
-
-
-def test_directions_are_the_same_in_every_process_and_at_right_angles():
-    along = directions(64)
-    assert along.shape == (WORDS * WORD, 64)
-    assert np.array_equal(along, directions(64))
-    assert np.array_equal(along[:64] @ along[:64].T, 64 * 64 * np.eye(64))
-    assert np.array_equal(along, np.rint(along))

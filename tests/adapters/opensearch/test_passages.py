@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from bio_mcp.adapters.opensearch.passages import lexical_body
@@ -94,12 +93,3 @@ def test_an_older_version_is_not_sent_at_all():
     server = Scripted((200, OPEN), (200, {"docs": [there]}), (200, OPEN))
     server.passages().upsert_chunks([entry("7", "x", version=2)])
     assert not [asked for asked in server.asked if "_bulk" in asked[1]]
-
-
-def test_the_indexed_vector_is_the_stored_one_to_eight_decimals():
-    server = Scripted(
-        (200, OPEN), (200, {"docs": [{"_id": "7", "found": False}]}), (200, {"items": [item("7", 201)]}), (200, OPEN)
-    )
-    server.passages().upsert_chunks([entry("7", "x", vectors=[unit(3)])])
-    [window] = server.asked[2][2][1]["windows"]
-    assert np.abs(np.array(window["vector"]) - unit(3)).max() < 1e-8

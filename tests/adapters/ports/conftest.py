@@ -191,101 +191,12 @@ def ports(request, tmp_path, clock, monkeypatch):
     made.close()
 
 
-@pytest.fixture
-def documents(ports):
-    return ports.documents
+def _port(name):
+    @pytest.fixture(name=name)
+    def port(ports):
+        return getattr(ports, name)
+
+    return port
 
 
-@pytest.fixture
-def passages(ports):
-    return ports.passages
-
-
-@pytest.fixture
-def checkpoints(ports):
-    return ports.checkpoints
-
-
-@pytest.fixture
-def news(ports):
-    return ports.news
-
-
-@pytest.fixture
-def jobs(ports):
-    return ports.jobs
-
-
-@pytest.fixture
-def leases(ports):
-    return ports.leases
-
-
-@pytest.fixture
-def continuations(ports):
-    return ports.continuations
-
-
-@pytest.fixture
-def audit(ports):
-    return ports.audit
-
-
-@pytest.fixture
-def budgets(ports):
-    return ports.budgets
-
-
-@pytest.fixture
-def answers(ports):
-    return ports.answers
-
-
-@pytest.fixture
-def calls(ports):
-    return ports.calls
-
-
-@pytest.fixture
-def blobs(ports):
-    return ports.blobs
-
-
-@pytest.fixture
-def projects(ports):
-    return ports.projects
-
-
-@pytest.fixture
-def collections(ports):
-    return ports.collections
-
-
-@pytest.fixture
-def project_documents(ports):
-    return ports.project_documents
-
-
-@pytest.fixture
-def announcements(ports):
-    return ports.announcements
-
-
-@pytest.fixture
-def cache(ports):
-    return ports.cache
-
-
-@pytest.fixture
-def graph(ports):
-    return ports.graph
-
-
-@pytest.fixture
-def screenings(ports):
-    return ports.screenings
-
-
-@pytest.fixture
-def authorizations(ports):
-    return ports.authorizations
+globals().update({f"_{name}": _port(name) for name in PORTS})

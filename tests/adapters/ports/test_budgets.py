@@ -62,21 +62,11 @@ def test_all_charges_of_a_call_are_made_or_none_is(budgets, refused):
     assert spent(budgets, calls(), calls("tenant lab"), tokens()) == (True, [2, 2, 600])
 
 
-def test_more_than_the_whole_budget_is_refused_and_leaves_it_whole(budgets):
-    assert spent(budgets, calls(amount=4)) == (False, [3])
-    assert spent(budgets, calls(amount=3)) == (True, [0])
-
-
 def test_what_was_not_used_is_given_back_whatever_is_left(budgets):
     spent(budgets, tokens(amount=1_000))
     assert spent(budgets, tokens(amount=-700)) == (True, [700])
     assert spent(budgets, tokens(amount=-100, most=200)) == (True, [0])  # the budget was lowered meanwhile
     assert spent(budgets, tokens(amount=800)) == (True, [0])
-
-
-def test_a_budget_that_was_lowered_leaves_nothing(budgets):
-    spent(budgets, calls(amount=3))
-    assert spent(budgets, calls(most=2)) == (False, [0])
 
 
 def test_of_many_at_once_no_more_is_granted_than_there_is(budgets):

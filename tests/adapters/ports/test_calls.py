@@ -46,14 +46,11 @@ def test_what_was_not_recorded_is_not_found_and_it_says_how_long_calls_are_store
 
 
 def test_the_newest_come_first_without_what_they_read(calls):
+    assert calls.latest(5) == []
     for number in (2, 1, 3):
         calls.record(call(number))
     assert calls.latest(2) == [call(3, read=b""), call(2, read=b"")]
     assert [each.correlation_id for each in calls.latest(9)] == ["id3", "id2", "id1"]
-
-
-def test_an_empty_log_has_no_newest(calls):
-    assert calls.latest(5) == []
 
 
 def test_the_time_of_a_call_is_the_same_instant_whatever_its_zone(calls):

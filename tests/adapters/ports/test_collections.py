@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -66,17 +65,9 @@ def test_the_longest_name_that_a_tenants_collection_has_is_one(ports):
 
 def test_a_collection_that_does_not_exist_is_empty_to_read_and_not_found_to_write(ports):
     nothing = ports.collections
-    assert found(nothing, "text", unit(1), collection="proj-none") == {}
-    assert (nothing.document("proj-none", "d1"), nothing.sample("proj-none", 3), nothing.count("proj-none")) == (
-        [],
-        [],
-        0,
-    )
-    assert (nothing.hashes("proj-none", "d1"), nothing.model("proj-none"), nothing.drop("proj-none")) == (
-        {},
-        None,
-        False,
-    )
+    assert found(nothing, "text", unit(1), collection="proj-none") == nothing.hashes("proj-none", "d1") == {}
+    assert nothing.document("proj-none", "d1") == nothing.sample("proj-none", 3) == []
+    assert (nothing.count("proj-none"), nothing.model("proj-none"), nothing.drop("proj-none")) == (0, None, False)
     [one] = chunks = document("d1", "text")
     for write in (
         lambda: nothing.replace("proj-none", "d1", chunks, vectors(chunks)),
@@ -163,23 +154,6 @@ def test_filters_are_applied_before_the_best_are_taken(collections):
     assert (match.chunk, match.bm25 is None, match.sim is None) == (few, False, False)
 
 
-def test_filters_do_not_change_a_score(varied):
-    everything, some = found(varied, "x", unit(5)), found(varied, "x", unit(5), ChunkFilters(doc_ids=of("a")))
-    assert some.keys() < everything.keys()
-    for chunk_id, match in some.items():
-        assert (match.bm25, match.sim) == (everything[chunk_id].bm25, pytest.approx(everything[chunk_id].sim))
-
-
-def test_a_replaced_document_has_its_new_chunks_alone(collections):
-    store(collections, ONE, document("d1", "old one", "old two", "old three"), document("d2", "old other"))
-    assert len(found(collections, "old")) == 4
-    store(collections, ONE, document("d1", "new one"))
-    assert set(found(collections, "old")) == {"d2-0"}
-    assert set(found(collections, "new")) == {"d1-0"}
-    assert [each.text for each in collections.document(ONE, "d1")] == ["new one"]
-    assert collections.count(ONE) == 2
-
-
 def test_a_vector_that_is_not_given_stays_while_the_text_stands(collections):
     store(collections, ONE, document("d1", "first", "second"))
     before = found(collections, vector=unit(9))
@@ -188,12 +162,6 @@ def test_a_vector_that_is_not_given_stays_while_the_text_stands(collections):
     after = found(collections, vector=unit(9))
     assert after["d1-1"].sim == before["d1-0"].sim
     assert after["d1-2"].sim == before["d1-1"].sim
-
-
-def test_a_new_tag_takes_no_new_vector(collections):
-    store(collections, ONE, document("d1", "text"))
-    collections.replace(ONE, "d1", document("d1", "text", work={"tags": ("new",)}), {})
-    assert set(found(collections, "text", filters=ChunkFilters(tags=of("new")))) == {"d1-0"}
 
 
 def test_a_vector_that_is_missing_for_a_new_text_refuses_the_whole_document(collections):
@@ -381,14 +349,3 @@ def test_scores_are_those_of_the_plain_reading_of_the_contract(collections, seed
                 assert got[chunk_id].chunk == each.chunk
                 assert got[chunk_id].bm25 == (each.bm25 and pytest.approx(each.bm25, abs=1e-5))
                 assert got[chunk_id].sim == (each.sim and pytest.approx(each.sim, abs=1e-5))
-
-
-def test_what_is_deleted_or_replaced_does_not_count_in_a_score(collections):
-    store(collections, ONE, document("d1", "aspirin and heparin"), document("d2", "heparin alone"))
-    alone = found(collections, "aspirin heparin", unit(1))
-    for n in range(5):
-        store(collections, ONE, document("d3", f"aspirin {n}", "aspirin"))
-        assert len(found(collections, "aspirin")) == 3
-    collections.replace(ONE, "d3", [], {})
-    again = found(collections, "aspirin heparin", unit(1))
-    assert {each: replace(match, bm25=pytest.approx(match.bm25)) for each, match in alone.items()} == again

@@ -110,16 +110,6 @@ def test_only_the_papers_within_are_looked_at(passages):
     assert found(passages, "x", unit(1), within=frozenset()) == {}
 
 
-def test_a_replaced_document_is_found_by_its_new_words_only(passages):
-    passages.upsert_chunks([entry("1", "old"), entry("2", "old")])
-    assert set(found(passages, "old")) == {"1", "2"}
-    passages.upsert_chunks([entry("1", "new", version=2, vectors=[unit(5), unit(6)])])
-    assert set(found(passages, "old")) == {"2"}
-    assert set(found(passages, "new")) == {"1"}
-    assert found(passages, vector=unit(6))["1"].chunk_id == "w1"
-    assert passages.count() == (2, 3)
-
-
 def test_an_older_version_is_ignored_and_an_equal_one_replaces(passages):
     passages.upsert_chunks([entry("1", "second", version=2)])
     passages.upsert_chunks([entry("1", "first", version=1)])

@@ -31,7 +31,6 @@ def check_vectors(vectors: "Mapping[Any, NDArray[np.float32]]", dim: int) -> Non
 
 
 def check_entries(entries: Sequence[Entry], dim: int) -> None:
-    """Check the vectors of papers."""
     check_vectors({(name, entry.pmid): each for entry in entries for name, each in entry.vectors.items()}, dim)
 
 
@@ -103,7 +102,6 @@ def check_same_model(collection: str, indexed: str, model: str, failure: type[Fa
 
 
 def unknown_collection(collection: str) -> NotFound:
-    """The failure for writing to a collection that does not exist."""
     return NotFound(f"There is no collection {collection}: its project was deleted, or never created.")
 
 
@@ -127,7 +125,6 @@ def chunk_values(chunk: ProjectChunk, names: Iterable[str] = CHUNK_FIELDS) -> li
 
 
 def chunk_of(values: dict[str, Any]) -> ProjectChunk:
-    """The chunk whose fields JSON has."""
     work = dict(zip(WORK_FIELDS, values["work"], strict=True))
     span = values["page_span"]
     return ProjectChunk(
@@ -149,7 +146,6 @@ def rebuild_overtaken(collection: str) -> Conflict:
 
 
 def unknown_role(role: Role) -> NotFound:
-    """Return the failure for a role that no index has."""
     begin = " Begin one with bio-mcp admin reindex start --model NAME." if role is Role.NEXT else ""
     return NotFound(f"There is no {role} index of the papers.{begin}")
 

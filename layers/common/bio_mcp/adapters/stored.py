@@ -143,7 +143,6 @@ def unknown_paper(pmid: str) -> NotFound:
 
 
 def unknown_version(pmid: str, version: int) -> NotFound:
-    """The failure for a version of a paper that is not stored."""
     return NotFound(f"PMID {pmid} is not stored as of version {version}: it was deleted, or revised too often since")
 
 
@@ -181,22 +180,18 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
 
 
 def label_row(label: ScreeningLabel) -> dict[str, Any]:
-    """The label as JSON."""
     return {**asdict(label), "at": sortable(label.at)}
 
 
 def label_of(row: dict[str, Any]) -> ScreeningLabel:
-    """The label that `label_row` wrote."""
     return ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])})
 
 
 def search_row(search: ReviewSearch) -> dict[str, Any]:
-    """The search as JSON."""
     return {**asdict(search), "at": sortable(search.at)}
 
 
 def search_of(row: dict[str, Any]) -> ReviewSearch:
-    """The search that `search_row` wrote."""
     moment = datetime.fromisoformat(row["at"])
     return ReviewSearch(**{**row, "at": moment, "record_ids": tuple(row["record_ids"])})
 

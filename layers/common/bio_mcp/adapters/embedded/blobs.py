@@ -80,7 +80,6 @@ class DirectoryBlobs:
             os.utime(path, (now, now))
 
     def _expire(self, first: str) -> None:
-        """Delete the files of this first folder whose days are over."""
         if first not in EXPIRING_DAYS:
             return
         oldest = self._clock() - EXPIRING_DAYS[first] * 86_400

@@ -116,7 +116,6 @@ class GatheredPostings:
             self._sort()
 
     def postings(self) -> Postings:
-        """All of them."""
         self._sort()
         return Postings.merged(self._parts)
 
@@ -142,7 +141,6 @@ class Segments:
 
     @property
     def whole(self) -> Postings:
-        """All postings, as one part."""
         return self.parts[0] if len(self.parts) == 1 else Postings.merged([EMPTY, *self.parts])
 
     def spans(self, term: int) -> list[tuple[Rows, NDArray[np.uint16]]]:

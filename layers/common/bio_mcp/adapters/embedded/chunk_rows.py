@@ -96,7 +96,6 @@ class Head:
 
 
 def head(connection: sqlite3.Connection, name: str) -> Head | None:
-    """The collection of this name; None if there is none."""
     row = connection.execute(
         "SELECT c.id, c.build, c.change, b.model, b.dim FROM collections AS c JOIN collection_builds AS b "
         "ON b.id = c.build WHERE c.name = ?",

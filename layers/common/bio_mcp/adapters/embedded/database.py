@@ -186,7 +186,6 @@ class Connection(sqlite3.Connection):
         return self.file == identity(path, self.read_only)
 
     def record_log(self, path: Path) -> None:
-        """Record the identity of this file's write-ahead log."""
         if self.log is None and not self.read_only:
             self.log = identity(Path(f"{path}-wal"), read_only=False)
 
@@ -323,7 +322,6 @@ class Database:
         return presence_in(self.directory)
 
     def close(self) -> None:
-        """Close the idle connections."""
         _close(self._idle)
 
     @contextmanager
@@ -449,6 +447,5 @@ def _close(connections: deque[Connection]) -> None:
 
 
 def _file_version(connection: sqlite3.Connection) -> tuple[int, int]:
-    """The file's application id and schema version."""
     application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in PRAGMAS)
     return application, version

@@ -338,7 +338,6 @@ class Columns:
 
     @staticmethod
     def read(source: Source, sizes: Sizes) -> "Columns":
-        """Read every document."""
         documents, windows = source.size()
         columns = Columns(source.dim, sizes)
         if windows > sizes.exact:
@@ -395,7 +394,6 @@ class Columns:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]], sizes: Sizes) -> "Columns":
-        """Rebuild the columns from `state`."""
         columns = Columns(about["dim"], sizes)
         columns.windows = WindowColumns.from_state(about, arrays, sizes)
         columns._arrays = {name: GrowableArray.over(*arrays[SAVED_AS.get(name, name)]) for name in GROWABLE}

@@ -189,7 +189,6 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
 
 
 def _is_intact(connection: sqlite3.Connection, pmid: int) -> bool:
-    """Whether the stored row is intact."""
     row = connection.execute(
         f"SELECT {ENTRY}, entry_crc FROM entries JOIN checksums USING (pmid) WHERE pmid = ?",  # noqa: S608
         (pmid,),

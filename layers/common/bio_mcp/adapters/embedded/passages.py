@@ -315,7 +315,6 @@ class SqliteIndexes:
         return bool(others)
 
     def close(self) -> None:
-        """Close the files beside the corpus file."""
         self._passages({})
 
     def _names(self) -> Names:

@@ -108,7 +108,6 @@ class SideFile:
         return connection
 
     def _close(self) -> None:
-        """Close the connection, which rolls back an open transaction."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

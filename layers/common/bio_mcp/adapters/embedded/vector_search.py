@@ -119,7 +119,6 @@ class Quantiser:
 
     @property
     def sketched(self) -> int:
-        """The number of coordinates in a sketch."""
         return min(AXES, len(self.axes))
 
     def centre_signs(self, coordinates: Matrix, counts: NDArray[np.int64]) -> Words:
@@ -193,7 +192,6 @@ class Windows:
 
     @property
     def dim(self) -> int:
-        """The length of the vectors."""
         return int(self.matrix.shape[1])
 
     def nearest(
@@ -394,7 +392,6 @@ class WindowColumns:
 
     @property
     def count(self) -> int:
-        """The number of windows."""
         return int(self._arrays["starts"].view[-1])
 
     @property
@@ -405,7 +402,6 @@ class WindowColumns:
         return self.count > GROWTH * self.quantiser.windows or (self._in_memory and self.count > self._sizes.in_memory)
 
     def reserve(self, rows: int, windows: int) -> None:
-        """Allocate capacity."""
         for name, array in self._arrays.items():
             if self._in_memory if name == "matrix" else self.quantiser or name == "starts":
                 array.reserve(rows + 1 if name in OF_ROWS else windows)
@@ -446,7 +442,6 @@ class WindowColumns:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]], sizes: Sizes) -> "WindowColumns":
-        """Rebuild the columns from `state`."""
         axes, steps, along = (array[:size] for array, size in (arrays[name] for name in LEARNED))
         quantiser = Quantiser(axes, steps, along, about["learned_from"])
         columns = WindowColumns(len(axes), sizes, quantiser, in_memory=about["in_memory"])

@@ -108,12 +108,10 @@ def document_of(chunk: ProjectChunk, vector: "NDArray[np.float32]") -> dict[str,
 
 
 def vector_of(source: Mapping[str, Any]) -> "Vectors":
-    """The vector of a document, whole."""
     return np.frombuffer(b64decode(source["unindexed"]["vector"]), "<f4")
 
 
 def chunk_from(source: Mapping[str, Any]) -> ProjectChunk:
-    """The chunk of a document."""
     return chunk_of(dict(zip(CHUNK_FIELDS, json.loads(source["unindexed"]["chunk"]), strict=True)))
 
 
@@ -134,7 +132,6 @@ def semantic_body(query: ChunkQuery, vector: "Vectors", *, scripts: bool) -> Bod
 
 
 def conditions(filters: ChunkFilters) -> list[Body]:
-    """Filter clauses for `filters`."""
     folded = folded_filters(filters)
     any_of = {"doc_id": folded.doc_ids, "citekey": folded.citekeys, "authors": folded.authors}
     exactly = {name: list(map(exact, values)) for name, values in any_of.items()}

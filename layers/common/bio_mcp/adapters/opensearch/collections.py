@@ -138,7 +138,8 @@ class OpenSearchCollections:
             stored = [hit["_id"] for hit in listed(index, doc_id)]
             known: dict[str, Vectors] = {}
             if any(each.chunk_id not in vectors for each in chunks):
-                known = {_embedded(hit): vector_of(hit["_source"]) for hit in listed(index, doc_id, VECTOR)}
+                hits = listed(index, doc_id, VECTOR)
+                known = {hit["fields"]["embedded"][0]: vector_of(hit["_source"]) for hit in hits}
             new = _documents(chunks, vectors, known)
             put(index, new)
             index.delete([key for key in stored if key not in new])
@@ -150,7 +151,7 @@ class OpenSearchCollections:
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         def read(index: StoredIndex) -> dict[str, str]:
-            return {hit["sort"][0]: _embedded(hit) for hit in listed(index, doc_id)}
+            return {hit["sort"][0]: hit["fields"]["embedded"][0] for hit in listed(index, doc_id)}
 
         return self._read(collection, read, {})
 
@@ -243,11 +244,6 @@ def put(index: StoredIndex, documents: Mapping[str, Mapping[str, Any]]) -> None:
     new = {key: each for key, each in documents.items() if stored.get(key) != {"unindexed": each["unindexed"]}}
     actions = {key: lines([{"index": {"_id": key}}, each]) for key, each in new.items()}
     index.write(actions, lambda left: {key: actions[key] for key in left})
-
-
-def _embedded(hit: Hit) -> str:
-    digest: str = hit["fields"]["embedded"][0]
-    return digest
 
 
 def _documents(
@@ -356,6 +352,5 @@ def room_for(transport: OpenSearchTransport, corpus: str) -> Finding:
 
 
 def count_projects(transport: OpenSearchTransport, corpus: str) -> int:
-    """Count the collections of `corpus`."""
     answer: dict[str, Any] = transport.ask("GET", f"/_alias/{corpus}.*")
     return len({alias for each in answer.values() for alias in each["aliases"] if "~" not in alias})

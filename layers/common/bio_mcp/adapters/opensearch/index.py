@@ -201,7 +201,6 @@ class OneIndex(Alias):
         self._alias, self._index = alias, index
 
     def index(self) -> Index:
-        """Return that index."""
         return self._index
 
     def refresh(self) -> Index | None:
@@ -282,7 +281,6 @@ class StoredIndex:
             bulk.write(self._transport, f"/{self._target}/_bulk{options}", keys, actions)
 
     def delete(self, keys: Collection[str], *, refresh: bool = False) -> None:
-        """Delete documents by `_id`."""
         gone = {key: lines([{"delete": {"_id": key}}]) for key in keys}
         self.write(keys, lambda left: {key: gone[key] for key in left}, refresh=refresh)
 

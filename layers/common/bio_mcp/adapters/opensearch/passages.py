@@ -377,7 +377,6 @@ def listing_body(after: int) -> Body:
 
 
 def conditions(query: PassageQuery) -> list[Body]:
-    """Filter clauses for the filters of `query`."""
     filters, found = query.filters, list[Body]()
     if query.within is not None:  # by `terms` alone OpenSearch would filter windows, and none would pass
         pmids = numbers(query.within)

@@ -60,7 +60,6 @@ def graph(engine: str, dim: int, **more: Any) -> Body:
 
 
 def mapping(layout: VectorLayout, engine: str, dim: int) -> Body:
-    """Return the fields that hold vectors."""
     small, exact = graph(engine, dim, data_type="byte", doc_values=False), graph("faiss", dim)
     windows = {
         "float": {"vector": graph(engine, dim, doc_values=engine != "lucene")},
@@ -189,7 +188,6 @@ class Layout:
 
     @property
     def wanted(self) -> str:
-        """What is chosen for a new index, in words."""
         return self.described(self.shards, self.contents.vectors, self.contents.version)
 
     def body(self, fingerprint: str, dim: int, similarity: str) -> dict[str, Any]:
