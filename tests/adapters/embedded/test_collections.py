@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.embedded.chunk_rows import head
-from bio_mcp.adapters.embedded.collections import LOADED, LoadedCollections
+from bio_mcp.adapters.embedded.collections import LOADED
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.errors import Conflict, ModelMismatch, NotFound
@@ -55,25 +55,23 @@ def test_what_another_process_writes_is_found_by_the_next_search(collections, tm
 
 
 def test_only_some_collections_stay_in_memory(collections, database):
-    loaded = LoadedCollections(1.2, 0.75)
     for n in range(LOADED + 3):
         collections.create(f"proj-{n}", "m", DIM)
         store(collections, f"proj-{n}", document("d1", f"all {n}"))
         with database.reading() as connection:
-            assert len(loaded.current(connection, head(connection, f"proj-{n}")).keys) == 1
-    assert len(loaded) == LOADED
+            assert len(collections._current(connection, head(connection, f"proj-{n}")).keys) == 1
+    assert len(collections._loaded) == LOADED
     assert all(set(found(collections, collection=f"proj-{n}")) == {"d1-0"} for n in range(LOADED + 3))
 
 
 def test_an_older_look_at_a_collection_is_not_given_a_newer_one(collections, database):
-    loaded = LoadedCollections(1.2, 0.75)
     store(collections, ONE, document("d1", "all"))
     with database.reading() as before:
         old = head(before, ONE)
         store(collections, ONE, document("d2", "all"))
         with database.reading() as after:
-            assert len(loaded.current(after, head(after, ONE)).keys) == 2
-        assert loaded.current(before, old).change > old.change  # the search then looks again
+            assert len(collections._current(after, head(after, ONE)).keys) == 2
+        assert collections._current(before, old).change > old.change  # the search then looks again
 
 
 def test_threads_that_write_rebuild_and_drop_at_once_leave_a_sound_collection(collections, tmp_path):

@@ -7,8 +7,9 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +26,7 @@ from bio_mcp.adapters.embedded.chunk_rows import (
     write_chunks,
 )
 from bio_mcp.adapters.embedded.database import Connection, Database
-from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, T, search, weights_of_terms
+from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, search, weights_of_terms
 from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.adapters.indexes import (
     check_same_model,
@@ -41,7 +42,6 @@ from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVector
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-E = TypeVar("E")
 PAGE = 256  # chunks embedded at a time
 
 _MISSING = (
@@ -83,11 +83,16 @@ _REPLACED = f"{_NUMBERS} AND (doc_id = ? OR chunk_id IN (SELECT value FROM json_
 
 
 class SqliteCollections:
-    """The port `Collections` over the corpus file. `k1` and `b` are BM25's parameters."""
+    """The port `Collections` over the corpus file. `k1` and `b` are BM25's parameters.
+
+    A collection is read into memory when it is first searched. `LOADED` of them stay: a search of another drops the one
+    that was searched longest ago.
+    """
 
     def __init__(self, database: Database, *, k1: float, b: float) -> None:
-        self._database = database
-        self._loaded = LoadedCollections(k1, b)
+        self._database, self._k1, self._b = database, k1, b
+        self._lock = Lock()
+        self._loaded: OrderedDict[tuple[int, int], LiveIndex] = OrderedDict()
 
     def create(self, collection: str, fingerprint: str, dim: int) -> None:
         if self.model(collection) == (fingerprint, dim):
@@ -117,7 +122,8 @@ class SqliteCollections:
             return True
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        return self._read(collection, lambda _, of: (of.model, of.dim), None)
+        with self._reading(collection) as (_, of):
+            return (of.model, of.dim) if of else None
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
         """Embed every chunk into another build, then search that one. A build that was begun before is continued."""
@@ -173,10 +179,9 @@ class SqliteCollections:
             connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (stored.collection,))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
-        def read(connection: Connection, of: Head) -> dict[str, str]:
-            return {chunk_id: sha256 for chunk_id, sha256, _ in intact_chunks(connection, of.collection, doc_id)}
-
-        return self._read(collection, read, {})
+        with self._reading(collection) as (connection, of):
+            chunks = intact_chunks(connection, of.collection, doc_id) if of else []
+        return {chunk_id: sha256 for chunk_id, sha256, _ in chunks}
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
         return self._chunks(collection, "c.doc_id = ? ORDER BY c.position, c.chunk_id", doc_id)
@@ -188,7 +193,7 @@ class SqliteCollections:
                 return []
             if query.vector is not None:
                 check_same_model(collection, stored.model, query.model, IndexUnavailable)
-            snapshot = self._loaded.current(connection, stored)
+            snapshot = self._current(connection, stored)
             if not snapshot.documents:
                 return []
             # chunks are read as of this transaction
@@ -200,18 +205,27 @@ class SqliteCollections:
         return self._chunks(collection, "1 ORDER BY c.chunk_id LIMIT ?", max(count, 0))
 
     def count(self, collection: str) -> int:
-        return self._read(collection, lambda connection, of: ChunkRows(connection, of).size()[0], 0)
+        with self._reading(collection) as (connection, of):
+            return ChunkRows(connection, of).size()[0] if of else 0
 
     def _chunks(self, collection: str, condition: str, value: str | int) -> list[ProjectChunk]:
-        def read(connection: Connection, of: Head) -> list[ProjectChunk]:
-            return [chunk for _, chunk in _chunks(connection, of, condition, value)]
+        with self._reading(collection) as (connection, of):
+            return [chunk for _, chunk in _chunks(connection, of, condition, value)] if of else []
 
-        return self._read(collection, read, [])
-
-    def _read(self, collection: str, read: Callable[[Connection, Head], T], empty: E) -> T | E:
+    @contextmanager
+    def _reading(self, collection: str) -> Iterator[tuple[Connection, Head | None]]:
         with self._database.reading(IndexUnavailable) as connection:
-            of = head(connection, collection)
-            return empty if of is None else read(connection, of)
+            yield connection, head(connection, collection)
+
+    def _current(self, connection: Connection, of: Head) -> Snapshot:
+        """The collection as `connection`'s transaction sees it, or newer."""
+        key = of.collection, of.build
+        with self._lock:
+            index = self._loaded.pop(key, None) or LiveIndex(self._k1, self._b, EVERY)
+            self._loaded[key] = index
+            while len(self._loaded) > LOADED:
+                self._loaded.popitem(last=False)
+        return index.current(connection.file, ChunkRows(connection, of))
 
 
 def _numbers(connection: sqlite3.Connection, sql: str, *values: object) -> list[int]:
@@ -233,28 +247,3 @@ def _matches(connection: sqlite3.Connection, of: Head, snapshot: Snapshot, query
     scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
     found = _chunks(connection, of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
     return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]
-
-
-class LoadedCollections:
-    """The collections that are in memory, each read from the corpus file when it is first searched.
-
-    `LOADED` of them stay; a search of another drops the one that was searched longest ago.
-    """
-
-    def __init__(self, k1: float, b: float) -> None:
-        self._k1, self._b = k1, b
-        self._lock = Lock()
-        self._loaded: OrderedDict[tuple[int, int], LiveIndex] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._loaded)
-
-    def current(self, connection: Connection, of: Head) -> Snapshot:
-        """The collection as `connection`'s transaction sees it, or newer."""
-        key = of.collection, of.build
-        with self._lock:
-            index = self._loaded.pop(key, None) or LiveIndex(self._k1, self._b, EVERY)
-            self._loaded[key] = index
-            while len(self._loaded) > LOADED:
-                self._loaded.popitem(last=False)
-        return index.current(connection.file, ChunkRows(connection, of))

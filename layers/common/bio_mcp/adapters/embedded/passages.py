@@ -103,13 +103,6 @@ class SqlitePassages:
             for after, version in rows:
                 yield str(after), version
 
-    @staticmethod
-    def clear(connection: sqlite3.Connection) -> None:
-        """Delete the index of a file that another is searched instead of."""
-        _empty(connection, "removed")
-        connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
-        _put_change(connection)
-
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         with self._reading() as (connection, _):
             rows = stored_rows(connection, pmids, pass_damaged=True)
@@ -309,7 +302,9 @@ class SqliteIndexes:
             others = [role for role in names if role is not Role.SEARCHED]
             connection.executemany("DELETE FROM indexes WHERE role = ?", [(role,) for role in others])
             if MAIN in (names[role] for role in others):
-                SqlitePassages.clear(connection)
+                _empty(connection, "removed")
+                connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
+                _put_change(connection)
         self._passages(self._names())
         self._sweep()
         return bool(others)

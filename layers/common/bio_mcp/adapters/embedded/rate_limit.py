@@ -111,25 +111,18 @@ class SqliteRateLimiter(SideFile):
         (0: taken), and whether NCBI asked for the wait."""
         now = self._clock()
         free_at, cool_until = self._read(turns, now)
-        served = self._served(turns, share)
-        seconds = max(0.0, free_at - now) or (YIELD_S if self._others_turn(turns, served, now) else 0.0)
+        key = (self._budget, share, self._boot)
+        row = turns.execute("SELECT served FROM shares WHERE budget = ? AND share = ? AND boot = ?", key).fetchone()
+        served = row[0] if row else NEVER
+        waiting = "SELECT 1 FROM shares WHERE budget = ? AND boot = ? AND served < ? AND waits_until BETWEEN ? AND ?"
+        first = turns.execute(waiting, (self._budget, self._boot, served, now, now + LONGEST_S)).fetchone()
+        seconds = max(0.0, free_at - now) or (YIELD_S if first else 0.0)
         if not seconds:
             self._write(turns, now + self._gap, cool_until)
             turns.execute("DELETE FROM shares WHERE waits_until < ?", (now - FORGOTTEN_S,))
         noted = (served, now + seconds + LATE_S) if seconds else (now, now)
         turns.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?, ?, ?)", (self._budget, share, self._boot, *noted))
         return now, seconds, now < cool_until
-
-    def _served(self, turns: sqlite3.Connection, share: str) -> float:
-        """When the share had its last turn; before everything for one that had none."""
-        key = (self._budget, share, self._boot)
-        row = turns.execute("SELECT served FROM shares WHERE budget = ? AND share = ? AND boot = ?", key).fetchone()
-        return row[0] if row else NEVER
-
-    def _others_turn(self, turns: sqlite3.Connection, served: float, now: float) -> bool:
-        """Whether a share waits that had its last turn before `served`."""
-        waiting = "SELECT 1 FROM shares WHERE budget = ? AND boot = ? AND served < ? AND waits_until BETWEEN ? AND ?"
-        return turns.execute(waiting, (self._budget, self._boot, served, now, now + LONGEST_S)).fetchone() is not None
 
     def _read(self, turns: sqlite3.Connection, now: float) -> tuple[float, float]:
         """When the turn is free, and when the last cool-down ends, on this boot's clock."""
