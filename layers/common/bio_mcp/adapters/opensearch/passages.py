@@ -114,9 +114,7 @@ class OpenSearchPassages:
         return made
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
-        index = self.alias.index()
-        if index is None or index.model != (fingerprint, dim):
-            index = self.alias.refresh()
+        index = self._looked_up(fingerprint, dim)
         if index is None:
             self.alias.make(fingerprint, dim)
         elif index.model != (fingerprint, dim):
@@ -126,11 +124,14 @@ class OpenSearchPassages:
             self.alias.make(fingerprint, dim, instead_of=index)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
-        index = self.alias.index()
-        if index is not None and index.model != (fingerprint, dim):
-            index = self.alias.refresh()
+        index = self._looked_up(fingerprint, dim)
         if index is not None and index.model != (fingerprint, dim) and self.count()[0]:
             raise other_index_model(index.model, fingerprint, dim)
+
+    def _looked_up(self, *model: Any) -> Index | None:
+        """The index; one of another model is looked up again."""
+        index = self.alias.index()
+        return self.alias.refresh() if index is not None and index.model != model else index
 
     def renew(self, fingerprint: str, dim: int) -> None:
         index = self.alias.refresh()
