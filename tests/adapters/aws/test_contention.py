@@ -15,7 +15,6 @@ from bio_mcp.adapters.opensearch import bulk
 from bio_mcp.adapters.opensearch.client import BULK_BACKOFF, Busy, OpenSearchTransport
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
-from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Document
 from bio_mcp.scope import bounded_by
 from tests.adapters.clocks import Clock
@@ -66,7 +65,7 @@ def marking():
 
 def counting():
     aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {}})
-    documents = DynamoDocuments(aws.dynamodb, "t", None, serial, backoff=aws.backoff(table.BACKOFF))
+    documents = DynamoDocuments(aws.dynamodb, "t", None, backoff=aws.backoff(table.BACKOFF))
     return aws, lambda: documents.put([Document(Article("1", title="T"), "hash", 1)])
 
 
