@@ -5,20 +5,14 @@ import pytest
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.stores import EXPIRING_DAYS
+from tests.adapters.clocks import Clock
 
 DAY = 86_400.0
 
 
-class Clock:
-    now = 1_000_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(1_000_000_000.0)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The indexes of projects in a corpus file that several programs use, that is put back, read-only, or gone."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from bio_mcp.adapters.embedded.chunk_rows import head
 from bio_mcp.adapters.embedded.collections import LOADED
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.errors import Conflict, ModelMismatch, NotFound
+from bio_mcp.errors import Conflict, ModelMismatch
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.embedded.engine import collections_in
@@ -72,41 +70,6 @@ def test_an_older_look_at_a_collection_is_not_given_a_newer_one(collections, dat
         with database.reading() as after:
             assert len(collections._current(after, head(after, ONE)).keys) == 2
         assert collections._current(before, old).change > old.change  # the search then looks again
-
-
-def test_threads_that_write_rebuild_and_drop_at_once_leave_a_sound_collection(collections, tmp_path):
-    """What each of them may meet is that the collection is gone, or another's, and nothing else."""
-    failures, start = [], threading.Barrier(5)
-
-    def in_a_thread(step):
-        mine = collections_in(Database(tmp_path))
-        start.wait()
-        for n in range(25):
-            try:
-                step(mine, n)
-            except (NotFound, Conflict, ModelMismatch):
-                continue
-            except BaseException as error:  # noqa: BLE001  whatever it is, the test reports it
-                failures.append(error)
-
-    def ones(texts):
-        return np.ones((len(texts), DIM), np.float32)
-
-    steps = [
-        lambda mine, n: store(mine, ONE, document(f"d{n % 4}", *["all"] * (n % 5 + 1))),
-        lambda mine, _: found(mine),
-        lambda mine, n: mine.rebuild(ONE, f"m{n}", DIM, ones),
-        lambda mine, n: (mine.drop(ONE) if n % 6 == 5 else None, mine.create(ONE, f"m{n}", DIM)),
-        lambda mine, _: (mine.count(ONE), mine.sample(ONE, 9), mine.document(ONE, "d1"), mine.hashes(ONE, "d1")),
-    ]
-    threads = [threading.Thread(target=in_a_thread, args=(step,)) for step in steps]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert failures == []
-    assert check(Database(tmp_path)).problems == ()
-    assert len(found(collections_in(Database(tmp_path)))) == collections.count(ONE)
 
 
 def test_a_rebuild_that_another_one_overtook_is_a_conflict(collections):

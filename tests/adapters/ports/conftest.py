@@ -23,6 +23,7 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteLeases,
     SqliteNews,
 )
+from tests.adapters.clocks import Clock
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.published import PublishedPorts
@@ -56,16 +57,6 @@ PORTS = (
     "graph",
     "screenings",
 )
-
-
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    def __init__(self):
-        self.now = 1_000_000.0
-
-    def __call__(self):
-        return self.now
 
 
 class Ears(logging.Handler):
@@ -179,7 +170,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(1_000_000.0)
 
 
 @pytest.fixture
@@ -199,4 +190,5 @@ def _port(name):
     return port
 
 
-globals().update({f"_{name}": _port(name) for name in PORTS})
+GIVEN = {name: _port(name) for name in PORTS}  # a fixture for each
+globals().update(GIVEN)

@@ -5,28 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the suites
-    announcements,
-    answers,
-    audit,
-    authorizations,
-    blobs,
-    budgets,
-    calls,
-    checkpoints,
-    clock,
-    continuations,
-    documents,
-    graph,
-    jobs,
-    leases,
-    news,
-    project_documents,
-    projects,
-    screenings,
-)
+from tests.adapters.ports.conftest import GIVEN, clock  # noqa: F401  the fixtures of the suites
 from tests.emulated.emulator import emulator
 from tests.support.aws_ports import NOBODY, AwsPorts
+
+globals().update(GIVEN)
 
 
 @pytest.fixture(scope="package")

@@ -21,8 +21,3 @@ def ports(endpoint, clock, monkeypatch, tmp_path):
     made = PublishedPorts(tmp_path, clock, lambda name: IndexObjects(s3, bucket, name), leases)
     yield made
     made.close()
-
-
-@pytest.fixture
-def collections(ports):
-    return ports.collections
