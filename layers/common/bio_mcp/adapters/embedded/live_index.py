@@ -544,10 +544,8 @@ class LiveIndex:
         self._columns = Columns(0, self._sizes)  # the memory of the old ones is free before the new ones take theirs
         self._columns = Columns.read(source, self._sizes)
         windows, token = self._columns.windows, source.token(change)
-        saved = (
-            token is not None and windows.quantiser is not None and windows.count > MIN_WINDOWS
-        )  # else a start is as fast without
-        if self._index_file is not None and saved:
+        large = windows.quantiser is not None and windows.count > MIN_WINDOWS  # else a start is as fast without it
+        if self._index_file is not None and token is not None and large:
             about, arrays = self._columns.state()
             write_arrays(self._index_file, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 
