@@ -58,7 +58,7 @@ CONFIGURATION = {
     "wiring",
     "adapters.aws.clients",
 }
-CONFIGURATION |= {f"doors.auth.{each}" for each in ("bearer", "keys", "origin", "tokens")}
+CONFIGURATION |= {f"doors.auth.{each}" for each in ("bearer", "origin", "tokens")}
 
 
 def blaming_the_caller(name: str, source: str) -> list[str]:
@@ -97,7 +97,7 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
     blaming_the_caller: [
         ("settings", "raise InvalidInput('BIO_MCP_MODE is set to nothing')"),
         ("wiring.aws", "from bio_mcp.errors import InvalidInput"),
-        ("doors.auth.keys", "from bio_mcp import errors\nraise errors.InvalidInput('too short')"),
+        ("doors.auth.tokens", "from bio_mcp import errors\nraise errors.InvalidInput('too short')"),
     ],
     unfinished: [("tools.search", "x = 1  # TODO finish")],
 }
