@@ -2,8 +2,8 @@
 
 import pytest
 
+from bio_mcp.doors.mcp.prompts import LONGEST_FILLED_IN, PROMPTS
 from bio_mcp.errors import InvalidInput
-from bio_mcp.prompts import LONGEST, PROMPTS
 from bio_mcp.skills import NAMES, skill
 
 QUESTION = PROMPTS["clinical_question"]
@@ -31,7 +31,7 @@ def test_what_is_not_filled_in_is_left_out():
         ({}, "clinical_question needs question"),
         ({"question": "  "}, "clinical_question needs question"),
         ({"question": "x", "topic": "y"}, "has no argument 'topic'; it takes question, project"),
-        ({"question": "x" * (LONGEST + 1)}, "question is longer than 4,000 characters"),
+        ({"question": "x" * (LONGEST_FILLED_IN + 1)}, "question is longer than 4,000 characters"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_with_what_to_give(given, problem):

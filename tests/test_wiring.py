@@ -66,7 +66,7 @@ PORTS = {
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (
     "passages", "embeddings", "models", "language_model", "reranker", "parser", "sources", "zotero",
-    "chunk_namespace", "answer_tau", "sync_max_records", "pubmed_files",
+    "chunk_namespace", "answer_tau", "sync_max_records", "pubmed_files", "workers", "scratch", "checks", "upstreams",
 )  # fmt: skip
 """Those that need no service of AWS."""
 

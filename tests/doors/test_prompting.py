@@ -4,7 +4,7 @@ import pytest
 from mcp import MCPError
 from mcp.client import Client
 
-from bio_mcp.prompts import PROMPTS
+from bio_mcp.doors.mcp.prompts import PROMPTS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ["2026-07-28", "legacy"])]
 

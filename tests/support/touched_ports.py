@@ -22,11 +22,8 @@ from tests.support.sample_graph import add_graph
 from tests.support.sample_job import add_job
 from tests.support.sample_project import add_project
 
-PORTS = {name for name, member in vars(Backends).items() if isinstance(member, port)} - {
-    "chunk_namespace",
-    "answer_tau",
-    "sync_max_records",
-}
+VALUES = {"chunk_namespace", "answer_tau", "sync_max_records", "workers", "scratch", "checks", "upstreams"}
+PORTS = {name for name, member in vars(Backends).items() if isinstance(member, port)} - VALUES
 CHARGED = "budgets.spend"  # by every call of a caller
 RECORD, RECORDED = "calls.record", {"documents", "passages", "graph"}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring

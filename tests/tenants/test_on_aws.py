@@ -61,7 +61,7 @@ def test_an_owner_has_its_own(stack, owner):
 
 def test_a_file_of_a_tenant_is_below_the_folder_that_its_function_may_read(stack):
     folder, _, name = stack.files["north"].rpartition("/")
-    assert stack.blobs.exists(f"{folder}/{Names('north').key}/{name}")
+    assert stack.blobs.get(f"{folder}/{Names('north').key}/{name}")
     with pytest.raises(NotFound):
         CallBackends(stack, OWN).blobs.get(f"{folder}/{Names('north').key}/{name}")
 

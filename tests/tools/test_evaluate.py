@@ -52,7 +52,7 @@ def test_nobody_else_learns_where_on_the_machine_it_is(corpus, questions):
     shared = Over(corpus, sources=Anywhere(questions))
     body = ask(shared, local=False, set="custom", params={"uri": "questions.jsonl"})
     assert body["report_uri"].startswith("evaluations/")
-    assert corpus.blobs.exists(body["report_uri"])
+    assert corpus.blobs.get(body["report_uri"])
     assert str(questions.parent) not in json.dumps(body)
 
 

@@ -72,7 +72,7 @@ def test_somebody_over_http_reads_allowed_files_alone_and_gets_the_key_of_the_lo
     allowed = Over(herbarium, sources=Folders([str(herbarium.files)]))
     body = in_process(allowed)(ingest_run, arguments, context).body
     key = body["log_uri"].removeprefix("blob:")
-    assert herbarium.blobs.exists(key)
+    assert herbarium.blobs.get(key)
     assert str(herbarium.files.parent) not in f"{refused}{body}{herbarium.blobs.get(key).decode()}"
 
 

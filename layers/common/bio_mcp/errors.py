@@ -161,12 +161,12 @@ class FunctionBroke(Exception):
 
 
 Dialect = Mapping[type[Failure], str]
+"""Codes by kind of failure. `Misconfigured` has none of its own: the arguments are not at fault."""
 
 UNKNOWN = "UNKNOWN"
 
 BIO_MCP: Dialect = {
     InvalidInput: "VALIDATION",
-    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     NotFound: "NOT_FOUND",
     ModelMismatch: "INVARIANT_FAILURE",
     HybridUnavailable: "VALIDATION",
@@ -184,7 +184,6 @@ BIO_MCP: Dialect = {
 
 PUBMED: Dialect = {
     InvalidInput: "VALIDATION",
-    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     NotFound: "NOT_FOUND",
     BudgetSpent: "NCBI_RATE_LIMIT_WARNING",  # the contract's only word for too many calls
     Conflict: "STORE",
@@ -200,7 +199,6 @@ PUBMED: Dialect = {
 
 CITELOOM: Dialect = {
     InvalidInput: "INVALID_ARG",
-    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     NotFound: "INVALID_PROJECT",
     JobNotFound: "NOT_FOUND",  # the contract knows no jobs
     ModelMismatch: "EMBEDDING_MISMATCH",
@@ -217,7 +215,6 @@ CITELOOM: Dialect = {
 
 TTM: Dialect = {
     InvalidInput: "INVALID_ARG",
-    Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     NotFound: "NOT_FOUND",
     ModelMismatch: "INVARIANT_FAILURE",
     HybridUnavailable: "INVALID_ARG",

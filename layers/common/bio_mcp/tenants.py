@@ -35,7 +35,7 @@ SHARED_KINDS = frozenset({"sync", "withdrawals", "import"})  # of jobs that are 
 SHARED = frozenset(
     "documents passages indexes models embeddings entrez pubmed pubmed_files lookup metrics notices "
     "europe_pmc open_access checkpoints news announcements parser language_model reranker answer_tau sync_max_records "
-    "chunk_namespace".split()
+    "chunk_namespace workers scratch checks upstreams".split()
 )
 """Ports that are the same for every tenant."""
 LOOKED_UP = frozenset({"passages", "embeddings"})
@@ -245,12 +245,6 @@ class TenantBlobs(View):
 
     def get(self, key: str) -> bytes:
         return self.port.get(self._stored(key))
-
-    def exists(self, key: str) -> bool:
-        try:
-            return self.port.exists(self._stored(key))
-        except NotFound:
-            return False
 
     def uri(self, key: str) -> str:
         return self.port.uri(self._stored(key))

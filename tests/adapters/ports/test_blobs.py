@@ -15,7 +15,6 @@ HOSTILE = [
 def test_bytes_come_back_by_a_key_that_names_them(blobs):
     key = blobs.put("papers/pdf", PDF, ".pdf")
     assert key == f"papers/pdf/{sha256(PDF).hexdigest()}.pdf"
-    assert blobs.exists(key)
     assert blobs.get(key) == PDF
 
 
@@ -36,7 +35,6 @@ def test_nothing_at_all_can_be_kept_too(blobs):
 
 def test_a_key_of_nothing_is_not_found(blobs):
     key = f"raw/{sha256(b'never kept').hexdigest()}"
-    assert not blobs.exists(key)
     with pytest.raises(NotFound):
         blobs.get(key)
 
@@ -44,7 +42,6 @@ def test_a_key_of_nothing_is_not_found(blobs):
 @pytest.mark.parametrize("key", HOSTILE)
 def test_a_hostile_key_is_not_found_and_not_repeated(blobs, key):
     blobs.put("reports", PDF)
-    assert not blobs.exists(key)
     with pytest.raises(NotFound) as refused:
         blobs.get(key)
     assert len(str(refused.value)) < 60

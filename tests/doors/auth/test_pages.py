@@ -6,7 +6,7 @@ from starlette.routing import Route, Router
 from starlette.testclient import TestClient
 
 from bio_mcp.doors.auth.bearer import RateLimiter
-from bio_mcp.doors.auth.pages import Guarded, field, read_form
+from bio_mcp.doors.auth.server import Guarded, field, read_form
 from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
 

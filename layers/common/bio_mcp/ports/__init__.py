@@ -4,7 +4,7 @@ Writes are idempotent unless a port says otherwise: the same call twice leaves w
 durable when the call returns. What a method raises stands with it or with its port.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Any, Generic, TypeVar, overload
@@ -109,35 +109,27 @@ class Backends:
         "The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."
     )
 
-    def find_port(self, name: str) -> Any:
-        """Make or find the port; what it stores in the `__dict__` of this object is found there from then on."""
-        raise NotImplementedError
-
-    def workers(self, count: int) -> AbstractContextManager[Workers]:
-        """So many processes with the model of the index, which end with the block."""
-        made: AbstractContextManager[Workers] = self.find_port("workers")(count)
-        return made
-
-    def scratch(self, name: str, model: Embeddings | None = None) -> "AbstractContextManager[Backends]":
-        """Return a corpus apart from this one, in a file of this machine, with this one's models, for a block; `model`
-        makes its vectors, by default this one's.
+    workers = port[Callable[[int], AbstractContextManager[Workers]]](
+        "Starts so many processes with the model of the index, which end with the block."
+    )
+    scratch = port["Callable[..., AbstractContextManager[Backends]]"](
+        """Opens a corpus apart from this one, by `(name, model=None)`: in a file of this machine, with this one's
+        models, for a block; `model` makes its vectors, by default this one's.
 
         It is empty, or as it was left under this name and by this model: what it holds may be lost at any time. It
         announces nothing, and its day is always the same, so that equal corpora rank equally. `name` is words of a-z,
-        0-9 and - joined by -.
-        """
-        corpus: AbstractContextManager[Backends] = self.find_port("scratch")(name, model)
-        return corpus
+        0-9 and - joined by -."""
+    )
+    checks = port[Callable[[], Sequence[Finding]]](
+        "Checks the stores of this mode; one finding for each part, and none of them raises."
+    )
+    upstreams = port[Callable[[], Sequence[Finding]]](
+        "Asks each configured service outside but NCBI's E-utilities; one finding each, and none of them raises."
+    )
 
-    def checks(self) -> Sequence[Finding]:
-        """Check the stores of this mode; one finding for each part, and none of them raises."""
-        found: Sequence[Finding] = self.find_port("checks")()
-        return found
-
-    def upstreams(self) -> Sequence[Finding]:
-        """Ask each configured service outside but NCBI's E-utilities; one finding each, and none of them raises."""
-        found: Sequence[Finding] = self.find_port("upstreams")()
-        return found
+    def find_port(self, name: str) -> Any:
+        """Make or find the port; what it stores in the `__dict__` of this object is found there from then on."""
+        raise NotImplementedError
 
     def today(self) -> date:
         """Return the day it is at NCBI (US Eastern)."""
@@ -162,18 +154,6 @@ class BackendsOver(Backends):
 
     def find_port(self, name: str) -> Any:
         return getattr(self.over, name)
-
-    def workers(self, count: int) -> AbstractContextManager[Workers]:
-        return self.over.workers(count)
-
-    def scratch(self, name: str, model: Embeddings | None = None) -> AbstractContextManager[Backends]:
-        return self.over.scratch(name, model)
-
-    def checks(self) -> Sequence[Finding]:
-        return self.over.checks()
-
-    def upstreams(self) -> Sequence[Finding]:
-        return self.over.upstreams()
 
     def today(self) -> date:
         return self.over.today()

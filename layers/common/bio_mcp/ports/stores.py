@@ -194,9 +194,6 @@ class Blobs(Protocol):
     def get(self, key: str) -> bytes:
         """Return the bytes, checked against their key. Raises `NotFound`, also for what `put` cannot have made."""
 
-    def exists(self, key: str) -> bool:
-        """Return whether the key is stored; False for what `put` cannot have made."""
-
     def join(self, keys: Sequence[str]) -> str:
         """Store what the keys hold, one after another, as one file; returns its key, in the folder of the first.
 

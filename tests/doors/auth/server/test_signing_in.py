@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bio_mcp.callers import Caller
-from bio_mcp.doors.auth.pages import code_in
+from bio_mcp.doors.auth.server import code_in
 from bio_mcp.doors.auth.sessions import People, owner_of
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import utc_now

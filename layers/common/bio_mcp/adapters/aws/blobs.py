@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, 
 
 from bio_mcp.adapters.aws.clients import code_of, reaching
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
-from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, NotFound, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ class S3Blobs:
     def get(self, key: str) -> bytes:
         with reaching(WHAT):
             return checked(key, self._opened(key).read())
-
-    def exists(self, key: str) -> bool:
-        try:
-            with reaching(WHAT, missing()):
-                return is_key(key) and bool(self.client.head_object(Bucket=self.bucket, Key=key))
-        except NotFound:
-            return False
 
     def _opened(self, key: str) -> "StreamingBody":
         """The object, not read yet. Raises `NotFound`."""
