@@ -7,109 +7,75 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
-from importlib.resources import files
-from itertools import count
+from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.cli.program import run
 from bio_mcp.doors.cli.serving import command_on_socket, listing
 from bio_mcp.settings import Settings
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.wiring.embedded import Embedded
+from tests.doors.command_line import sample
 
 PROGRAM = Path(sys.executable).with_name("bio-mcp")
-CALL_IDS = count(1)
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A corpus with a few papers."""
     made = tmp_path_factory.mktemp("serve")
-    sample = files("bio_mcp") / "samples/pubmed.xml.gz"
-    few = made / "few.xml"
-    subprocess.run(["bash", "-c", f"zcat {sample} | head -c 120000 > {few}"], check=True)
-    ran = subprocess.run(
-        [PROGRAM, "import", few, "--json"], env=given(made), capture_output=True, text=True, check=False
-    )
-    assert json.loads(ran.stdout)["documents"] > 5
+    with closing(Embedded(Settings(home=made))) as corpus:
+        import_records(islice(sample(), 8), corpus)
     return made
 
 
-def run(home, *argv, asking=None, **more):
-    """One run of the console script to its end."""
-    command, environment = [PROGRAM, *argv], given(home, **more)
-    return subprocess.run(command, env=environment, input=asking, capture_output=True, text=True, check=False)
-
-
-def given(home, **more):
-    return {
-        "PATH": os.environ["PATH"],
-        "BIO_MCP_HOME": str(home),
-        "PYTHONUNBUFFERED": "1",
-        "MCP_HTTP_WORKERS": "1",
-        **more,
-    }
+def given(home):
+    return {"PATH": os.environ["PATH"], "BIO_MCP_HOME": str(home), "PYTHONUNBUFFERED": "1"}
 
 
 @contextmanager
-def serving(home, *options):
+def serving(home, workers):
     """`bio-mcp serve` on a free port: its URL, and the process."""
-    command = [PROGRAM, "serve", "--port", "0", *options]
-    with subprocess.Popen(
-        command, env=given(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as started:
+    command = [PROGRAM, "serve", "--port", "0", "--workers", workers]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=given(home), text=True, **pipes) as started:
         try:
-            output_text = started.stdout.readline()
-            yield re.search(r"http://\S+/mcp", output_text).group(), started
+            yield re.search(r"http://\S+/mcp", started.stdout.readline()).group(), started
         finally:
             started.send_signal(signal.SIGTERM)
             assert "Fatal Python error" not in started.communicate(timeout=30)[1]
-
-
-@pytest.fixture(scope="module")
-def url(home):
-    """A server that more than one test asks."""
-    with serving(home) as (url, _):
-        yield url
-
-
-def asked(method, **params):
-    return {"jsonrpc": "2.0", "id": next(CALL_IDS), "method": method, "params": params}
-
-
-def post(url, message):
-    headers = {"accept": "application/json, text/event-stream"}
-    return httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]
-
-
-def test_a_further_process_answers_while_the_first_cannot(home):
-    with serving(home, "--workers", "2") as (url, started):
-        started.send_signal(signal.SIGSTOP)
-        try:
-            found = post(url, asked("tools/call", name="rag_search", arguments={"query": "lung cancer"}))
-        finally:
-            started.send_signal(signal.SIGCONT)
-        assert found["structuredContent"]["results"]
     assert started.returncode == 0
 
 
+def asked(method, **params):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def call(url, name, **arguments):
+    headers = {"accept": "application/json, text/event-stream"}
+    answer = httpx.post(url, json=asked("tools/call", name=name, arguments=arguments), headers=headers, timeout=60)
+    return answer.json()["result"]["structuredContent"]
+
+
 def test_it_serves_says_where_stops_when_told_and_a_restart_keeps_everything(home):
-    answers = []
-    for _ in range(2):
-        with serving(home) as (url, started):
-            call = asked("tools/call", name="rag_search", arguments={"query": "lung cancer"})
-            answers.append(post(url, call)["structuredContent"])
-        assert started.returncode == 0
-    assert answers[0] == answers[1]
-    assert answers[0]["results"]
-
-
-def test_a_server_sees_what_a_command_changes(home, url):
-    assert run(home, "admin", "checkpoint", "set", "mine", "2021-06-01").returncode == 0
-    state = post(url, asked("tools/call", name="corpus_checkpoint_get", arguments={"query_key": "mine"}))
-    assert state["structuredContent"]["last_edat"] == "2021-06-01T00:00:00Z"
+    with serving(home, "2") as (url, started):
+        first = call(url, "rag_search", query="lung cancer")
+        started.send_signal(signal.SIGSTOP)
+        try:
+            further = call(url, "rag_search", query="lung cancer")  # of the further process, as the first cannot
+        finally:
+            started.send_signal(signal.SIGCONT)
+    assert first["results"]
+    with serving(home, "1") as (url, _):
+        assert first == further == call(url, "rag_search", query="lung cancer")
+        given_here = ["admin", "checkpoint", "set", "mine", "2021-06-01"]
+        assert run(given_here, configure=lambda: Settings(home=home)) == 0
+        assert call(url, "corpus_checkpoint_get", query_key="mine")["last_edat"] == "2021-06-01T00:00:00Z"
 
 
 def test_it_serves_this_machine_only_without_access_tokens(cli):
@@ -144,18 +110,16 @@ def test_the_list_of_tools_is_the_catalogue(cli):
     assert [each["uri"] for each in body["resources"]] == list(RESOURCES)
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_one_interrupt_ends_stdio_while_its_input_is_open(home, terminal):
-    ours, theirs = pty.openpty() if terminal else reversed(os.pipe())
-    command = [PROGRAM, "stdio"]
+def test_one_interrupt_ends_stdio_while_its_input_is_open(home):
+    ours, theirs = pty.openpty()
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=given(home), stdin=theirs, text=True, **pipes) as started:
+    with subprocess.Popen([PROGRAM, "stdio"], env=given(home), stdin=theirs, text=True, **pipes) as started:
         os.write(ours, json.dumps(asked("ping")).encode() + b"\n")
         assert json.loads(started.stdout.readline())["jsonrpc"] == "2.0"
         started.send_signal(signal.SIGINT)
-        output_text = started.communicate(timeout=30)[1]
+        said = started.communicate(timeout=30)[1]
     assert started.returncode == 0
-    assert ("speaks MCP here with the program that starts it" in output_text) == terminal
+    assert "speaks MCP here with the program that starts it" in said
     os.close(ours)
     os.close(theirs)
 

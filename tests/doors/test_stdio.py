@@ -22,7 +22,7 @@ def anyio_backend():
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["auto", "legacy"])
+@pytest.fixture(scope="module", params=["auto"])
 async def client(request):
     """A client of one process, which answers all tests of its era."""
     parameters = StdioServerParameters(command=sys.executable, args=PROGRAM, cwd=str(ROOT))
