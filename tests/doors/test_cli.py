@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -53,32 +54,18 @@ FAILING = [
 ]
 
 
-STARTED = sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
-
-
 def words(argv):
     return " ".join(argv)
 
 
-def program(*argv, **environment):
-    """The console script in a process of its own."""
-    command = [*STARTED, *argv]
-    known = {"PATH": os.environ["PATH"], "BIO_MCP_HOME": os.devnull, **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=known, check=False)
-
-
-def test_the_version_is_reported_without_importing_anything_heavy():
-    check = f"print([name for name in {LAZY} if name in sys.modules])"
-    code = f"import sys; from bio_mcp.doors.cli import main; main(['--version']); {check}"
-    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert reported.splitlines() == [f"bio-mcp {__version__}", "[]"]
-
-
-def test_the_list_of_commands_imports_none_of_them():
-    code = "import sys; from bio_mcp.doors.cli import main; main(['--help']); print('numpy' in sys.modules)"
-    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert reported.splitlines()[-1] == "False"
-    assert all(name in reported for name in COMMANDS)
+def test_the_version_and_the_list_of_commands_import_nothing_heavy():
+    loaded = f"print([name for name in {LAZY} if name in sys.modules])"
+    code = f"import sys; from bio_mcp.doors.cli import main; main(['--version']); {loaded}; main(['--help']); {loaded}"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    version, before, *listed, after = shown.splitlines()
+    assert (version, before) == (f"bio-mcp {__version__}", "[]")
+    assert "numpy" not in after
+    assert all(name in "\n".join(listed) for name in COMMANDS)
 
 
 def test_no_command_at_all_shows_the_help(cli):
@@ -101,19 +88,15 @@ def after_waiting(err):
 
 
 @pytest.mark.parametrize(("argv", "code", "error"), FAILING, ids=[words(argv) for argv, _, _ in FAILING])
-def test_a_failure_is_the_error_envelope_as_json(cli, argv, code, error):
-    ran = cli(*argv, "--json")
-    assert (ran.code, ran.json["error"]["code"]) == (code, error)
-    assert after_waiting(ran.err) == []
-
-
-@pytest.mark.parametrize(("argv", "code", "error"), FAILING, ids=[words(argv) for argv, _, _ in FAILING])
-def test_a_failure_is_one_sentence_on_stderr(cli, argv, code, error):
+def test_a_failure_is_one_sentence_on_stderr_and_the_error_envelope_as_json(cli, argv, code, error):
     ran = cli(*argv)
     assert (ran.code, ran.out) == (code, "")
     [sentence] = after_waiting(ran.err)
     assert sentence.startswith("error: ")
     assert sentence.endswith(".")
+    ran = cli(*argv, "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (code, error)
+    assert after_waiting(ran.err) == []
 
 
 def test_wrong_use_names_the_help(cli):
@@ -128,11 +111,11 @@ def test_a_setting_that_cannot_be_read_is_named(capsys):
     assert capsys.readouterr().err == "error: MCP_HTTP_PORT must be a whole number, 0 or more.\n"
 
 
-def test_a_data_directory_that_cannot_be_made_is_reported():
-    ran = program("admin", "checkpoint", "get", "x")
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("error: ")
-    assert "Traceback" not in ran.stderr
+def test_a_data_directory_that_cannot_be_made_is_reported(capsys):
+    configured = Settings(home=Path(os.devnull))
+    assert run(["admin", "checkpoint", "get", "x"], configure=lambda: configured) == 1
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.startswith("error: ")) == ("", True)
 
 
 def test_a_bug_is_a_sentence_and_its_trace_is_in_the_log(cli, capsys):
@@ -177,11 +160,12 @@ def test_no_color_takes_the_colours_from_a_terminal(cli, monkeypatch):
     assert "\x1b[1;32m" not in cli("search", "miR-429").out
 
 
-def test_json_stays_sound_where_stdout_knows_only_ascii(tmp_path):
-    given = {"BIO_MCP_HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"}
-    ran = program("admin", "checkpoint", "get", "พาราเซตามอล", "--json", **given)
-    assert ran.stdout.isascii()
-    assert json.loads(ran.stdout)["query_key"] == "พาราเซตามอล"
+def test_json_stays_sound_where_stdout_knows_only_ascii(cli, monkeypatch):
+    with TextIOWrapper(BytesIO(), encoding="ascii") as ascii_only:
+        monkeypatch.setattr(sys, "stdout", ascii_only)
+        assert cli("admin", "checkpoint", "get", "พาราเซตามอล", "--json").code == 0
+        monkeypatch.undo()
+        assert json.loads(ascii_only.buffer.getvalue())["query_key"] == "พาราเซตามอล"
 
 
 @pytest.mark.parametrize("arguments", [["--json"], []])
@@ -217,6 +201,7 @@ def test_an_answer_that_has_no_standard_output_is_an_error_of_one_line(cli, monk
     ("redirected", "why"), [(">&-", "standard output is closed"), (">/dev/full", "No space left on device")]
 )
 def test_a_version_that_cannot_be_written_is_an_error_of_one_line(redirected, why):
-    command = ["sh", "-c", f'"$@" {redirected}', "sh", *STARTED, "--version"]
+    program = "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
+    command = ["sh", "-c", f'"$@" {redirected}', "sh", sys.executable, "-c", program, "--version"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (1, f"error: The answer could not be written: {why}.\n")
