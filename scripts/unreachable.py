@@ -24,7 +24,6 @@ SOURCES = [PACKAGE, ROOT / "functions", ROOT / "scripts"]
 CALLED_BY_DECORATORS = [
     "@tool",
     "@live_tool",
-    "@_changing",
     "@resource",
     "@*.command",
     "@field_validator",

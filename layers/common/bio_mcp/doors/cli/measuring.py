@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
-from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,9 @@ from bio_mcp.syncing import reindexing
 from bio_mcp.syncing.importing import corpus_size
 from bio_mcp.tool import Context
 from bio_mcp.tools.evaluate import SETS, eval_run, questions_of
+
+Change = Callable[..., object]
+"""Makes a change, given the backends, the context and the command's options."""
 
 NO_BASELINE = "--update-baseline: set BIO_MCP_EVAL_BASELINE to the file that is to hold it."
 FIGURES = ("nDCG@10", "R@10", "MRR")
@@ -80,15 +82,16 @@ def run_command(
     given: dict[str, Any] = {"set": name} if name in SETS else {"set": "custom", "params": {"uri": name}}
     asked = given | ({"metrics": list(metrics)} if metrics else {})
     body = session.ask_to_the_end(eval_run, asked, "evaluating")
-    if body["state"] != "complete":
-        session.code = 1
-    elif update_baseline:
-        updated = {**(baselines or {}), given["set"]: _baseline_of(body)}
-        _write(Path(session.settings.eval_baseline).expanduser(), written(updated).encode())
-    elif baselines is not None:
-        _compare(session, body, baselines.get(given["set"]), given["set"], whole=not metrics)
-    if report and body["report_uri"]:
-        _write(report, session.backends.blobs.get(f"{FOLDER}/{body['report_uri'].rpartition('/')[2]}"))
+    with refused("The file cannot be written"):
+        if body["state"] != "complete":
+            session.code = 1
+        elif update_baseline:
+            updated = {**(baselines or {}), given["set"]: _baseline_of(body)}
+            Path(session.settings.eval_baseline).expanduser().write_text(written(updated), "utf-8")
+        elif baselines is not None:
+            _compare(session, body, baselines.get(given["set"]), given["set"], whole=not metrics)
+        if report and body["report_uri"]:
+            report.write_bytes(session.backends.blobs.get(f"{FOLDER}/{body['report_uri'].rpartition('/')[2]}"))
     session.answer(body, EVALUATED)
     if not session.as_json:
         for sentence in body.get("regressions", ()):
@@ -127,14 +130,7 @@ def _baselines(path: str, *, missing_is_empty: bool) -> dict[str, Baseline] | No
         raise InvalidInput("BIO_MCP_EVAL_BASELINE: the file cannot be read") from None
 
 
-def _write(file: Path, content: bytes) -> None:
-    with refused("The file cannot be written"):
-        file.write_bytes(content)
-
-
-@click.group("models")
-def models_command() -> None:
-    """List, add and measure embedding models."""
+models_command = click.Group("models", help="List, add and measure embedding models.")
 
 
 @models_command.command("list")
@@ -207,10 +203,11 @@ def _score(session: Session, model: str, questions: str) -> dict[str, Any]:
 
 
 def _show_scores(body: Mapping[str, Any]) -> None:
-    def interval(figure: Mapping[str, Any] | None) -> str:
-        return f"{figure['value']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})" if figure else ""
-
-    rows = [(each["name"], *(interval(each["figures"].get(name)) for name in FIGURES)) for each in body["scores"]]
+    form = "{value:.3f} ({low:.3f} to {high:.3f})"
+    rows = [
+        (each["name"], *(form.format(**each["figures"][name]) if name in each["figures"] else "" for name in FIGURES))
+        for each in body["scores"]
+    ]
     if rows:
         terminal.show(terminal.table(("model", *FIGURES), rows, right=(1, 2, 3)))
 
@@ -252,29 +249,45 @@ def _step(session: Session, name: str, work: Work, doing: str, unit: str) -> dic
         return session.do(f"corpus.reindex{name}", work, counted(update, unit))
 
 
-def _changing(
-    name: str, doing: str, unit: str = "", options: Sequence[Decorator] = ()
-) -> Callable[[Callable[..., object]], click.Command]:
-    """Makes a function that is given backends and context the command NAME, after which the indexes are shown."""
+def _changes(
+    name: str, text: str, change: Change, doing: str, unit: str = "", options: Sequence[Decorator] = ()
+) -> None:
+    """Add the command NAME, which makes a change and then shows the indexes."""
 
-    def make(change: Callable[..., object]) -> click.Command:
-        def run(session: Session, /, **given: Any) -> None:
-            def work(backends: Backends, context: Context) -> dict[str, Any]:
-                change(backends, context, **given)
-                return {"indexes": [_state(each, backends) for each in backends.indexes.all()]}
+    def run(session: Session, /, **given: Any) -> None:
+        def work(backends: Backends, context: Context) -> dict[str, Any]:
+            change(backends, context, **given)
+            return {"indexes": [_state(each, backends) for each in backends.indexes.all()]}
 
-            session.answer(_step(session, f".{name}", work, doing, unit), INDEXES)
+        session.answer(_step(session, f".{name}", work, doing, unit), INDEXES)
 
-        command = answering(run)
-        for each in reversed(options):
-            command = each(command)
-        return reindex_command.command(name, help=getdoc(change))(command)
-
-    return make
+    command = answering(run)
+    for each in reversed(options):
+        command = each(command)
+    reindex_command.command(name, help=text)(command)
 
 
-@_changing(
+def _state(index: PaperIndex, backends: Backends) -> dict[str, Any]:
+    """An index; `behind` counts the papers that the searched one has and this one lacks, or has older."""
+    papers, chunks = index.passages.count()
+    behind = 0 if index.role is Role.SEARCHED else sum(1 for _ in reindexing.behind(index, backends))
+    state = {"role": index.role, "model": index.fingerprint, "settings": index.settings}
+    return {**state, "papers": papers, "chunks": chunks, "behind": behind}
+
+
+def _start(backends: Backends, context: Context, model: str, force: bool) -> None:
+    index = reindexing.begin(backends.models.named(model), backends, force=force)
+    reindexing.fill(index, backends, context.progress)
+
+
+_changes(
     "start",
+    """Fill an index of another model beside the one that is searched, or of the same with the settings of now.
+
+    Stopped, it is run again. Vectors of the same model are copied. From its beginning on syncs and imports write to
+    both indexes.
+    """,
+    _start,
     "indexing",
     "papers",
     (
@@ -282,19 +295,7 @@ def _changing(
         click.option("--force", is_flag=True, help="Also where neither model nor settings are others."),
     ),
 )
-def start(backends: Backends, context: Context, model: str, force: bool) -> None:
-    """Fill an index of another model beside the one that is searched, or of the same with the settings of now.
-
-    Stopped, it is run again. Vectors of the same model are copied. From its beginning on syncs and imports write to
-    both indexes.
-    """
-    index = reindexing.begin(backends.models.named(model), backends, force=force)
-    reindexing.fill(index, backends, context.progress)
-
-
-@_changing("status", "counting")
-def status(_backends: Backends, _context: Context) -> None:
-    """Show the indexes of the papers, their models, and what each lacks."""
+_changes("status", "Show the indexes of the papers, their models, and what each lacks.", lambda *_: None, "counting")
 
 
 @reindex_command.command("compare")
@@ -327,35 +328,6 @@ def _show_compared(body: Mapping[str, Any]) -> None:
         terminal.fail(f"{name} is worse by more than chance")
 
 
-@_changing(
-    "switch",
-    "switching",
-    options=(questions, click.option("--unchecked", is_flag=True, help="Compare nothing, and switch.")),
-)
-def switch(backends: Backends, context: Context, name: str, unchecked: bool) -> None:
-    """Search the next index from now on, in every process, unless it finds less by more than chance.
-
-    The old one goes on being written to, for a way back.
-    """
-    if not unchecked and (worse := _comparison(name, backends, context).worse):
-        figures = ", ".join(f"{each.name} {each.next:.3f} against {each.searched:.3f}" for each in worse)
-        refused = f"The next index finds less: {figures}. Switch all the same with --unchecked."
-        raise Conflict(refused, retryable=False)
-    reindexing.switch(Role.NEXT, backends, context.progress)
-
-
-@_changing("rollback", "completing", "papers")
-def rollback(backends: Backends, context: Context) -> None:
-    """Search the previous index again."""
-    reindexing.switch(Role.PREVIOUS, backends, context.progress)
-
-
-@_changing("remove", "removing")
-def remove(backends: Backends, _context: Context) -> None:
-    """Delete the index that is not searched, with its vectors."""
-    backends.indexes.remove()
-
-
 def _comparison(name: str, backends: Backends, context: Context) -> Comparison:
     """What both indexes find, once the next one has every paper."""
     searched, other = (reindexing.of_role(each, backends) for each in (Role.SEARCHED, Role.NEXT))
@@ -365,9 +337,34 @@ def _comparison(name: str, backends: Backends, context: Context) -> Comparison:
     return compare(asked, searched, other, backends, context.deadline, context.progress)
 
 
-def _state(index: PaperIndex, backends: Backends) -> dict[str, Any]:
-    """An index; `behind` counts the papers that the searched one has and this one lacks, or has older."""
-    papers, chunks = index.passages.count()
-    behind = 0 if index.role is Role.SEARCHED else sum(1 for _ in reindexing.behind(index, backends))
-    state = {"role": index.role, "model": index.fingerprint, "settings": index.settings}
-    return {**state, "papers": papers, "chunks": chunks, "behind": behind}
+def _switch(backends: Backends, context: Context, name: str, unchecked: bool) -> None:
+    if not unchecked and (worse := _comparison(name, backends, context).worse):
+        figures = ", ".join(f"{each.name} {each.next:.3f} against {each.searched:.3f}" for each in worse)
+        refused = f"The next index finds less: {figures}. Switch all the same with --unchecked."
+        raise Conflict(refused, retryable=False)
+    reindexing.switch(Role.NEXT, backends, context.progress)
+
+
+_changes(
+    "switch",
+    """Search the next index from now on, in every process, unless it finds less by more than chance.
+
+    The old one goes on being written to, for a way back.
+    """,
+    _switch,
+    "switching",
+    options=(questions, click.option("--unchecked", is_flag=True, help="Compare nothing, and switch.")),
+)
+_changes(
+    "rollback",
+    "Search the previous index again.",
+    lambda backends, context: reindexing.switch(Role.PREVIOUS, backends, context.progress),
+    "completing",
+    "papers",
+)
+_changes(
+    "remove",
+    "Delete the index that is not searched, with its vectors.",
+    lambda backends, _: backends.indexes.remove(),
+    "removing",
+)
