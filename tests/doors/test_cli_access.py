@@ -37,7 +37,7 @@ def test_who_was_invited_is_listed_and_ended(locked):
     [invitation] = locked("admin", "people", "--subject", "ann", "--json").json["invitations"]
     assert invitation["scopes"] == ["read", "live"]
     assert "invitation" in locked("admin", "people", "--subject", "ann").out
-    assert "1 entry of ann ended" in locked("admin", "people", "--subject", "ann", "--revoke").out
+    assert "Ended of ann: 1." in locked("admin", "people", "--subject", "ann", "--revoke").out
     assert "ann has nothing open" in locked("admin", "people", "--subject", "ann").out
     assert [each["tenant"] for each in locked("admin", "people", "--json").json["people"]] == ["lab"]
 

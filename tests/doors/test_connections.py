@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.local import QUIET_S, Connections, OccasionalWarning, Server
+from bio_mcp.doors.local import QUIET_S, Connections, Server
 
 ROOT = Path(__file__).parents[2]
 WHOLE = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -144,7 +144,7 @@ def test_where_all_are_being_answered_a_new_one_is_told_to_come_again():
 
 def test_what_happens_thousands_of_times_is_logged_once_a_minute(caplog):
     now = [0.0]
-    server = Server(App(), print, Connections(warnings=OccasionalWarning(lambda: now[0])))
+    server = Server(App(), print, Connections(clock=lambda: now[0]))
     out = {
         "message": "socket.accept() out of system resource",
         "exception": OSError(errno.EMFILE, "Too many open files"),

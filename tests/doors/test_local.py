@@ -10,8 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.auth.access import is_loopback
-from bio_mcp.doors.local import serve_locally
+from bio_mcp.doors.local import must_require_tokens, serve_locally
 from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT
 
@@ -62,11 +61,11 @@ def test_a_port_that_cannot_exist_is_explained():
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104  refused
 def test_nobody_else_is_let_in_without_access_tokens(host):
-    assert not is_loopback(host)
     with pytest.raises(Misconfigured, match="is not a loopback address and there are no access tokens"):
-        serve_locally(None, host, 0, print)
+        must_require_tokens(host, requires_tokens=False)
+    must_require_tokens(host, requires_tokens=True)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1"])
 def test_this_machines_own_addresses_are_served(host):
-    assert is_loopback(host)
+    must_require_tokens(host, requires_tokens=False)

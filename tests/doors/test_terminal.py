@@ -94,7 +94,7 @@ def test_a_step_that_counts_anew_is_measured_anew(capsys):
 
 def test_a_rate_is_of_the_last_minute():
     now = 0.0
-    rate = screen.Rate(lambda: now)
+    rate = screen.rate(lambda: now)
     now = 10.0
     assert rate(1_000) == 100
     now = 100.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.doors.console.evaluation import POLICY
+from bio_mcp.doors.console.pages import POLICY
 from bio_mcp.errors import StoreFailed
 from bio_mcp.evaluating.figures import Outcome
 from bio_mcp.evaluating.run import EvaluationCursor as Evaluation

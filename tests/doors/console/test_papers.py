@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.doors.console.corpora import NAMES
+from bio_mcp.doors.console.pages import NAMES
 from bio_mcp.literature.citing import STYLES, cite
 from bio_mcp.literature.records import Databank
 from bio_mcp.syncing.importing import import_records

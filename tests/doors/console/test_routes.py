@@ -13,8 +13,8 @@ from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.auth.tokens import KEY
+from bio_mcp.doors.console.pages import PAGES
 from bio_mcp.doors.console.rendering import POLICY
-from bio_mcp.doors.console.routes import PAGES
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET
 from tests.doors.console.pages import BASE, Page, browser

@@ -44,27 +44,14 @@ def connection_limit() -> int:
     return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files // 2)
 
 
-class OccasionalWarning:
-    """Logs a warning at most once in `QUIET_S`."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._last = float("-inf")
-
-    def warn(self, message: str, *details: object) -> None:
-        """Log `message` unless one was logged within `QUIET_S`."""
-        if self._clock() - self._last >= QUIET_S:
-            self._last = self._clock()
-            log.warning(message, *details)
-
-
 @dataclass
 class Connections:
     """The open connections of one server. `waiting` are those without a request in progress, longest first."""
 
     limit: int = field(default_factory=connection_limit)
     timeout_s: float = TIMEOUT_S
-    warnings: OccasionalWarning = field(default_factory=OccasionalWarning)
+    clock: Callable[[], float] = time.monotonic
+    warned: float = float("-inf")
     open: set["BoundedProtocol"] = field(default_factory=set)
     waiting: dict["BoundedProtocol", None] = field(default_factory=dict)
 
@@ -72,12 +59,18 @@ class Connections:
         """Count `new`, closing the longest waiting connection if that exceeds the limit. False if all others are
         busy."""
         if len(self.open) >= self.limit:
-            self.warnings.warn("over %d connections are open; those that have waited longest are closed", self.limit)
+            self.warn("over %d connections are open; those that have waited longest are closed", self.limit)
             if not self.waiting:
                 return False
             next(iter(self.waiting)).drop()
         self.open.add(new)
         return True
+
+    def warn(self, message: str, *details: object) -> None:
+        """Log a warning, at most one in `QUIET_S`."""
+        if self.clock() - self.warned >= QUIET_S:
+            self.warned = self.clock()
+            log.warning(message, *details)
 
     def discard(self, closed: "BoundedProtocol") -> None:
         """Stop counting a closed connection."""
@@ -151,10 +144,9 @@ class BoundedProtocol(H11Protocol):
 
     def _start_timer(self) -> None:
         self._connections.waiting[self] = None
-        self._request_timer = self.loop.call_later(self._connections.timeout_s, self._time_out)
-
-    def _time_out(self) -> None:
-        self._close_with(TIMED_OUT if self._received else b"")
+        self._request_timer = self.loop.call_later(
+            self._connections.timeout_s, lambda: self._close_with(TIMED_OUT if self._received else b"")
+        )
 
     def _close_with(self, answer: bytes) -> None:
         cycle = self.cycle
@@ -169,12 +161,6 @@ class BoundedProtocol(H11Protocol):
 
 
 RESTART_S = 1.0  # before a process that died is restarted
-MAX_DEFAULT = 4  # processes: each has the model and the index in memory, some 300 MB
-
-
-def default_count() -> int:
-    """The default number of processes: one per core, up to `MAX_DEFAULT`; one where sockets cannot be inherited."""
-    return min(os.cpu_count() or 1, MAX_DEFAULT) if os.name == "posix" else 1
 
 
 class Processes:
@@ -232,17 +218,6 @@ class Processes:
             return self._running[index]
 
 
-def when_parent_ends(stop: Callable[[], None]) -> None:
-    """Call `stop` in a thread when standard input ends, in a process that `Processes` started."""
-
-    def wait() -> None:
-        while os.read(0, 1_024):  # not through `sys.stdin`, which Python cannot close while a thread reads
-            pass
-        stop()
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 GRACE_S = 10  # for the requests in flight when stopped
 BACKLOG = 128  # connections queued by the operating system until they are accepted
 
@@ -252,18 +227,14 @@ def serve_locally(
     host: str,
     port: int,
     announce: Callable[[str], None],
-    *,
-    requires_tokens: bool = False,
     workers: int = 1,
     worker: Callable[[int], Sequence[str]] = lambda _: (),
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in flight and return. Port 0 takes any free port.
 
-    `announce` receives the base URL once the port is open. `requires_tokens`: `app` accepts only access tokens. Of
-    `workers` processes this is the first; `worker` returns the command of the others, given the number of the open
-    socket.
+    `announce` receives the base URL once the port is open. Of `workers` processes this is the first; `worker` returns
+    the command of the others, given the number of the open socket.
     """
-    must_require_tokens(host, requires_tokens)
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
@@ -275,7 +246,13 @@ def serve_locally(
 def serve_on_socket(app: ASGIApp, number: int) -> None:
     """Serve on an inherited socket, by its file descriptor, until stopped or until the parent process ends."""
     server = Server(app, lambda: None)
-    when_parent_ends(server.stop)
+
+    def stop_with_parent() -> None:
+        while os.read(0, 1_024):  # not through `sys.stdin`, which Python cannot close while a thread reads
+            pass
+        server.stop()
+
+    threading.Thread(target=stop_with_parent, daemon=True).start()
     with socket.socket(fileno=number) as opened, _signals_stop(server):
         server.run(sockets=[opened])
 
@@ -313,7 +290,7 @@ class Server(uvicorn.Server):
 
     def _complain(self, loop: asyncio.AbstractEventLoop, problem: dict[str, Any]) -> None:
         if isinstance(problem.get("exception"), OSError) and "accept" in problem["message"]:
-            self._connections.warnings.warn("connections cannot be accepted: %s", problem["exception"].strerror)
+            self._connections.warn("connections cannot be accepted: %s", problem["exception"].strerror)
         else:
             loop.default_exception_handler(problem)
 

@@ -60,11 +60,6 @@ class _Screen(Console):
         self.file.write(re.sub(" +$", "", captured.get(), flags=re.MULTILINE))
 
 
-def out() -> _Screen:
-    """The console for answers: standard output."""
-    return _Screen(sys.stdout)
-
-
 def err() -> _Screen:
     """The console for progress, warnings and errors: standard error."""
     return _Screen(sys.stderr)
@@ -79,7 +74,7 @@ def print_json(body: Mapping[str, Any]) -> None:
 
 def show(*what: RenderableType) -> None:
     """Print text and tables of an answer."""
-    out().show(*what)
+    _Screen(sys.stdout).show(*what)
 
 
 def say_unwrapped(text: str) -> None:
@@ -141,7 +136,7 @@ def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterato
     """
     console = err()
     if not console.is_terminal:
-        yield _Reports(title, clock)
+        yield _reports(title, clock)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -170,36 +165,35 @@ def notice(message: str) -> None:
         err().print(message, style="dim", soft_wrap=True)
 
 
-class _Reports:
+def _reports(title: str, clock: Callable[[], float]) -> Progress:
     """Prints a line on stderr every few seconds: "importing: 120 records, 9/s, 0:01:40 left"."""
+    per_s, due = rate(clock), clock() + PIPED_REPORT_S
 
-    def __init__(self, title: str, clock: Callable[[], float]) -> None:
-        self._title, self._clock = title, clock
-        self._rate = Rate(clock)
-        self._next = clock() + PIPED_REPORT_S
+    def report(done: int, total: int | None, note: str) -> None:
+        nonlocal due
+        fast = per_s(done)
+        if clock() >= due:
+            due = clock() + PIPED_REPORT_S
+            left = f", {timedelta(seconds=round((total - done) / fast))} left" if total and fast else ""
+            err().show(f"{title}: {note}{left}")
 
-    def __call__(self, done: int, total: int | None, note: str) -> None:
-        rate = self._rate(done)
-        if self._clock() >= self._next:
-            self._next = self._clock() + PIPED_REPORT_S
-            left = f", {timedelta(seconds=round((total - done) / rate))} left" if total and rate else ""
-            err().show(f"{self._title}: {note}{left}")
+    return report
 
 
-class Rate:
+def rate(clock: Callable[[], float] = time.monotonic) -> Callable[[int], float]:
     """Counts things per second, over the last minute, since its creation, or since it was told of fewer than before."""
+    seen = deque([(clock(), 0)])
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._seen = deque([(clock(), 0)])
-
-    def __call__(self, done: int) -> float:
-        now = self._clock()
-        if done < self._seen[-1][1]:
-            self._seen = deque([(now, done)])
-        while len(self._seen) > 1 and self._seen[1][0] <= now - RATE_S:
-            self._seen.popleft()
-        since, before = self._seen[0]
-        if now - self._seen[-1][0] >= 1:
-            self._seen.append((now, done))
+    def per_second(done: int) -> float:
+        now = clock()
+        if done < seen[-1][1]:
+            seen.clear()
+            seen.append((now, done))
+        while len(seen) > 1 and seen[1][0] <= now - RATE_S:
+            seen.popleft()
+        since, before = seen[0]
+        if now - seen[-1][0] >= 1:
+            seen.append((now, done))
         return (done - before) / max(now - since, 1e-9)
+
+    return per_second

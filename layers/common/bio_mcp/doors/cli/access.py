@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 import click
 
 from bio_mcp.callers import SCOPES, Caller, Scope
-from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session
@@ -106,7 +105,7 @@ def people_command(session: Session, subject: str | None, tenant: str, ids: tupl
         person = Caller(subject, tenant=tenant)
         ended = people.revoke(person) if revoke else sum(people.end(person, each) for each in ids)
         body = {"subject": subject, "tenant": tenant, "ended": ended}
-        session.answer(body, f"{terminal.counted(ended, 'entry')} of {subject} ended.")
+        session.answer(body, f"Ended of {subject}: {ended:,}.")
     else:
         found = people.open_for(Caller(subject, tenant=tenant))
         opened = {f"{kind}s": list(map(_open, of)) for kind, of in found.items()}

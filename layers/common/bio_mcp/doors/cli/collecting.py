@@ -277,7 +277,7 @@ def _has_others_than(paths: Iterable[Path], backends: Backends) -> bool:
 
 
 def _with_rate(update: Progress) -> Progress:
-    rate = terminal.Rate()
+    rate = terminal.rate()
 
     def progress(done: int, total: int | None, note: str) -> None:
         if note.isdecimal():

@@ -1,5 +1,6 @@
 """`bio-mcp serve` and `bio-mcp stdio`: MCP over HTTP and over standard input and output."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from bio_mcp.doors.auth.access import Access
 
 AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
-
+MAX_DEFAULT = 4  # processes: each has the model and the index in memory; one where sockets cannot be inherited
 
 TOOLS_OPTION = click.option(
     "--tools",
@@ -51,7 +52,7 @@ def serve_command(
     MCP_AUTH_SECRET_KEY and BIO_MCP_PUBLIC_READ.
     """
     from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.local import default_count, must_require_tokens, serve_locally, serve_on_socket
+    from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
 
     settings = listing(session.settings, tools)
     log_for_people(settings.log_level)
@@ -64,17 +65,9 @@ def serve_command(
         return
     announce = _announcing(session, settings.resource_url, access=allowed)
     port = settings.http_port if port is None else port
-    count = workers or settings.http_workers or default_count()
+    count = workers or settings.http_workers or (min(os.cpu_count() or 1, MAX_DEFAULT) if os.name == "posix" else 1)
     with _worker(session), exporting(settings.otlp_endpoint):
-        serve_locally(
-            app,
-            host,
-            port,
-            announce,
-            requires_tokens=allowed is not None,
-            workers=count,
-            worker=partial(command_on_socket, host, settings.listed_tools),
-        )
+        serve_locally(app, host, port, announce, count, partial(command_on_socket, host, settings.listed_tools))
 
 
 def listing(settings: Settings, tools: str | None) -> Settings:

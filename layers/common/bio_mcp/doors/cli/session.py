@@ -208,7 +208,7 @@ def refused(what: str) -> Iterator[None]:
 
 def counted(update: Progress, unit: str, *, of: bool = False) -> Progress:
     """Progress that says `120/300 records, 9/s`; without a unit, what the work itself says."""
-    rate = terminal.Rate()
+    rate = terminal.rate()
 
     def progress(done: int, total: int | None, note: str) -> None:
         shown = f"{done:,}/{total:,}" if total and of else f"{done:,}"

@@ -2,9 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from starlette.requests import Request
@@ -17,17 +16,11 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
 from bio_mcp.doors.mcp.server import Running
-from bio_mcp.errors import Failure
-from bio_mcp.jobs.runner import state_of
-from bio_mcp.literature.clock import instant
-from bio_mcp.ports.state import Job
 from bio_mcp.tool import Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import addressing_a_model
 
 CONSOLE = Family("console", errors.BIO_MCP)
-MOVING = {"running", "waiting"}  # states of which a page shows the progress
 
-T = TypeVar("T")
 Answer = Callable[[Request], Awaitable[Http]]
 
 
@@ -51,34 +44,6 @@ class Page:
     reads: Resource
     menu: str = ""
     takes: tuple[str, ...] = ()
-
-
-class Reading:
-    """Reads one part after the other; a part whose store fails is None, and the others are shown all the same."""
-
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-
-    def of(self, read: Callable[[], T]) -> T | None:
-        """What `read` returns; None where it fails."""
-        try:
-            return read()
-        except Failure as failure:
-            self.problems = list(dict.fromkeys([*self.problems, str(failure)]))
-            return None
-
-
-def facts_of(job: Job, now: datetime) -> dict[str, Any]:
-    """What pages show of a job of any kind."""
-    state = state_of(job, now)
-    return {
-        "job_id": job.job_id,
-        "state": state,
-        "moving": state in MOVING,
-        "started_at": instant(job.created),
-        "updated_at": instant(job.updated),
-        "error": job.progress.get("error"),
-    }
 
 
 STATUS = {

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
@@ -12,8 +12,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.console import corpora, evaluation, news, projects, rendering, search
+from bio_mcp.doors.console import feed, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page
+from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.mcp.server import Invoke, Running
 
 NAME = "bio-mcp"
@@ -43,42 +44,32 @@ def _clients(endpoint: str) -> dict[str, str]:
     }
 
 
-PAGES = (
-    corpora.PAPER,
-    corpora.CORPORA,
-    news.PAGE,
-    corpora.SYNCS,
-    corpora.SYNC,
-    projects.PAGE,
-    projects.ONE,
-    evaluation.PAGE,
-)  # in the order of the menu
 Guard = Callable[[ASGIApp], ASGIApp]
 
 
-def routes(invoke: Invoke, guard: Guard, *, resource: str = "", pages: Sequence[Page] = PAGES) -> list[BaseRoute]:
+def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRoute]:
     """The pages, each behind `guard`, which puts the caller into the request; and, behind none, their files.
 
     `resource` is the endpoint's public URL, if it has one. The last route answers every other path with 404, behind no
     guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
     any others.
     """
-    menu = (("/", "Search"), *((each.path, each.menu) for each in pages if each.menu), ("/connect", "Connect"))
+    menu = (("/", "Search"), *((each.path, each.menu) for each in PAGES if each.menu), ("/connect", "Connect"))
     console = Console(Running(invoke), menu)
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answer", "POST", partial(search.answer, console)),
-        *((each.path, "GET", partial(_shown, console, each)) for each in pages),
-        ("/evaluation/reports/{name}", "GET", partial(evaluation.report, console)),
+        *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
+        ("/evaluation/reports/{name}", "GET", partial(report, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
         ("/connect", "GET", partial(page, console, resource)),
     ]
     behind = [Middleware(guard)]
     read = Route(
-        news.PATH,
-        partial(news.feed, console, resource),
+        feed.PATH,
+        partial(feed.feed, console, resource),
         methods=["GET"],
-        middleware=[Middleware(news.ByPassword), *behind],
+        middleware=[Middleware(feed.ByPassword), *behind],
     )
     guarded = [Route(path, each, methods=[method], middleware=behind) for path, method, each in answers]
     files = Route("/static/{name}", rendering.serve, methods=["GET"])

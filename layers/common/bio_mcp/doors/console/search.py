@@ -1,5 +1,6 @@
 """The search page: hits, each with why it stands where it does; and an answer, when it is asked for."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -9,13 +10,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Console, status_of
-from bio_mcp.doors.console.corpora import hits_by_year
+from bio_mcp.doors.console.console import CONSOLE, Console, Shown, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
-from bio_mcp.literature.quality import DESIGNS
+from bio_mcp.literature.quality import DESIGNS, design, year
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.passages import YearCount
 from bio_mcp.tool import MAX_TEXT, resource
-from bio_mcp.tool import Response as Body
 from bio_mcp.tools.answer import rag_answer
 from bio_mcp.tools.exports import export_details, exported_part
 from bio_mcp.tools.search import rag_search
@@ -27,16 +27,18 @@ MAX_FORM = 12 * MAX_TEXT  # bytes: a character of a question may take four, each
 LONGEST_NUMBER = 16  # characters that count as a number
 
 
-class Overview(Body):
-    """What the corpus holds."""
-
-    papers: int
-
-
 @resource("console://overview", name="overview", family=CONSOLE, scope="read", timeout=5)
-def overview(backends: Backends) -> Overview:
+def overview(backends: Backends) -> Shown:
     """What there is to search."""
-    return Overview(papers=backends.documents.count())
+    return Shown(papers=backends.documents.count())
+
+
+@resource("console://years/{pmids}", name="hits by year", family=CONSOLE, scope="read", timeout=5)
+def hits_by_year(backends: Backends, pmids: str) -> Shown:
+    """Papers, named by their PMIDs with commas between them, by year and study design."""
+    found = backends.documents.get_many(pmids.split(",")).values()
+    counts = Counter((year(each.article), design(each.article)) for each in found)
+    return Shown(years=[YearCount(*of, count) for of, count in counts.items()])
 
 
 async def results(console: Console, request: Request) -> Response:

@@ -1,7 +1,7 @@
-"""What became of the papers of a followed query: a page, and an Atom feed (RFC 4287) for programs that read feeds,
-`GET /news.atom?query_key=KEY`.
+"""An Atom feed (RFC 4287) of what became of the papers of a followed query, `GET /news.atom?query_key=KEY`.
 
-Those cannot sign in: an access token comes as a bearer token, or as the password of any name (HTTP Basic).
+Programs that read feeds cannot sign in: an access token comes as a bearer token, or as the password of any name (HTTP
+Basic).
 """
 
 import base64
@@ -21,37 +21,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bio_mcp.doors.console.console import CONSOLE, Console, Page, Shown
+from bio_mcp.doors.console.console import Console
+from bio_mcp.doors.console.pages import news_page
 from bio_mcp.doors.console.rendering import SECURE, render
 from bio_mcp.literature.identifiers import pubmed_page
-from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import latest_news
-from bio_mcp.tool import resource
-from bio_mcp.tools.news import news_of
 
 PATH = "/news.atom"
 TYPE = "application/atom+xml"
 CHALLENGE = 'Basic realm="an access token as the password, of any name", charset="UTF-8"'
 WHICH = "name a query: /news.atom?query_key=KEY"
-MOST_ENTRIES = 100
-
-
-@resource("console://news", name="news page", family=CONSOLE, scope="read", timeout=10)
-def news_page(backends: Backends, query_key: str = "") -> Shown:
-    """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
-    queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
-    query_key = query_key or (queries[0] if len(queries) == 1 else "")
-    page = latest_news(query_key, MOST_ENTRIES, backends) if query_key else None
-    return Shown(
-        queries=queries,
-        query_key=query_key,
-        news=[news_of(each).model_dump(mode="json") for each in page.items] if page else [],
-        more=page is not None and page.more,
-        warnings=page.warnings if page else (),
-    )
-
-
-PAGE = Page("/news", "news.html", news_page, "News", takes=("query_key",))
 
 
 async def feed(console: Console, resource: str, request: Request) -> Response:

@@ -1,0 +1,355 @@
+"""The pages that show one resource each: a paper with its history, what the corpus holds, news, syncs, projects, and
+how good and how fast answers are."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.responses import Response as Http
+
+from bio_mcp.answering.project_search import Known, known
+from bio_mcp.doors.console.console import CONSOLE, Console, Page, Shown
+from bio_mcp.doors.console.plots import latencies
+from bio_mcp.doors.console.rendering import PRIVATE
+from bio_mcp.errors import Failure, NotFound
+from bio_mcp.evaluating.figures import METRICS, Result, Run
+from bio_mcp.evaluating.run import FOLDER, EvaluationCursor
+from bio_mcp.evaluating.run import KIND as EVALUATE
+from bio_mcp.extracting.run import KIND as BATCH
+from bio_mcp.ingesting.run import KIND as INGEST
+from bio_mcp.ingesting.run import IngestCursor
+from bio_mcp.jobs.runner import state_of
+from bio_mcp.literature.citing import cite
+from bio_mcp.literature.clock import instant
+from bio_mcp.literature.differences import differences
+from bio_mcp.literature.identifiers import pubmed_page
+from bio_mcp.literature.notices import status_of
+from bio_mcp.literature.records import Article, Document
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.ports.state import Job
+from bio_mcp.ports.stores import StoredDay
+from bio_mcp.syncing.cursor import SyncCursor
+from bio_mcp.syncing.delta import KIND as SYNC
+from bio_mcp.syncing.news import latest_news
+from bio_mcp.syncing.queries import FollowedQuery, list_queries, report_on
+from bio_mcp.tool import Context, resource
+from bio_mcp.tools.get_doc import links_of, paper_of, stored_document
+from bio_mcp.tools.news import news_of
+
+DAYS = 90  # that are shown
+MOST_QUERIES = 100
+MOST_SYNCS = 50
+MOST_NAMED = 200  # records that could not be fetched
+MOST_ENTRIES = 100  # of news
+MOST_PROJECTS = 100
+MOST_DOCUMENTS = 200
+MOST_JOBS = 10  # of a project
+LOOKED_AT = 200  # jobs of a kind, for those of a project
+EVALUATIONS = 50  # that are looked at, of any set
+CALLS = 500  # whose latency is summed up
+OLD_VERSIONS = 5  # that the corpus stores of a paper
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"  # of a report
+MEANINGS = {each.name: each.meaning for each in METRICS}
+MOVING = {"running", "waiting"}  # states of which a page shows the progress
+NAMES = {
+    "vancouver": "Vancouver",
+    "apa_string": "APA",
+    "mla_string": "MLA",
+    "bibtex": "BibTeX",
+    "ris": "RIS",
+    "csl_json": "CSL-JSON",
+}
+
+T = TypeVar("T")
+
+
+class Reading:
+    """Reads one part after the other; a part whose store fails is None, and the others are shown all the same."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def of(self, read: Callable[[], T]) -> T | None:
+        """What `read` returns; None where it fails."""
+        try:
+            return read()
+        except Failure as failure:
+            self.problems = list(dict.fromkeys([*self.problems, str(failure)]))
+            return None
+
+
+def facts_of(job: Job, now: datetime) -> dict[str, Any]:
+    """What pages show of a job of any kind."""
+    state = state_of(job, now)
+    return {
+        "job_id": job.job_id,
+        "state": state,
+        "moving": state in MOVING,
+        "started_at": instant(job.created),
+        "updated_at": instant(job.updated),
+        "error": job.progress.get("error"),
+    }
+
+
+@resource("console://corpora", name="corpora page", family=CONSOLE, scope="read", timeout=10)
+def corpora_page(backends: Backends) -> Shown:
+    """What the corpus holds, and how fresh it is. What a store does not answer is None, and among the `problems`."""
+    reading = Reading()
+    followed = reading.of(lambda: list_queries(None, MOST_QUERIES, backends))
+    counted = reading.of(lambda: backends.passages.count())
+    stored = reading.of(lambda: backends.documents.stored_by_day(DAYS))
+    today, now = backends.today(), backends.now()
+    return Shown(
+        papers=reading.of(lambda: backends.documents.count()),
+        passages=counted and counted[1],
+        queries=followed and [_query(each, today, now) for each in followed[0]],
+        left_out=followed[1] if followed else 0,
+        days=None if stored is None else _days(stored, now.astimezone(UTC).date()),
+        years=reading.of(lambda: list(backends.passages.by_year())),
+        problems=reading.problems,
+    )
+
+
+def _query(query: FollowedQuery, today: date, now: datetime) -> dict[str, Any]:
+    """A followed query. All that it matches is here up to the day `settled_to`, which is `age_days` before today."""
+    settled = query.settled_to
+    return {
+        "query_key": query.checkpoint.query_key,
+        "term": query.checkpoint.term,
+        "settled_to": settled,
+        "age_days": (today - date.fromisoformat(settled)).days if settled else None,
+        "sync": facts_of(query.job, now) if query.job else None,
+    }
+
+
+def _days(stored: Sequence[StoredDay], today: date) -> list[StoredDay]:
+    """Every day from the first one to today."""
+    if not stored:
+        return []
+    by_day = {each.day: each for each in stored}
+    every = map(date.fromordinal, range(stored[0].day.toordinal(), today.toordinal() + 1))
+    return [by_day.get(day, StoredDay(day)) for day in every]
+
+
+@resource("console://syncs", name="syncs page", family=CONSOLE, scope="read", timeout=8)
+def syncs_page(backends: Backends) -> Shown:
+    """The newest syncs and how far they are."""
+    now = backends.now()
+    jobs = backends.jobs.newest(SYNC, MOST_SYNCS)
+    syncs = [{**each.request, **facts_of(each, now), **asdict(report_on(each, now))} for each in jobs]
+    return Shown(syncs=syncs, moving=any(each["moving"] for each in syncs))
+
+
+@resource("console://syncs/{job_id}", name="sync page", family=CONSOLE, scope="read", timeout=5)
+def sync_page(backends: Backends, job_id: str) -> Shown:
+    """One sync, with the PMIDs that were not fetched, and those that PubMed lists and withholds."""
+    job = backends.jobs.get(job_id)
+    if job.kind != SYNC:
+        raise NotFound(f"There is no sync {job_id!r}")
+    cursor = SyncCursor.from_json(job.cursor)
+    failed, missing = sorted(cursor.failed, key=int), sorted(cursor.missing, key=int)
+    now = backends.now()
+    return Shown(
+        sync={**job.request, **facts_of(job, now), **asdict(report_on(job, now))},
+        failed=failed[:MOST_NAMED],
+        missing=missing[:MOST_NAMED],
+        unnamed=sum(max(0, len(each) - MOST_NAMED) for each in (failed, missing)),
+    )
+
+
+@resource("console://papers/{pmid}", name="paper page", family=CONSOLE, scope="read", timeout=8)
+def paper_page(backends: Backends, pmid: str) -> Shown:
+    """A paper of the corpus with its history, the newest version first."""
+    document = stored_document(pmid, backends)
+    article = document.article
+    return Shown(
+        paper=paper_of(document, backends),
+        links=links_of(article),
+        abstract=article.abstract,
+        headings=[each.name for each in article.mesh],
+        notices=list(_notices(article, backends)),
+        citations=[{"style": name, "text": cite(article, style)} for style, name in NAMES.items()],
+        versions=list(_versions(document, backends))[::-1],
+    )
+
+
+def _notices(article: Article, backends: Backends) -> Iterator[dict[str, Any]]:
+    """Records that correct, retract or comment on the paper, or on which it does, each with the address of its page
+    here, or in PubMed where the corpus does not have it."""
+    here = backends.documents.get_many([each.pmid for each in article.corrections if each.pmid])
+    for each in article.corrections:
+        elsewhere = pubmed_page(each.pmid) if each.pmid else None
+        address = f"/papers/{each.pmid}" if each.pmid in here else elsewhere
+        yield {"kind": each.relation, "citation": each.citation, "pmid": each.pmid, "address": address}
+
+
+def _versions(newest: Document, backends: Backends) -> Iterator[dict[str, Any]]:
+    """The stored versions, and what each changed of the stored one before it; None: none before it is stored."""
+    before: Document | None = None
+    for version in range(max(1, newest.version - OLD_VERSIONS), newest.version + 1):
+        try:
+            stored = (
+                newest if version == newest.version else backends.documents.at_version(newest.article.pmid, version)
+            )
+        except NotFound:
+            continue
+        changes = differences(before.article, stored.article) if before else None
+        yield {"version": version, "revised": stored.article.date_revised, "changes": changes}
+        before = stored
+
+
+@resource("console://news", name="news page", family=CONSOLE, scope="read", timeout=10)
+def news_page(backends: Backends, query_key: str = "") -> Shown:
+    """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
+    queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
+    query_key = query_key or (queries[0] if len(queries) == 1 else "")
+    page = latest_news(query_key, MOST_ENTRIES, backends) if query_key else None
+    return Shown(
+        queries=queries,
+        query_key=query_key,
+        news=[news_of(each).model_dump(mode="json") for each in page.items] if page else [],
+        more=page is not None and page.more,
+        warnings=page.warnings if page else (),
+    )
+
+
+@resource("console://projects", name="projects page", family=CONSOLE, scope="read", timeout=8)
+def projects_page(backends: Backends, context: Context) -> Shown:
+    """The projects, by id, and how large they are; `left_out` counts those that are not listed."""
+    projects = backends.projects.all()
+    shown = []
+    for each in projects[:MOST_PROJECTS]:
+        context.deadline.check("counting passages")
+        shown.append(_project(each, backends))
+    return Shown(projects=shown, left_out=len(projects) - len(shown))
+
+
+@resource("console://projects/{project_id}", name="project page", family=CONSOLE, scope="read", timeout=8)
+def project_page(backends: Backends, project_id: str) -> Shown:
+    """One project with its documents, by title, and its newest ingests."""
+    project = backends.projects.get(project_id)
+    documents = sorted(
+        backends.project_documents.all(project_id),
+        key=lambda each: ((each.work.title or each.doc_id).casefold(), each.doc_id),
+    )
+    listed = documents[:MOST_DOCUMENTS]
+    papers = known([each.work for each in listed], backends)
+    jobs = [job for kind in (INGEST, BATCH) for job in backends.jobs.newest(kind, LOOKED_AT)]
+    own = [each for each in jobs if each.request["query_key"].rpartition(" ")[0] == project_id]
+    newest = sorted(own, key=lambda each: each.number or 0, reverse=True)[:MOST_JOBS]
+    return Shown(
+        project=_project(project, backends),
+        documents=[_document(each, paper) for each, paper in zip(listed, papers, strict=True)],
+        left_out=len(documents) - len(listed),
+        ingests=[_ingest(each, backends) for each in newest],
+    )
+
+
+def _project(project: Project, backends: Backends) -> dict[str, Any]:
+    return {
+        "project_id": project.project_id,
+        "passages": backends.collections.count(project.collection),
+        "model": project.embed_model,
+        "words": project.hybrid_enabled,
+    }
+
+
+def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
+    """A document; `retraction` as PubMed has it where the corpus has the paper, else as notices about its DOI say."""
+    work = document.work
+    return {
+        **{name: getattr(work, name) for name in ("title", "citekey", "authors", "year", "doi")},
+        "doc_id": document.doc_id,
+        "pmid": paper.pmid,
+        "in_corpus": paper.retraction is not None,
+        "retraction": paper.retraction or (status_of(document.notices) if document.notices else None),
+        "passages": document.chunks,
+        "pages": document.pages,
+        "ocr": document.ocr,
+    }
+
+
+def _ingest(job: Job, backends: Backends) -> dict[str, Any]:
+    cursor = IngestCursor.from_json(job.cursor)
+    counted = ("done", "expected", "written", "unchanged", "failed", "warnings")
+    return facts_of(job, backends.now()) | {name: getattr(cursor, name) for name in counted}
+
+
+@resource("console://evaluation", name="evaluation page", family=CONSOLE, scope="read", timeout=10)
+def evaluation_page(backends: Backends) -> Shown:
+    """Sets that were evaluated, the one evaluated last first, and how long calls took; None where a store does not
+    answer, which `problems` tell of."""
+    reading = Reading()
+    return Shown(
+        sets=reading.of(lambda: _sets(backends)),
+        latencies=reading.of(lambda: latencies(backends.calls.latest(CALLS))),
+        problems=reading.problems,
+    )
+
+
+@resource("console://evaluation/reports/{name}", name="report page", family=CONSOLE, scope="read", timeout=5)
+def report_page(backends: Backends, name: str) -> Shown:
+    """The report of a run."""
+    return Shown(html=backends.blobs.get(f"{FOLDER}/{name}").decode())
+
+
+def _sets(backends: Backends) -> list[dict[str, Any]]:
+    by_set: dict[str, list[Job]] = {}
+    for job in backends.jobs.newest(EVALUATE, EVALUATIONS):
+        by_set.setdefault(job.request["query_key"], []).append(job)
+    return [_set(jobs, backends.now()) for jobs in by_set.values()]
+
+
+def _set(jobs: Sequence[Job], now: datetime) -> dict[str, Any]:
+    """A set of questions with the figures of its last whole run, and its newest job with those before it."""
+    cursor = EvaluationCursor.from_json(jobs[0].cursor)
+    name, _, place = jobs[0].request["query_key"].partition(" ")
+    last = cursor.history[-1].results if cursor.history else ()
+    return {
+        **facts_of(jobs[0], now),
+        "name": f"{name} {place[:6]}".strip(),
+        "done": cursor.done,
+        "expected": cursor.expected,
+        "runs": [
+            {**facts_of(each, now), "report": each.cursor["report_key"].rpartition("/")[2]}
+            for each in jobs  # not all of the cursor, which would take long for many runs
+        ],
+        "metrics": [_metric(each, cursor.history) for each in last],
+        "warnings": cursor.warnings,
+    }
+
+
+def _metric(result: Result, history: list[Run]) -> dict[str, Any]:
+    """A figure of the newest run, what it says, how much it is above the run before, and how it was in every run."""
+    points = [(run, each) for run in history for each in run.results if each.name == result.name]
+    before = [each for run, each in points[:-1] if run.version == history[-1].version]
+    return {
+        "figure": result,
+        "meaning": MEANINGS.get(result.name, ""),
+        "change": result.value - before[-1].value if before else None,
+        "runs": [{"day": run.ended[:10], "result": each} for run, each in points],
+    }
+
+
+PAGES = (
+    Page("/papers/{pmid}", "paper.html", paper_page),
+    Page("/corpora", "corpora.html", corpora_page, "Corpora"),
+    Page("/news", "news.html", news_page, "News", takes=("query_key",)),
+    Page("/syncs", "syncs.html", syncs_page, "Syncs"),
+    Page("/syncs/{job_id}", "sync.html", sync_page),
+    Page("/projects", "projects.html", projects_page, "Projects"),
+    Page("/projects/{project_id:path}", "project.html", project_page),
+    Page("/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
+)  # in the order of the menu
+
+
+async def report(console: Console, request: Request) -> Http:
+    """The report of a run, as it was written. It has its own style and nothing else, and may do nothing."""
+    outcome = await console.ask(report_page, request.path_params, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    return HTMLResponse(outcome.body["html"], headers={**PRIVATE, "content-security-policy": POLICY})
