@@ -266,7 +266,11 @@ def test_ahead_of_print_is_reported_and_a_placeholder_is_no_volume():
     ],
 )
 def test_pages_take_the_form_of_the_style(printed, full, short, nlm_form):
-    assert (imprint.full_pages(printed), imprint.mla_pages(printed), imprint.nlm_pages(printed)) == (
+    assert (
+        imprint.full_pages(printed),
+        imprint.full_pages(printed, last=imprint.mla_last),
+        imprint.nlm_pages(printed),
+    ) == (
         full,
         short,
         nlm_form,

@@ -78,22 +78,18 @@ class References:
         """
         citekeys = {each for each in known.identifiers if each.startswith("citekey:")}
         title, stem = _letters(known.title), PurePosixPath(name).stem
+        beginning = _letters(stem.rpartition(" - ")[2])
+        begun = [works for title, works in self._by_title.items() if title.startswith(beginning)]
         for found in (
             [each for id_ in known.identifiers - citekeys for each in self._by_identifier.get(id_, ())],
             [each for id_ in citekeys for each in self._by_identifier.get(id_, ())],
             self._by_title.get(title, []) if len(title) >= TELLING else [],
             self._by_citekey.get(_letters(stem), []) if _letters(stem) else [],
-            self._beginning(_letters(stem.rpartition(" - ")[2])),
+            [each for works in begun for each in works] if len(beginning) >= TELLING else [],
         ):
             if len(works := {id(each): each for each in found}) == 1:
                 return next(iter(works.values()))
         return None
-
-    def _beginning(self, letters: str) -> list[Description]:
-        """The works whose title begins so."""
-        if len(letters) < TELLING:
-            return []
-        return [each for title, works in self._by_title.items() if title.startswith(letters) for each in works]
 
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")

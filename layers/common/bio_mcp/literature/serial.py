@@ -25,7 +25,10 @@ Restore = Callable[[Any], Any]
 
 def dumps(article: Article) -> bytes:
     """Serialise an article, compact and lossless."""
-    rows = orjson.dumps(article, default=_row, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+    # The encoder asks for a record's field values, and again for those of the records in it.
+    rows = orjson.dumps(
+        article, default=lambda record: _VALUES[type(record)](record), option=orjson.OPT_PASSTHROUGH_DATACLASS
+    )
     return bytes((SCHEME,)) + isal_zlib.compress(rows, _LEVEL)
 
 
@@ -40,11 +43,6 @@ def loads(blob: bytes) -> Article:
     except (isal_zlib.error, ValueError, TypeError, IndexError) as error:  # type: ignore[misc]  # its stub takes the class for an instance
         raise StoreFailed(_DAMAGED, retryable=False) from error
     return article
-
-
-def _row(record: Any) -> tuple[Any, ...]:
-    """A record's field values; the JSON encoder calls it for nested records too."""
-    return _VALUES[type(record)](record)
 
 
 _KINDS = (

@@ -1,7 +1,9 @@
 """Printed dates and pages in the form of each style."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from bio_mcp.literature.records import MONTHS, PartialDate
 
@@ -95,14 +97,9 @@ def article_number(printed: str | None, electronic: bool) -> str | None:
     return text if electronic or _ARTICLE.fullmatch(text) else None
 
 
-def full_pages(printed: str | None, dash: str = "-") -> str:
-    """Ranges with both numbers in full: `737-738, 741`. `dash` joins them."""
-    return ", ".join(f"{span.first}{dash}{span.last}" if span.last else span.first for span in spans(printed))
-
-
-def mla_pages(printed: str | None) -> str:
-    """MLA's ranges: the last two digits of the second number, more where needed: `737-38`, `1003-05`, `923-1003`."""
-    return ", ".join(f"{span.first}-{_shortened(span)}" if span.last else span.first for span in spans(printed))
+def full_pages(printed: str | None, dash: str = "-", last: Callable[[Span], str] = attrgetter("last")) -> str:
+    """Ranges, by default with both numbers in full: `737-738, 741`. `dash` joins them."""
+    return ", ".join(f"{span.first}{dash}{last(span)}" if span.last else span.first for span in spans(printed))
 
 
 def labelled_pages(pages: str, dash: str) -> str:
@@ -115,8 +112,7 @@ def nlm_pages(printed: str | None) -> str:
     main, mark, rest = (printed or "").partition(";")
     if main.startswith("["):
         return printed or ""
-    short = ", ".join(f"{span.first}-{_abbreviated(span)}" if span.last else span.first for span in spans(main))
-    return short + mark + rest
+    return full_pages(main, last=_abbreviated) + mark + rest
 
 
 def _abbreviated(span: Span) -> str:
@@ -143,8 +139,8 @@ def _span(text: str) -> Span:
     return Span(first) if first == last else Span(first, last)
 
 
-def _shortened(span: Span) -> str:
-    """MLA's second number: at least two digits, and from the first that differs."""
+def mla_last(span: Span) -> str:
+    """MLA's second number: at least two digits, and from the first that differs: `737-38`, `1003-05`, `923-1003`."""
     first, last = span.first, span.last
     if not (first.isdigit() and last.isdigit()) or len(first) != len(last) or len(first) < 3:
         return last

@@ -4,7 +4,7 @@ from bio_mcp.literature.citing.imprint import (
     full_pages,
     labelled_pages,
     mla_date,
-    mla_pages,
+    mla_last,
     nlm_pages,
     printed_year,
 )
@@ -219,7 +219,7 @@ def _mla_journal(work: Work) -> tuple[str, ...]:
     """Journal, volume, issue, date, pages, DOI; a preprint or an article ahead of print has no numbers."""
     if work.preprint or work.ahead_of_print:
         return work.container, mla_date(work.issued), work.doi_url
-    where = f"article {work.number}" if work.number else labelled_pages(mla_pages(work.page), "-")
+    where = f"article {work.number}" if work.number else labelled_pages(full_pages(work.page, last=mla_last), "-")
     # `vol. 12`. A volume that names itself (`Suppl 1`, `Anniv No`) takes no label.
     numbered = (
         f"{label} {number}" if number and (number[0].isdigit() or " " not in number) else number
@@ -238,6 +238,6 @@ def _mla_book(work: Work) -> tuple[str, ...]:
         work.printed_edition,
         work.publisher,
         printed_year(work.issued),
-        labelled_pages(mla_pages(work.page), "-"),
+        labelled_pages(full_pages(work.page, last=mla_last), "-"),
         work.doi_url or work.url.removeprefix("https://"),
     )

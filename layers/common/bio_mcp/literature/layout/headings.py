@@ -80,7 +80,6 @@ def depth(heading: str) -> int | None:
 _RUN = 4  # lines of one style in a row: more are text, fewer may be a heading
 _LONGEST = 220  # letters of a heading
 _APART = 1.6  # font sizes between the baselines of two lines of one heading
-_SMALLEST = 0.7  # of the text's size: lettering in a figure is smaller
 _COMMON = 0.05  # of all letters
 _LEADERS = re.compile(r"(\. ?){4}")  # of a table of contents
 _WORDS = 30  # letters by which a line of the text's size is text, whatever its font
@@ -149,7 +148,7 @@ def _heading_end(flow: Sequence[FlowLine], at: int, size: float, text_styles: se
     if is_top(line.text):
         return at + 1
     end = at + 1
-    while end < len(flow) and end - at <= _RUN and depth(flow[end].text) is None:
+    while end < len(flow) and depth(flow[end].text) is None:
         above, below = flow[end - 1], flow[end]
         alike = above.line.style == below.line.style and above.line.italic == below.line.italic
         if not alike or not 0 < above.gap_below(below) < _APART:
@@ -162,13 +161,9 @@ def _may_be_heading(line: FlowLine, size: float, text_styles: set[Style]) -> boo
     text, style = line.text, line.line.style
     if is_top(text):
         return style not in text_styles or text.isupper() or bare(text)[:1].isupper()
-    if (line.line.mixed and line.line.size <= 1.05 * size) or line.line.size < _SMALLEST * size:
+    if line.line.mixed and line.line.size <= 1.05 * size:
         return False
-    if style in text_styles and not (line.line.italic or text.isupper()):
-        return False
-    return (
-        line.line.bold or line.line.italic or line.line.size > 1.05 * size or text.isupper() or style not in text_styles
-    )
+    return style not in text_styles or line.line.italic or text.isupper()
 
 
 def _stands_apart(flow: Sequence[FlowLine], at: int) -> bool:

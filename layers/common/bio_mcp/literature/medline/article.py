@@ -141,6 +141,16 @@ def _set_to_each(name: str, value: Callable[[etree._Element], Any]) -> Reader:
     return lambda record, element: setattr(record, name, tuple(map(value, element)))
 
 
+def _add(name: str, value: Callable[[etree._Element], Any]) -> Reader:
+    """Make a reader that adds `value(element)` to the attribute `name`, if there is one."""
+
+    def add(record: Article, element: etree._Element) -> None:
+        if each := value(element):
+            setattr(record, name, (*getattr(record, name), each))
+
+    return add
+
+
 def _add_each(name: str, value: Callable[[etree._Element], Any]) -> Reader:
     """Make a reader that adds the `value` of every child that has one to the attribute `name`."""
     return lambda record, element: setattr(
@@ -181,10 +191,9 @@ def _abstract(record: Article, element: etree._Element) -> None:
     record.copyright = None if line is None else plain(line) or None
 
 
-def _other_abstract(record: Article, element: etree._Element) -> None:
+def _other_abstract(element: etree._Element) -> OtherAbstract:
     """An abstract in another language or for other readers; `eng` is the DTD's default language."""
-    other = OtherAbstract(element.get("Language") or "eng", element.get("Type") or "", _sections(element))
-    record.other_abstracts += (other,)
+    return OtherAbstract(element.get("Language") or "eng", element.get("Type") or "", _sections(element))
 
 
 def _sections(element: etree._Element) -> tuple[AbstractSection, ...]:
@@ -294,22 +303,17 @@ def _history(record: Article, element: etree._Element) -> None:
 _ENTREZ_DATES = {"pubmed": "edat", "entrez": "crdt", "medline": "mhda"}
 
 
-def _language(record: Article, element: etree._Element) -> None:
-    text = leaf(element)  # a MARC code
-    if text:
-        record.languages += (text,)
-
-
 # Indexing by NLM and publishers
 
 
-def _publication_type(element: etree._Element) -> PublicationType:
-    return _named_type(element.get("UI", ""), element.text or "")
+@lru_cache(maxsize=8192)
+def _named(kind: Callable[..., Any], ui: str, name: str, *more: bool) -> Any:
+    """A type or a qualifier, which many records share."""
+    return kind(ui, tidy(name), *more)
 
 
-@lru_cache(maxsize=1024)
-def _named_type(ui: str, name: str) -> PublicationType:
-    return PublicationType(ui, tidy(name))
+def _publication_type(element: etree._Element) -> Any:
+    return _named(PublicationType, element.get("UI", ""), element.text or "")
 
 
 def _mesh(element: etree._Element) -> tuple[MeshHeading, ...]:
@@ -323,16 +327,11 @@ def _mesh(element: etree._Element) -> tuple[MeshHeading, ...]:
             if child.tag == "DescriptorName":
                 heading = MeshHeading(ui, tidy(name), major)
             elif child.tag == "QualifierName":
-                qualifiers.append(_qualifier(ui, name, major))
+                qualifiers.append(_named(MeshQualifier, ui, name, major))
         if heading:
             heading.qualifiers = tuple(qualifiers)
             headings.append(heading)
     return tuple(headings)
-
-
-@lru_cache(maxsize=8192)
-def _qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
-    return MeshQualifier(ui, tidy(name), major)
 
 
 def _chemical(element: etree._Element) -> Chemical:
@@ -439,7 +438,7 @@ _ARTICLE: Readers = {
     "ELocationID": _location_id,
     "Abstract": _abstract,
     "AuthorList": _authors,
-    "Language": _language,
+    "Language": _add("languages", leaf),  # a MARC code
     "DataBankList": _set_to_each("databanks", _databank),
     "GrantList": _set_to_each("grants", _grant),
     "PublicationTypeList": _set_to_each("publication_types", _publication_type),
@@ -454,7 +453,7 @@ _CITATION: Readers = {
     "ChemicalList": _set_to_each("chemicals", _chemical),
     "CommentsCorrectionsList": _set_to_each("corrections", _correction),
     "MeshHeadingList": _set_to("mesh", _mesh),
-    "OtherAbstract": _other_abstract,
+    "OtherAbstract": _add("other_abstracts", _other_abstract),
     "KeywordList": _add_each("keywords", plain),
     "InvestigatorList": _set_to("investigators", _people),  # contributors to a group, who are no authors
 }
@@ -492,11 +491,6 @@ def _book(document: etree._Element) -> Book:
     )
 
 
-def _book_type(record: Article, element: etree._Element) -> None:
-    """One PublicationType; a BookDocument has it without a list."""
-    record.publication_types += (_publication_type(element),)
-
-
 def _section_titles(element: etree._Element, above: str) -> Iterator[str]:
     """The titles of all sections, each behind the titles above it: "Management > Surveillance"."""
     for section in element.iterchildren("Section"):
@@ -514,9 +508,9 @@ _BOOK_DOCUMENT: Readers = {
     "ArticleTitle": _set_to("title", _plain_or_none),
     "VernacularTitle": _set_to("vernacular_title", _plain_or_none),
     "Pagination": _pagination,
-    "Language": _language,
+    "Language": _add("languages", leaf),  # a MARC code
     "InvestigatorList": _set_to("investigators", _people),  # contributors to a group, who are no authors
-    "PublicationType": _book_type,
+    "PublicationType": _add("publication_types", _publication_type),  # a BookDocument has it without a list
     "Abstract": _abstract,
     "KeywordList": _add_each("keywords", plain),
     "DateRevised": _set_to("date_revised", calendar_day),

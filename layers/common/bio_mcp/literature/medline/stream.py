@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from isal import igzip, isal_zlib
 from lxml import etree
@@ -88,7 +88,7 @@ def parse_each(stream: IO[bytes]) -> Iterator[Article | Deletion | OddRecord]:
     head = _read_fully(stream, _HEAD)
     _check_head(head)
     rest = io.BytesIO((yield from _parse_batches(stream, head)))
-    parser = _feeding_parser(*_READERS, *_DELETIONS)
+    parser = etree.XMLPullParser(events=("end",), tag=(*_READERS, *_DELETIONS), **_SEALED)
     size = tags = 0  # since the parser finished a record
     while chunk := rest.read(_CHUNK) or stream.read(_CHUNK):
         size, tags = size + len(chunk), tags + chunk.count(b"<")
@@ -160,10 +160,6 @@ def _decompress(file: IO[bytes]) -> IO[bytes]:
     return lzma.open(file) if magic == _XZ else file
 
 
-def _feeding_parser(*tags: str, event: Literal["start", "end"] = "end") -> etree.XMLPullParser:
-    return etree.XMLPullParser(events=(event,), tag=tags or None, **_SEALED)
-
-
 def _check_head(head: bytes) -> None:
     """Raise `NcbiUnreadable` unless `head` opens PubMed XML without declarations of its own."""
     if not head.strip():
@@ -187,7 +183,7 @@ def _has_internal_subset(tree: etree._ElementTree) -> bool:
 
 def _root(head: bytes) -> etree._Element | None:
     """The root element, as soon as a chunk of `head` contains it; None when all of `head` has none."""
-    parser = _feeding_parser(event="start")
+    parser = etree.XMLPullParser(events=("start",), **_SEALED)
     for start in range(0, len(head), _STEP):
         with _reasons():
             parser.feed(head[start : start + _STEP])
@@ -268,15 +264,11 @@ def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddR
             yield _read_record(reader, element)
         else:
             pmids = [child.text.strip() for child in element if child.tag == "PMID" and child.text]
-            yield from (_read_record(_deletion, pmid) for pmid in filter(None, pmids))
+            yield from (_read_record(lambda each: Deletion(check_pmid(each)), pmid) for pmid in filter(None, pmids))
         element.clear()
         before, parent = element.getprevious(), element.getparent()
         if before is not None and parent is not None:
             parent.remove(before)
-
-
-def _deletion(pmid: str) -> Deletion:
-    return Deletion(check_pmid(pmid))
 
 
 @contextmanager

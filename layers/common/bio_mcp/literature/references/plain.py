@@ -336,10 +336,8 @@ def _number_of(line: str) -> int:
 
 def _is_numbered(lines: list[Line]) -> bool:
     """Whether the first line has a number, and the numbers that follow it rise by one."""
-    numbers = [number for _, line in lines if (number := _number_of(line))]
-    if not lines or not numbers or not _number_of(lines[0][1]):
-        return False
-    return len(numbers) == 1 or numbers[1:2] == [numbers[0] + 1] or numbers[0] + 1 in numbers
+    first, *others = [_number_of(line) for _, line in lines] or [0]
+    return bool(first) and (not any(others) or first + 1 in others)
 
 
 def _number_starts(lines: list[Line]) -> set[int]:
