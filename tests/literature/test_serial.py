@@ -104,13 +104,6 @@ def test_an_article_that_an_earlier_version_stored_is_read():
     )
 
 
-def test_an_article_is_smaller_stored_than_its_gzipped_xml():
-    articles = [record for record in open_records(FILES[0]) if isinstance(record, Article)]
-    stored = sum(len(serial.dumps(article)) for article in articles)
-    assert stored / len(articles) < 3000
-    assert stored < 1.5 * len((FIXTURES / "quick600.dev.xml.gz").read_bytes())
-
-
 @pytest.mark.parametrize(
     "blob",
     [

@@ -64,12 +64,6 @@ def test_no_text_is_no_records_only_where_the_xml_has_none_either(client, ncbi):
     assert f"PMID- {known}" in client.efetch_text([known])
 
 
-def test_the_small_utilities_answer(client, ncbi):
-    assert client.einfo().count == len(ncbi.control.pmids())
-    assert client.espell("cancr").corrected == "cancer"
-    assert "PMID- " in client.efetch_text([str(ncbi.control.pmids()[0])])
-
-
 def test_an_invalid_key_is_reported_without_it(client, ncbi):
     ncbi.control.rules(invalid_keys=[KEY])
     with pytest.raises(ClientRejected, match="API key") as refused:
@@ -103,16 +97,6 @@ def test_a_fetch_is_whole_after_trouble_that_passes(client, ncbi, fault):
     assert sorted(record.pmid for record in client.efetch(pmids)) == sorted(pmids)
     assert len(ncbi.control.requests("efetch")) == 2
     assert ncbi.control.faults_left() == []
-
-
-@pytest.mark.parametrize("fault", [name for name in PASSING if name not in ("cut in a record", "reset")])
-def test_an_outage_is_never_an_empty_search(client, ncbi, fault):
-    fields = {**PASSING[fault], "cut": 40} if "cut" in PASSING[fault] else PASSING[fault]
-    ncbi.control.fault(endpoint="esearch", times=6, **fields)
-    with pytest.raises(NcbiFailed):
-        client.esearch("cancer")
-    assert len(ncbi.control.requests("esearch")) == 6
-    assert client.esearch("cancer").count > 0
 
 
 def test_eight_threads_share_one_client(client, ncbi):

@@ -7,9 +7,7 @@ from bio_mcp.errors import (
     DeadlineExceeded,
     InvalidInput,
     NcbiFailed,
-    NcbiQueryRejected,
     NcbiRateLimited,
-    NcbiUnreadable,
 )
 from tests.adapters.clocks import Clock
 from tests.adapters.entrez.recordings import entries
@@ -50,13 +48,6 @@ def test_a_search_outlives_trouble_that_passes(name):
     assert len(ncbi.requests) == 2
 
 
-@pytest.mark.parametrize("name", [name for name in PASSING if name != "other utility's answer"])
-def test_a_fetch_outlives_trouble_that_passes(name):
-    client, ncbi = eutils(PASSING[name](), records(2, 1))
-    assert [record.pmid for record in client.efetch(["1", "2"])] == ["2", "1"]
-    assert len(ncbi.requests) == 2
-
-
 @pytest.mark.parametrize("name", PASSING)
 def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
     client, ncbi = eutils(*[PASSING[name]() for _ in range(6)])
@@ -93,15 +84,6 @@ def test_what_will_not_change_is_asked_only_once(name):
     assert not failed.value.retryable
 
 
-def test_a_query_that_cannot_run_is_blamed_on_the_query_after_three_tries():
-    client, ncbi = eutils(
-        *[message({"esearchresult": {"ERROR": "Search Backend failed: unbalanced"}}) for _ in range(3)]
-    )
-    with pytest.raises(NcbiQueryRejected, match=r"could not run the query: unbalanced\. Check brackets"):
-        client.esearch("((")
-    assert len(ncbi.requests) == 3
-
-
 def test_after_a_429_nobody_starts_before_the_time_it_names():
     clock = Clock()
     client, ncbi = eutils(message(LIMITED, 429, **{"Retry-After": "9"}), found(1), found(1), clock=clock)
@@ -120,24 +102,6 @@ def test_a_429_beyond_the_deadline_says_when_to_come_back():
     with pytest.raises(NcbiRateLimited):  # the next caller is told at once, NCBI is left alone
         client.esearch("asthma", deadline=Deadline(8, clock))
     assert len(ncbi.requests) == 1
-
-
-def test_a_deadline_reached_in_the_queue_sends_nothing():
-    clock = Clock()
-    client, ncbi = eutils(found(1), clock=clock)
-    client.esearch("asthma")
-    with pytest.raises(DeadlineExceeded):
-        client.esearch("asthma", deadline=Deadline(0.05, clock))
-    assert len(ncbi.requests) == 1
-
-
-def test_a_deadline_bounds_the_whole_chain_of_tries():
-    clock = Clock()
-    client, ncbi = eutils(*[message("", 503) for _ in range(9)], clock=clock, tries=9)
-    with pytest.raises(NcbiFailed):
-        client.esearch("asthma", deadline=Deadline(10, clock))
-    assert clock.now <= 10
-    assert len(ncbi.requests) == 4
 
 
 def test_a_deadline_that_passes_while_the_answer_comes_stops_the_call():
@@ -169,15 +133,6 @@ def test_every_request_names_the_tool_the_email_and_the_key_and_never_in_its_url
         assert request.method == "POST"
         assert request.url.query == b""
         assert KEY not in str(request.headers)
-
-
-def test_a_cut_answer_yields_nothing():
-    whole = article_set(1, 2, 3)
-    broken = whole.replace(b"</PubmedArticle><PubmedArticle>", b"</PubmedArticle></Oops><PubmedArticle>", 1)
-    for body in (whole[:-40], broken):
-        client, _ = eutils(*[message(body) for _ in range(6)])
-        with pytest.raises(NcbiUnreadable):
-            client.efetch(["1", "2", "3"])
 
 
 def test_an_empty_article_set_is_an_answer():

@@ -1,7 +1,5 @@
 """NCBI's files over HTTP: lists, MD5s, and downloads that break off."""
 
-import logging
-
 import httpx
 import pytest
 
@@ -10,7 +8,7 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, NcbiUnreadable
 from bio_mcp.scope import bounded_by
-from bio_mcp.syncing.pubmed_files import fetch, md5_of
+from bio_mcp.syncing.pubmed_files import fetch
 from tests.support.nlm_files import history, listing, real_records, serving, write
 
 QUICKLY = Backoff(tries=3, first_s=0, cap_s=0)
@@ -44,13 +42,6 @@ def test_baseline_and_update_files_are_listed_in_the_order_in_which_they_hold(pu
     assert published.addresses() == [*baseline, "updatefiles/pubmed26n0004.xml.gz"]
 
 
-def test_a_file_is_fetched_with_the_md5_that_is_published(published, whole, tmp_path):
-    into = tmp_path / "file"
-    assert fetch(ADDRESS, published, into) == md5_of(into) == published.md5(ADDRESS)
-    assert into.read_bytes() == whole
-    assert list(tmp_path.iterdir()) == [into]
-
-
 def test_a_download_that_breaks_off_goes_on_where_it_ended(published, served, whole, tmp_path):
     served.cut[ADDRESS] = 2
     fetch(ADDRESS, published, tmp_path / "file")
@@ -70,13 +61,6 @@ def test_a_busy_server_is_asked_again_and_one_that_stays_so_has_failed(published
     served.busy["baseline/"] = 9
     with pytest.raises(NcbiFailed, match="status 503"):
         published.addresses()
-
-
-def test_a_wait_names_the_server_that_is_waited_for(published, served, caplog):
-    caplog.set_level(logging.INFO, "bio_mcp.ncbi")
-    served.busy["baseline/"] = 1
-    published.addresses()
-    assert [each.address for each in caplog.records] == [served.url.split("/")[2]]
 
 
 def test_a_file_that_is_not_there_is_asked_for_once(published, served, tmp_path):

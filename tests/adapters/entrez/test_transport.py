@@ -83,30 +83,6 @@ def test_a_key_is_read_again_for_each_request(closed):
     assert [each.rpartition(b"api_key=")[2] for each in heard] == [b"old", b"new"]
 
 
-def test_requests_share_a_connection():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                for _ in range(3):
-                    _request(connection)
-                    connection.sendall(OK)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        with wire(f"http://127.0.0.1:{listener.getsockname()[1]}") as sender:
-            assert [sender.send("einfo", {}, NEVER).body for _ in range(3)] == [b"{}"] * 3
-        thread.join(timeout=60)
-
-
-def test_a_compressed_answer_is_unpacked():
-    packed = gzip.compress(b"<PubmedArticleSet/>")
-    message = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
-    with serving(message) as (base_url, _), wire(base_url) as sender:
-        assert sender.send("efetch", {}, NEVER).body == b"<PubmedArticleSet/>"
-
-
 @pytest.mark.parametrize(
     "message",
     [
@@ -124,38 +100,9 @@ def test_an_answer_that_breaks_off_is_none(message):
         sender.send("efetch", {}, NEVER)
 
 
-def test_a_server_that_is_not_there_is_a_failure():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with wire(f"http://127.0.0.1:{port}") as sender, pytest.raises(NcbiFailed, match="ConnectError"):
-        sender.send("efetch", {}, NEVER)
-
-
 def test_a_silent_server_is_given_up_at_the_deadline():
     with serving(None) as (base_url, _), wire(base_url) as sender, pytest.raises(DeadlineExceeded):
         sender.send("efetch", {}, Deadline(0.2))
-
-
-def test_a_server_that_stalls_amid_its_answer_is_given_up_at_the_deadline():
-    class Stalling(threading.Thread):
-        def __init__(self) -> None:
-            super().__init__()
-            self.listener = socket.create_server(("127.0.0.1", 0))
-            self.over = threading.Event()
-
-        def run(self) -> None:
-            connection, _ = self.listener.accept()
-            with connection, self.listener:
-                _request(connection)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<Pubmed")
-                self.over.wait(timeout=60)
-
-    server = Stalling()
-    server.start()
-    with wire(f"http://127.0.0.1:{server.listener.getsockname()[1]}") as sender, pytest.raises(DeadlineExceeded):
-        sender.send("efetch", {}, Deadline(0.2))
-    server.over.set()
-    server.join(timeout=60)
 
 
 def test_a_deadline_that_has_passed_sends_nothing():

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.adapters.parsers.isolated import MOST_IDLE, IsolatedParser
+from bio_mcp.adapters.parsers.isolated import MOST_IDLE
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, UnreadableDocument
 from bio_mcp.literature.documents import LARGEST_FILE
-from bio_mcp.ports.projects import Parser
 from bio_mcp.scope import bounded_by
 
 READER = "tests.adapters.parsers.misbehaving:read"
@@ -206,20 +205,11 @@ def test_no_thread_stays(parse):
     assert until(lambda: threading.active_count() == before)
 
 
-def test_it_is_the_port(make):
-    parser: Parser = make()
-    assert isinstance(parser, IsolatedParser)
-    assert parser.parse(b"Words.", "a.txt").text == "Words."
-
-
-def test_the_version_names_what_reads(make):
-    assert make(tesseract="no-such-program").version.split()[0].isdecimal()
+def test_the_version_names_what_reads_tesseract_too(make, tmp_path):
     version = make(tesseract="no-such-program").version
+    assert version.split()[0].isdecimal()
     assert "lxml-" in version
     assert version.endswith("tesseract-none")
-
-
-def test_the_version_changes_with_tesseract(make, tmp_path):
     program = tmp_path / "tesseract"
     program.write_text("#!/bin/sh\necho 'tesseract 5.9.9'\n")
     program.chmod(0o700)

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pybtex.database
 import pytest
@@ -27,11 +26,9 @@ from bio_mcp.literature.records import (
     Correction,
     Journal,
     PartialDate,
-    PublicationType,
     RetractionStatus,
 )
 
-RECORDED = json.loads((Path(__file__).parents[2] / "data" / "citations" / "recorded_bibtex.json").read_text())
 LANCET = Journal(title="Lancet (London, England)", medline_abbreviation="Lancet", volume="375", issue="9713")
 PAPER = Article(
     "1",
@@ -104,12 +101,6 @@ def test_apa_lists_twenty_and_shortens_twenty_one():
     assert "Author20" not in shortened
 
 
-def test_mla_writes_the_second_author_straight_and_et_al_for_three():
-    two, three = (cite(replace_authors(*numbered(n)), "mla_string") for n in (2, 3))
-    assert two.startswith("Author01, Ann, and Ann Author02. “")
-    assert three.startswith("Author01, Ann, et al. “")
-
-
 def test_vancouver_sets_a_group_off_by_a_semicolon():
     text = cite(replace_authors(*numbered(1), Author(collective_name="Alf-One Study Group"), *numbered(1)), "vancouver")
     assert text.startswith("Author01 A; Alf-One Study Group; Author01 A. Effect")
@@ -117,37 +108,6 @@ def test_vancouver_sets_a_group_off_by_a_semicolon():
 
 def test_mla_drops_the_article_before_a_group():
     assert cite(replace_authors(Author(collective_name="The Trial Group")), "mla_string").startswith("Trial Group. “")
-
-
-def test_a_whole_paper_in_each_string_style():
-    assert cite(PAPER, "apa_string") == (
-        "Smith, J. Q. (2010). Effect of TP53 on cells: A trial. Lancet, 375(9713), 737–738. "
-        "https://doi.org/10.1016/S0140-6736(10)60175-4"
-    )
-    assert cite(PAPER, "mla_string") == (
-        "Smith, Jane Q. “Effect of TP53 on Cells: A Trial.” Lancet, vol. 375, no. 9713, 6 Feb. 2010, pp. 737-38, "
-        "https://doi.org/10.1016/S0140-6736(10)60175-4."
-    )
-    assert cite(PAPER, "vancouver") == (
-        "Smith JQ. Effect of TP53 on cells: a trial. Lancet. 2010 Feb 6;375(9713):737-8. "
-        "doi: 10.1016/S0140-6736(10)60175-4. PMID: 1; PMCID: PMC1."
-    )
-
-
-def test_a_chapter_of_a_living_book_names_its_book_and_address():
-    assert cite(STATPEARLS, "apa_string") == (
-        "Goyal, R., & Singhal, M. (2024). Type 2 Diabetes. In StatPearls. StatPearls Publishing. "
-        "https://www.ncbi.nlm.nih.gov/books/NBK513253/"
-    )
-    assert cite(STATPEARLS, "vancouver") == (
-        "Goyal R, Singhal M. Type 2 Diabetes. In: StatPearls [Internet]. Treasure Island (FL): StatPearls Publishing; "
-        "2024 Jan. Available from: https://www.ncbi.nlm.nih.gov/books/NBK513253/ PMID: 28613518."
-    )
-    assert cite(STATPEARLS, "mla_string") == (
-        "Goyal, Rajeev, and Mayank Singhal. “Type 2 Diabetes.” StatPearls, StatPearls Publishing, 2024, "
-        "www.ncbi.nlm.nih.gov/books/NBK513253/."
-    )
-    assert cite(STATPEARLS, "ris").startswith("TY  - CHAP\n")
 
 
 def test_a_book_has_an_edition_and_editors_have_their_role():
@@ -195,20 +155,6 @@ def test_a_retraction_without_a_notice_is_reported_all_the_same():
     assert all("etracted" in cite(alone, style) for style in STYLES)
 
 
-def test_a_preprint_is_called_one():
-    journal = Journal(title="bioRxiv : the preprint server for biology", medline_abbreviation="bioRxiv")
-    preprint = replace(
-        PAPER,
-        journal=journal,
-        pages="2020.07.25.217158",
-        publication_types=(PublicationType("D000076942", "Preprint"),),
-    )
-    assert "A trial [Preprint]. bioRxiv. https://doi.org/" in cite(preprint, "apa_string")
-    assert cite(preprint, "mla_string").endswith(". Preprint.")
-    assert "bioRxiv [Preprint]. 2010 Feb 6:2020.07.25.217158. doi:" in cite(preprint, "vancouver")
-    assert json.loads(cite(preprint, "csl_json"))["genre"] == "Preprint"
-
-
 def test_a_record_that_has_nothing_is_still_cited_in_every_style():
     for style in STYLES:
         citation = cite(Article("7"), style)
@@ -231,12 +177,6 @@ def test_nlms_remark_on_the_translator_stays_in_its_own_style_only():
     assert 'Die "Haut" [Skin]. Lancet' in cite(german, "apa_string")
     assert "“Die 'Haut'” [Skin]. Lancet" in cite(german, "mla_string")
     assert "[Skin (author's transl)]. Lancet" in cite(german, "vancouver")
-
-
-def test_a_question_mark_ends_a_title_and_no_point_follows():
-    asked = replace(PAPER, title="Is it so?")
-    assert "Is it so? Lancet" in cite(asked, "apa_string")
-    assert "“Is It So?” Lancet" in cite(asked, "mla_string")
 
 
 def test_ahead_of_print_is_reported_and_a_placeholder_is_no_volume():
@@ -266,15 +206,8 @@ def test_ahead_of_print_is_reported_and_a_placeholder_is_no_volume():
     ],
 )
 def test_pages_take_the_form_of_the_style(printed, full, short, nlm_form):
-    assert (
-        imprint.full_pages(printed),
-        imprint.full_pages(printed, last=imprint.mla_last),
-        imprint.nlm_pages(printed),
-    ) == (
-        full,
-        short,
-        nlm_form,
-    )
+    shortened = imprint.full_pages(printed, last=imprint.mla_last)
+    assert (imprint.full_pages(printed), shortened, imprint.nlm_pages(printed)) == (full, short, nlm_form)
 
 
 @pytest.mark.parametrize("printed", ["e58144", "58144", "m3379", "eadn0327", "2021.05.14.444", "E1234", "bcr2020"])
@@ -317,15 +250,12 @@ def test_sentence_case_raises_only_plain_words_after_a_colon():
         ("Science (New York, N.Y.)", "Science"),
         ("Journal of applied physiology (Bethesda, Md. : 1985)", "Journal of Applied Physiology"),
         ("World journal of emergency surgery : WJES", "World Journal of Emergency Surgery"),
-        ("Ginekologia polska", "Ginekologia polska"),
         ("Revista de saude publica", "Revista de saude publica"),
         ("PloS one", "PLoS One"),
     ],
 )
 def test_journals_lose_nlms_qualifiers(title, expected):
-    assert journal_title(title).casefold() == expected.casefold()
-    if title != "Ginekologia polska":
-        assert journal_title(title) == expected
+    assert journal_title(title) == expected
 
 
 def test_ris_values_cannot_start_a_line_of_their_own():
@@ -366,39 +296,3 @@ def test_a_group_whose_name_holds_and_stays_one_author_in_bibtex():
 def test_an_unknown_style_names_the_choices():
     with pytest.raises(InvalidInput, match="ris, bibtex, apa_string, mla_string, vancouver, csl_json"):
         cite(PAPER, "chicago")
-
-
-def test_dates_keep_ranges_and_seasons():
-    winter = replace(PAPER, publication_date=PartialDate("1998 Dec-1999 Jan", 1998, 12))
-    assert json.loads(cite(winter, "csl_json"))["issued"] == {"date-parts": [[1998, 12], [1999, 1]]}
-    assert "(1998–1999)" in cite(winter, "apa_string")
-    assert "Dec. 1998-Jan. 1999" in cite(winter, "mla_string")
-    spring = replace(PAPER, publication_date=PartialDate("2021 Spring", 2021))
-    assert json.loads(cite(spring, "csl_json"))["issued"] == {"date-parts": [[2021]], "season": 1}
-    assert ", Spring 2021, " in cite(spring, "mla_string")
-
-
-@pytest.mark.parametrize("recorded", RECORDED, ids=lambda row: row["pmid"])
-def test_the_fields_of_recorded_bibtex_agree_with_ours(recorded):
-    article = Article(
-        recorded["pmid"],
-        title=recorded["title"],
-        authors=tuple(Author(*name.rsplit(" ", 1)) for name in recorded["authors"]),
-        journal=None if recorded.get("is_book") else Journal(recorded["journal"], volume=str(recorded["volume"])),
-        book=Book(recorded["journal"]) if recorded.get("is_book") else None,
-        pages=recorded.get("pages"),
-        doi=recorded.get("doi"),
-        languages=("eng",),
-        publication_date=PartialDate(str(recorded["year"]), recorded["year"]),
-    )
-    theirs, ours = (
-        next(iter(pybtex.database.parse_string(text, "bibtex").entries.values()))
-        for text in (recorded["expected_bibtex"], cite(article, "bibtex"))
-    )
-    assert [p.last_names for p in ours.persons["author"]] == [p.last_names for p in theirs.persons["author"]]
-    for field in set(theirs.fields) - {"journal"}:
-        assert plain(ours.fields[field]) == plain(theirs.fields[field])
-
-
-def plain(text):
-    return text.replace("{", "").replace("}", "").replace("--", "-").replace("$\\beta$", "β")

@@ -6,10 +6,8 @@ out a line, and writes every number of "[10-14]".
 
 import re
 
-import pytest
-
 from bio_mcp.literature.documents import SectionKind
-from tests.adapters.parsers.pdf.papers import PDF, body, grobid, parsed, similarity, words
+from tests.adapters.parsers.pdf.papers import PDF, body, grobid, parsed, similarity
 
 PAPER = "demarchis2016.pdf"
 
@@ -50,29 +48,6 @@ def test_the_references_are_apart_one_a_paragraph():
     assert len(entries) == 49
     assert all(entry.startswith(f"{number}. ") for number, entry in enumerate(entries, 1))
     assert references[0].page_span == (8, 9)
-
-
-PAGES = {
-    "Functional Electrical Stimulation (FES) is a widely used technique": 1,
-    "Up till now, different procedures have been proposed": 2,
-    "The contact quality was improved": 2,
-    "Finger and wrist movements were recorded": 3,
-    "Single pulses were applied every 300 ms": 3,
-    "avoid summation effects": 4,
-    "The parameter S provides a direct measure of selectivity": 4,
-    "We explored 1440 stimulation patterns": 5,
-    "We introduced a novel FES mapping procedure": 6,
-    "The selective activation of a single muscle": 7,
-    "This study has introduced a novel method": 8,
-    "Clin Biomech. 2012;27(3):268–72.": 9,
-}
-
-
-@pytest.mark.parametrize(("sentence", "page"), PAGES.items())
-def test_a_sentence_is_on_its_page(sentence, page):
-    section = next(each for each in parsed(PAPER).sections if sentence in each.text)
-    at = section.text.index(sentence)
-    assert section.pages_of(at, at + len(sentence)) == (page, page)
 
 
 def test_a_paper_says_its_title_and_doi():
@@ -119,9 +94,3 @@ def test_thai_is_read_without_spaces_between_its_letters():
     assert (document.sections[1].heading, document.sections[1].text) == (heading, abstract)
     assert document.sections[-1].kind is SectionKind.REFERENCES
     assert document.pmid is None, "that of a cited paper is not its own"
-
-
-def test_the_measure_of_similarity_counts_words_in_order():
-    assert similarity("one two three four", "one two three four") == 1
-    assert similarity("one two three four", "three four one two") == 0.5
-    assert words("Non-painful “stimulus”") == ["non", "painful", "stimulus"]

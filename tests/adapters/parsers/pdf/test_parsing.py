@@ -112,19 +112,6 @@ def test_an_image_of_a_huge_page_is_bounded():
     assert reader.images[0].width * reader.images[0].height <= 20_100_000
 
 
-def test_bookmarks_say_how_deep_a_heading_is():
-    first = show("Of mice", y=720, size=12, font="B") + paragraph(TEXT)
-    second = show("Of men", y=720, size=12, font="B") + paragraph(TEXT.replace("mice", "men").upper())
-    outlines = [
-        b"<< /Type /Outlines /First 9 0 R /Last 9 0 R /Count 2 >>",
-        b"<< /Title (Of mice) /Parent 8 0 R /Dest [4 0 R /Fit] /First 10 0 R /Last 10 0 R /Count 1 >>",
-        b"<< /Title (Of men) /Parent 9 0 R /Dest [6 0 R /Fit] >>",
-    ]
-    catalog = b"<< /Type /Catalog /Pages 2 0 R /Outlines 8 0 R >>"
-    document = parse_pdf(pdf(first, second, catalog=catalog, extra=outlines))
-    assert [each.path for each in document.sections] == [("Of mice",), ("Of mice", "Of men")]
-
-
 def test_the_language_is_the_texts_and_else_the_one_that_the_file_states():
     catalog = b"<< /Type /Catalog /Pages 2 0 R /Lang (de-AT) >>"
     assert parse_pdf(pdf(paragraph(TEXT), catalog=catalog)).language == "en"

@@ -167,8 +167,6 @@ def without_running_lines(pages: Sequence[PageLines]) -> list[PageLines]:
             {line for line in edge if (page.number, line.text) in numbered or _is_running(line, page, places, needed)}
             for page, edge in zip(left, edges, strict=True)
         ]
-        if not any(gone):
-            break
         left = [
             replace(page, lines=tuple(line for line in page.lines if line not in lines))
             for page, lines in zip(left, gone, strict=True)
