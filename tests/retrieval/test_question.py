@@ -38,7 +38,7 @@ def test_what_the_dictionary_does_not_have_is_reported_and_looked_up_in_thai():
 
 def test_a_question_without_a_known_word_has_no_english():
     it = parse_question("รถไฟฟ้า")
-    assert (it.english, it.is_thai, it.unknown) == ("", True, ("รถไฟฟ้า",))
+    assert (it.english, it.unknown) == ("", ("รถไฟฟ้า",))
     assert it.terms == it.thai
 
 
@@ -50,7 +50,7 @@ def test_the_grams_of_a_word_weigh_half_of_it_together():
 
 def test_a_question_that_is_declared_english_stays_as_it_is():
     it = parse_question("ขมิ้นชัน liver", "en")
-    assert (it.english, it.is_thai) == ("ขมิ้นชัน liver", False)
+    assert (it.english, it.thai) == ("ขมิ้นชัน liver", ())
 
 
 def test_what_makes_a_sentence_a_question_is_no_word_to_look_up():

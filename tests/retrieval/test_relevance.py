@@ -19,11 +19,11 @@ from bio_mcp.retrieval.relevance import (
     any_relevant,
     background,
     calibrated,
-    coefficients,
     is_fitted_to,
     is_unanswered,
     is_weak,
     relevance,
+    shipped,
 )
 from tests.support.memory_corpus import TODAY
 
@@ -144,7 +144,7 @@ def test_no_feature_is_too_large_for_it(feature, bound):
 
 
 def test_weights_come_in_the_order_that_is_asked_for():
-    fitted = coefficients()["relevance"]
+    fitted = shipped()["models"]["relevance"]
     names = tuple(sorted(fitted["weights"]))
     assert calibrated("relevance", names).weights == tuple(fitted["weights"][each] for each in names)
     assert calibrated("relevance", names[::-1]).weights == calibrated("relevance", names).weights[::-1]
@@ -157,7 +157,7 @@ def test_coefficients_of_other_features_are_rejected():
 
 @pytest.mark.parametrize("name", ["relevance", "answerable", "confidence"])
 def test_what_ships_says_how_well_it_held_on_questions_that_were_left_out(name):
-    held_out = coefficients()[name]["held_out"]
+    held_out = shipped()["models"][name]["held_out"]
     assert held_out["ece"] <= 0.05
     assert held_out["auroc"] >= 0.75
     assert held_out["brier"] < held_out["brier_of_share"]

@@ -183,7 +183,7 @@ def answer(
 
 def _translated(read: ParsedQuestion) -> Iterator[str]:
     """What the user of a Thai question should know."""
-    if read.is_thai:
+    if read.thai:
         yield f"Looked up in English as: {read.english}. The papers are quoted in English."
         if read.unknown:
             yield f"The Thai dictionary does not have {', '.join(read.unknown)}: ask for that in English too."

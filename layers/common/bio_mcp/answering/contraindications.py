@@ -1,12 +1,12 @@
 """What is documented against herbs and formulations, and how strong the evidence is."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step, by_rule
 from bio_mcp.literature.quality import best_design, human, year
-from bio_mcp.literature.records import Article, Document, RetractionStatus
+from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.stores import Documents, Graph
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.quotes import comparable, trimmed
@@ -163,7 +163,7 @@ class Finding:
     inside: bool
     papers: tuple[Paper, ...]
     graded: Graded
-    elsewhere: frozenset[str] = frozenset()
+    elsewhere: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,48 +191,32 @@ def contraindications_of(asked: Sequence[tuple[NodeType, str]], graph: Graph, do
     ids = list(dict.fromkeys(each for _, each in asked))
     nodes = graph.nodes([each for each in ids if NODE_ID.fullmatch(each)])
     named = graph.named([each for each in ids if each.strip() and each not in nodes])
-    lookup = _Lookup(graph, documents)
-    return [lookup.checked(name, type, _fitting(name, type, nodes, named)) for type, name in dict.fromkeys(asked)]
+    checked = []
+    for type, name in dict.fromkeys(asked):
+        found = [nodes[name]] if name in nodes else [*named.get(name, ())]
+        fitting = [each for each in found if each.type == type]
+        if len(fitting) == 1:
+            checked.append(_checked(name, fitting[0], graph, documents))
+        else:
+            checked.append(Checked(name, type, Status.UNKNOWN, candidates=tuple((fitting or found)[:CANDIDATES])))
+    return checked
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    _graph: Graph
-    _documents: Documents
-
-    def checked(self, asked: str, type: NodeType, found: Sequence[Node]) -> Checked:
-        node = found[0] if len(found) == 1 and found[0].type == type else None
-        if node is None:
-            return Checked(asked, type, Status.UNKNOWN, candidates=tuple(found[:CANDIDATES]))
-        parts = _Parts(self._graph, node)
-        at = self._graph.neighbours(list(parts.by_id), AGAINST, EDGES)
-        edges = {edge.key: edge for each in at.values() for edge in each.edges}
-        findings = self._findings(parts, edges)
-        sources = {source for each in (*edges.values(), *parts.edges) for source in each.sources} | {*node.sources}
-        left_out = parts.left_out + sum(each.left_out for each in at.values())
-        status = Status.DOCUMENTED if findings else Status.NOTHING_DOCUMENTED
-        return Checked(asked, type, status, node, findings, tuple(sorted(sources)), left_out=left_out)
-
-    def _findings(self, parts: "_Parts", edges: Mapping[tuple[str, str, str], Edge]) -> tuple[Finding, ...]:
-        others = self._graph.nodes([end for edge in edges.values() for end in (edge.from_id, edge.to_id)])
-        pmids = [each.pmid for edge in edges.values() for each in edge.evidence if each.pmid]
-        documents = self._documents.get_many(sorted(set(pmids))) if pmids else {}
-        papers = {pmid: paper_of(pmid, documents.get(pmid)) for pmid in pmids}
-        findings = [
-            replace(_finding(parts, edge, others, papers), elsewhere=_elsewhere(edge, documents))
-            for edge in edges.values()
-        ]
-        # the strongest first, then what is of the entity itself, then by kind and name
-        findings.sort(key=lambda each: (-each.graded.strength, each.part.distance, each.edge.type.value, each.edge.key))
-        return tuple(findings)
-
-
-def _fitting(
-    name: str, type: NodeType, nodes: Mapping[str, Node], named: Mapping[str, Sequence[Node]]
-) -> Sequence[Node]:
-    """The node of this id, else those of this name, of the wanted type alone where there are any."""
-    found = [nodes[name]] if name in nodes else [*named.get(name, ())]
-    return [each for each in found if each.type == type] or found
+def _checked(asked: str, node: Node, graph: Graph, documents: Documents) -> Checked:
+    parts = _Parts(graph, node)
+    at = graph.neighbours(list(parts.by_id), AGAINST, EDGES)
+    edges = {edge.key: edge for each in at.values() for edge in each.edges}
+    others = graph.nodes([end for edge in edges.values() for end in (edge.from_id, edge.to_id)])
+    pmids = [each.pmid for edge in edges.values() for each in edge.evidence if each.pmid]
+    known = documents.get_many(sorted(set(pmids))) if pmids else {}
+    papers = {pmid: paper_of(pmid, known.get(pmid)) for pmid in pmids}
+    findings = [_finding(parts, edge, others, papers, _elsewhere(edge, known)) for edge in edges.values()]
+    # the strongest first, then what is of the entity itself, then by kind and name
+    findings.sort(key=lambda each: (-each.graded.strength, each.part.distance, each.edge.type.value, each.edge.key))
+    sources = {source for each in (*edges.values(), *parts.edges) for source in each.sources} | {*node.sources}
+    left_out = parts.left_out + sum(each.left_out for each in at.values())
+    status = Status.DOCUMENTED if findings else Status.NOTHING_DOCUMENTED
+    return Checked(asked, node.type, status, node, tuple(findings), tuple(sorted(sources)), left_out=left_out)
 
 
 @dataclass(slots=True)
@@ -272,7 +256,9 @@ class _Parts:
                 yield node, reached[each.to_id]
 
 
-def _finding(parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapping[str, Paper]) -> Finding:
+def _finding(
+    parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapping[str, Paper], elsewhere: frozenset[str]
+) -> Finding:
     """The edge as a finding of the part that is nearest to the entity, of its two ends."""
     ends = [end for end in (edge.from_id, edge.to_id) if end in parts.by_id]
     nearest = min(ends, key=lambda end: parts.by_id[end].distance)
@@ -281,18 +267,18 @@ def _finding(parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapp
     cited = tuple(papers[pmid] for pmid in dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
     about = part.phrase if part.constituent_of else None
     graded = grade(cited, by_rule=by_rule(edge.sources), about=about)
-    return Finding(part, edge, other, len(ends) > 1, cited, graded)
+    return Finding(part, edge, other, len(ends) > 1, cited, graded, elsewhere)
 
 
 def _elsewhere(edge: Edge, documents: Mapping[str, Document]) -> frozenset[str]:
     """The quotes of an edge that are not in what the corpus has of the paper that they are said to be from."""
-    quotes = [(each.quote, documents.get(each.pmid or "")) for each in edge.evidence if each.quote]
-    return frozenset(quote for quote, paper in quotes if paper and not _stands_in(quote, paper.article))
-
-
-def _stands_in(quote: str, article: Article) -> bool:
-    wanted = comparable(trimmed(quote)).folded
-    return any(wanted in comparable(text).folded for text in (article.title or "", abstract_text(article)))
+    found = set()
+    for each in edge.evidence:
+        if each.quote and (paper := documents.get(each.pmid or "")):
+            wanted, texts = comparable(trimmed(each.quote)), (paper.article.title or "", abstract_text(paper.article))
+            if not any(wanted.folded in comparable(text).folded for text in texts):
+                found.add(each.quote)
+    return frozenset(found)
 
 
 def evidence_text(finding: Finding) -> str:

@@ -120,7 +120,7 @@ def papers(question: HybridQuestion, backends: Backends, deadline: Deadline) -> 
     filters = Filters(question.year_from, question.year_to)
     retrieved = search_papers(Question(question.asked.english, filters, quality_bias=False), backends, deadline)
     of = {each.candidate.pmid: each.candidate for each in retrieved.ranked}
-    legs = [list(of)] if question.asked.is_thai else [_leg(of.values(), "bm25"), _leg(of.values(), "sim")]
+    legs = [list(of)] if question.asked.thai else [_leg(of.values(), "bm25"), _leg(of.values(), "sim")]
     scores = {
         pmid: round(score * (RETRACTED_FACTOR if of[pmid].retraction is RetractionStatus.RETRACTED else 1.0), 6)
         for pmid, score in reciprocal_ranks(legs).items()
@@ -249,7 +249,7 @@ def _without_repeats(hits: Iterable[Hit]) -> Iterator[Hit]:
 
 def _thai(asked: ParsedQuestion) -> Iterator[str]:
     """What the user of a Thai question should know."""
-    if not asked.is_thai:
+    if not asked.thai:
         return
     yield LEXICAL
     if asked.unknown:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
@@ -55,14 +55,14 @@ def convert(
     for an id: one that cannot be read is `invalid`, one that could not be looked up `unknown`.
     """
     known = {text: kind_of(text) for text in texts}
-    id_lookup = _IdLookup(lookup, pubmed, deadline, [])
+    reasons: list[str] = []
     ids: dict[str, ArticleIds] = {}
     failed: set[IdKind] = set()
     for kind, _ in _KINDS:
         wanted = list(dict.fromkeys(one[1] for one in known.values() if one and one[0] == kind))
-        before = len(id_lookup.reasons)
-        ids |= id_lookup.by_kind(kind, wanted) if wanted else {}
-        failed |= {kind} if len(id_lookup.reasons) > before else set()
+        before = len(reasons)
+        ids |= _looked_up(kind, wanted, lookup, pubmed, deadline, reasons) if wanted else {}
+        failed |= {kind} if len(reasons) > before else set()
     found = []
     for text in texts:
         if (one := known[text]) is None:
@@ -72,7 +72,7 @@ def convert(
         else:  # when any lookup of its kind failed, nothing is known of it
             state: IdState = "unknown" if one[0] in failed else "not_found"
             found.append(Converted(text, state, one[0], ArticleIds(**{one[0]: one[1]})))
-    return found, tuple(dict.fromkeys(id_lookup.reasons))
+    return found, tuple(dict.fromkeys(reasons))
 
 
 def kind_of(text: str) -> tuple[IdKind, str] | None:
@@ -85,45 +85,34 @@ def kind_of(text: str) -> tuple[IdKind, str] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _IdLookup:
-    """The two lookups of one call, and the reasons for what they could not find."""
+def _looked_up(
+    kind: IdKind, wanted: list[str], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+) -> dict[str, ArticleIds]:
+    """Ids of the articles that `wanted` names by `kind`; absent ones are unknown to NCBI, or `reasons` has grown.
 
-    lookup: NcbiLookup
-    pubmed: Pubmed
-    deadline: Deadline
-    reasons: list[str]
+    A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI. A search for
+    a DOI may return other papers, so ids are compared.
+    """
 
-    def by_kind(self, kind: IdKind, wanted: list[str]) -> dict[str, ArticleIds]:
-        """Ids of the articles that `wanted` names by `kind`; absent ones are unknown to NCBI, or `reasons` has grown.
+    def answer(otherwise: T, ask: Callable[..., T], *given: Any, **how: Any) -> T:
+        asked = partial(ask, *given, deadline=deadline, **how)
+        return optional(asked, otherwise, "some ids could not be looked up", reasons)
 
-        A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI. A search for
-        a DOI may return other papers, so ids are compared.
-        """
-        nothing: dict[str, ArticleIds] = {}
-        found = dict(self._or_reason(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
-        rest = [text for text in wanted if text not in found or (kind == "pmid" and not found[text].doi)]
-        pmids = rest if kind == "pmid" else self._pmids(kind, rest)
-        if pmids:
-            ask = partial(self.pubmed.esummary, pmids, deadline=self.deadline)
-            for each in self._or_reason(ask, Summaries((), {})).found:
-                text: str = getattr(each, kind) or ""
-                text = text.casefold() if kind == "doi" else text
-                if text in rest:
-                    found[text] = ArticleIds(each.pmid, each.pmcid, each.doi)
-        return found
-
-    def _pmids(self, kind: IdKind, ids: list[str]) -> list[str]:
-        """PMIDs that a search returns for PMCIDs or DOIs, `_SEARCHED` at a time."""
-        pmids: list[str] = []
-        for start in range(0, len(ids), _SEARCHED):
-            term = " OR ".join(f'"{each}"[doi]' if kind == "doi" else each for each in ids[start : start + _SEARCHED])
-            ask = partial(self.pubmed.esearch, term, deadline=self.deadline, retmax=3 * _SEARCHED)
-            pmids += self._or_reason(ask, SearchPage(0, (), "")).ids
-        return pmids
-
-    def _or_reason(self, ask: Callable[[], T], otherwise: T) -> T:
-        return optional(ask, otherwise, "some ids could not be looked up", self.reasons)
+    nothing: dict[str, ArticleIds] = {}
+    found = dict(answer(nothing, lookup.convert, wanted, kind))
+    pmids = rest = [text for text in wanted if text not in found or (kind == "pmid" and not found[text].doi)]
+    if kind != "pmid":
+        pmids = []
+        for start in range(0, len(rest), _SEARCHED):
+            term = " OR ".join(f'"{each}"[doi]' if kind == "doi" else each for each in rest[start : start + _SEARCHED])
+            pmids += answer(SearchPage(0, (), ""), pubmed.esearch, term, retmax=3 * _SEARCHED).ids
+    if pmids:
+        for each in answer(Summaries((), {}), pubmed.esummary, pmids).found:
+            text: str = getattr(each, kind) or ""
+            text = text.casefold() if kind == "doi" else text
+            if text in rest:
+                found[text] = ArticleIds(each.pmid, each.pmcid, each.doi)
+    return found
 
 
 Verdict = Literal["matched", "doubtful", "ambiguous", "not_found", "unverified"]

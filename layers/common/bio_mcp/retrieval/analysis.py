@@ -183,17 +183,14 @@ def _words(folded: str) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> tuple[str, ...]:
     """The terms of a word: of a hyphenated one the joined name, if it holds one, then its parts."""
-    parts = _parts(word.lower())
+    plain = word.replace("'", "-")
+    parts = plain.lower().split("-")
     name = _name(parts) if len(parts) > 1 else ()
     terms = [*_joined(name)] if name else []
-    for part, written in zip(parts, _parts(word), strict=True):
+    for part, written in zip(parts, plain.split("-"), strict=True):
         if part not in stop or (written.isupper() and len(part) > 1 and not shouted):
             terms += _normal(part)
     return tuple(terms)
-
-
-def _parts(word: str) -> list[str]:
-    return word.replace("'", "-").split("-")
 
 
 def _name(parts: Sequence[str]) -> Sequence[str]:

@@ -8,7 +8,8 @@ from bio_mcp.retrieval.chunking import sentence_spans
 from bio_mcp.retrieval.passages import StoredChunk
 
 SNIPPET = 320  # characters, about two sentences
-CACHED_TEXTS = 4096  # texts whose terms and sentences are cached: some 10 MB
+_cached = lru_cache(4096)  # texts, some 10 MB, since the same passages answer many questions
+_terms, _sentences = _cached(lambda text: frozenset(analyse(text))), _cached(sentence_spans)
 
 
 def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Collection[str]) -> StoredChunk:
@@ -19,18 +20,7 @@ def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Colle
 
 def overlap(text: str, terms: Collection[str]) -> int:
     """Count how many of `terms` the text contains."""
-    return len(terms_of(text) & set(terms)) if text else 0
-
-
-@lru_cache(CACHED_TEXTS)
-def terms_of(text: str) -> frozenset[str]:
-    """The distinct terms of a text; cached, since the same passages answer many questions."""
-    return frozenset(analyse(text))
-
-
-@lru_cache(CACHED_TEXTS)
-def _sentences(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(sentence_spans(text))
+    return len(_terms(text) & set(terms)) if text else 0
 
 
 def snippet(text: str, terms: Collection[str]) -> str:

@@ -26,7 +26,8 @@ Weighted = tuple[tuple[str, float], ...]
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
     """A question. `english` is what is looked up in English, empty where nothing is; `thai` has the terms of its Thai
-    words. `unknown` are Thai words that the dictionary does not have. `segmented`: PyThaiNLP cut the words.
+    words, none where it is in English. `unknown` are Thai words that the dictionary does not have. `segmented`:
+    PyThaiNLP cut the words.
     """
 
     text: str
@@ -34,11 +35,6 @@ class ParsedQuestion:
     thai: Weighted = ()
     unknown: tuple[str, ...] = ()
     segmented: bool = True
-
-    @property
-    def is_thai(self) -> bool:
-        """Whether it was asked in Thai."""
-        return bool(self.thai)
 
     @property
     def terms(self) -> Weighted:

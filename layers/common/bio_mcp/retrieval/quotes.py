@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -104,6 +104,7 @@ _ALIKE = str.maketrans(
 _EDGES = " \t\n\r\"'“”„«»‘’‚‹›.,;:…()[]"
 _GRAM = 6  # characters that vote for where the quote stands
 _BLOCK = 4  # characters of a match that count towards the ends of the passage
+_matcher = partial(SequenceMatcher[str], None, autojunk=False)
 _VOTES = 50  # places of a gram that are counted
 
 
@@ -198,10 +199,6 @@ def _places(text: str, part: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(part, at + 1)
-
-
-def _matcher(one: str, other: str) -> "SequenceMatcher[str]":
-    return SequenceMatcher(None, one, other, autojunk=False)
 
 
 def _span(quote: Comparable, text: Comparable, start: int, end: int) -> Span:

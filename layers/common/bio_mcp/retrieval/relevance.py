@@ -35,29 +35,24 @@ def calibrated(name: str, features: tuple[str, ...]) -> Logistic:
 
     Raises `ValueError` where they were fitted to other features.
     """
-    fitted = coefficients()[name]
+    fitted = shipped()["models"][name]
     if set(fitted["weights"]) != set(features):
         raise ValueError(f"calibration.json: {name} was fitted to other features; run python -m benchmarks relevance")
     return Logistic(fitted["intercept"], tuple(fitted["weights"][each] for each in features))
 
 
-def coefficients() -> Mapping[str, Any]:
-    """Every fit by its name, as `calibration.json` has it."""
-    models: Mapping[str, Any] = _shipped()["models"]
-    return models
-
-
 def is_fitted_to(fingerprint: str) -> bool:
     """Whether the cosines that the probabilities were fitted to are those of the embedding model `fingerprint`."""
-    fitted = str(_shipped()["embedding"])
+    fitted = str(shipped()["embedding"])
     return fingerprint.partition("/")[0] == fitted.partition("/")[0]
 
 
 @cache
-def _shipped() -> Mapping[str, Any]:
+def shipped() -> Mapping[str, Any]:
+    """`calibration.json`: every fit by its name, in `models`, and the model that embedded what they were fitted to."""
     text = resources.files("bio_mcp.retrieval").joinpath("calibration.json").read_text(encoding="utf-8")
-    shipped: Mapping[str, Any] = json.loads(text)
-    return shipped
+    fits: Mapping[str, Any] = json.loads(text)
+    return fits
 
 
 FIRST = 10  # hits among which `answerable` looks for a relevant one

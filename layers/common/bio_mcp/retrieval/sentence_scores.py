@@ -51,7 +51,7 @@ def says_what_was_found(sentence: str) -> bool:
 
 
 MEANING, WORDS, LATE, FINDING, PAPER = 0.5, 0.5, 0.3, 0.2, 1.0  # weights
-CACHED_SENTENCES = 8192
+_counted = lru_cache(8192)(lambda text: Counter(analyse(text)))
 
 
 Place = tuple[float, bool, float]
@@ -75,7 +75,7 @@ def scaled(scores: Sequence[float]) -> list[float]:
 
 def bm25_among(texts: Sequence[str], terms: Collection[str]) -> list[float]:
     """BM25 of each text, with the statistics of these texts alone."""
-    counted = [_terms(text) for text in texts]
+    counted = [_counted(text) for text in texts]
     lengths = [sum(each.values()) for each in counted]
     average = sum(lengths) / max(1, len(texts)) or 1.0
     having = {term: sum(term in each for each in counted) for term in sorted(terms)}
@@ -88,8 +88,3 @@ def bm25_among(texts: Sequence[str], terms: Collection[str]) -> list[float]:
         )
         for each, length in zip(counted, lengths, strict=True)
     ]
-
-
-@lru_cache(CACHED_SENTENCES)
-def _terms(text: str) -> Counter[str]:
-    return Counter(analyse(text))

@@ -24,12 +24,6 @@ def dictionary() -> Mapping[str, tuple[str, ...]]:
     return {spelled(thai): tuple(english.split(";")) for thai, english, _kind, _checks in rows}
 
 
-@cache
-def longest_name() -> int:
-    """Characters of the longest Thai name."""
-    return max(map(len, dictionary()))
-
-
 THAI = re.compile("[\u0e01-\u0e5b]")
 THAI_RUN = re.compile(r"[\u0e01-\u0e5b]+(?:[ -]?\d{1,2}(?!\d))?")  # with a number, which may be part of a name
 WORD_MARK = "="  # before a word among the terms of a text, which else are its n-grams
@@ -89,9 +83,9 @@ def _newmm() -> Cut | None:
 def _by_names(run: str) -> list[str]:
     """The run parted at the names that it holds, the longest at each place."""
     parts: list[str] = []
-    start = at = 0
+    start, at, longest = 0, 0, max(map(len, dictionary()))
     while at < len(run):
-        lengths = range(min(longest_name(), len(run) - at), 1, -1)
+        lengths = range(min(longest, len(run) - at), 1, -1)
         length = next((n for n in lengths if run[at : at + n] in dictionary()), 0)
         if length:
             parts += run[start:at], run[at : at + length]

@@ -83,7 +83,7 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
         year_to=given.year_to,
     )
     found = hybrid_search(question, backends, context.deadline)
-    thai: dict[str, Any] = {"english": question.asked.english} if question.asked.is_thai else {}
+    thai: dict[str, Any] = {"english": question.asked.english} if question.asked.thai else {}
     answer = HybridHits(
         hits=[HybridHit.of(each, type=each.kind) for each in found.hits],
         **answer_size.status_of(found.reasons),

@@ -229,8 +229,8 @@ class _Ladder:
         stated = [{"doi": each.doi, "pmcid": each.pmcid} for each in self.works]
         named = {at: ids for at, each in enumerate(stated) if (ids := [f"{kind}:{x}" for kind, x in each.items() if x])}
         stored = self.backends.documents.resolve(sorted(set(chain.from_iterable(named.values()))))
-        self._add_each(_translated(named, stored))
-        self._add_each({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
+        self._add(_translated(named, stored))
+        self._add({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
         self._settle()
         missing = {place: named[place] for place in self._open() if place in named}
         wanted = set(chain.from_iterable(missing.values())) - stored.keys()
@@ -244,7 +244,7 @@ class _Ladder:
         pmids = {each.asked: each.ids.pmid for each in converted if each.state == "found" and each.ids.pmid}
         unknown = {each.asked for each in converted if each.state == "unknown"}
         self.failed |= {place for place, ids in missing.items() if unknown.intersection(ids)}
-        self._add_each(_translated(missing, pmids))
+        self._add(_translated(missing, pmids))
         self._settle()
 
     def by_corpus(self) -> None:
@@ -255,7 +255,7 @@ class _Ladder:
                 with suppress(IndexUnavailable):  # PubMed is asked instead
                     found = self.backends.passages.hybrid_search(PassageQuery(terms, None, depth=NEAREST))
                     found.sort(key=lambda each: (-(each.bm25 or 0), int(each.pmid)))
-                    self._add(place, [each.pmid for each in found[:NEAREST]])
+                    self._add({place: [each.pmid for each in found[:NEAREST]]})
         self._settle(fetch=False)
 
     def by_matcher(self) -> None:
@@ -266,7 +266,7 @@ class _Ladder:
             ask = partial(self.backends.lookup.ecitmatch, [citation for _, citation in some], deadline=self.deadline)
             nothing: list[CitationMatch] = []
             for (place, _), match in zip(some, self._asked(ask, nothing, [place for place, _ in some]), strict=False):
-                self._add(place, [match.pmid] if match.pmid else [])
+                self._add({place: [match.pmid] if match.pmid else []})
         self._settle()
 
     def by_crossref(self) -> None:
@@ -287,7 +287,7 @@ class _Ladder:
         nothing: dict[str, RegisteredWork] = {}
         found = self._asked(partial(notices.of, dois, deadline=self.deadline), nothing, list(places))
         self.records |= {f"doi:{doi}": article_of(work) for doi, work in found.items()}
-        self._add_each({place: [f"doi:{doi}"] for place, doi in places.items() if doi in found})
+        self._add({place: [f"doi:{doi}"] for place, doi in places.items() if doi in found})
         self._settle(fetch=False)
 
     def by_search(self, term_of: Callable[[CitedWork], str]) -> None:
@@ -308,8 +308,7 @@ class _Ladder:
             self._search_some(terms[:half])
             self._search_some(terms[half:])
             return
-        for place in places:
-            self._add(place, page.ids)
+        self._add(dict.fromkeys(places, page.ids))
 
     def verdicts(self) -> list[Checked]:
         """The verdict on each, from records whose retraction status is PubMed's of now, where PubMed answers."""
@@ -337,12 +336,9 @@ class _Ladder:
     def _open(self) -> list[int]:
         return [place for place in range(len(self.works)) if place not in self.confirmed]
 
-    def _add_each(self, found: Mapping[int, Sequence[str]]) -> None:
+    def _add(self, found: Mapping[int, Sequence[str]]) -> None:
         for place, pmids in found.items():
-            self._add(place, pmids)
-
-    def _add(self, place: int, pmids: Sequence[str]) -> None:
-        self.candidates[place].update(dict.fromkeys(pmids))
+            self.candidates[place].update(dict.fromkeys(pmids))
 
     def _settle(self, *, fetch: bool = True) -> None:
         """Read the records of new candidates, the corpus first, and note which references are confirmed."""
