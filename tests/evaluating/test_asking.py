@@ -104,10 +104,6 @@ def test_no_answer_is_stored(corpus):
     assert [each for paper in PAPERS for each in corpus.answers.citing(paper.pmid)] == []
 
 
-def test_two_askings_have_equal_outcomes(corpus):
-    assert ask(corpus) == ask(corpus)
-
-
 def test_each_sentence_of_an_answer_is_compared_by_what_it_cites(corpus):
     given = ask(Over(corpus, answer_tau=0.1)).answer
     assert given.answered

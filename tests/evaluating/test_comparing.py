@@ -8,7 +8,6 @@ import pytest
 from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.comparing import compare
-from bio_mcp.evaluating.figures import interval_of_mean
 from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import Role
@@ -103,10 +102,3 @@ def test_a_set_without_answers_is_refused(tmp_path, papers):
     unanswered = tuple(replace(each, pmids=()) for each in without.questions)
     with pytest.raises(InvalidInput, match="no question with papers"):
         compared(tmp_path, papers[:3], replace(without, questions=unanswered), Seeing(), Seeing("-2"))
-
-
-def test_the_interval_of_a_mean_has_it_and_is_the_same_each_time():
-    low, high = interval_of_mean([0.0, 1.0, 0.5, -0.25] * 10)
-    assert low < 0.3125 < high
-    assert (low, high) == interval_of_mean([0.0, 1.0, 0.5, -0.25] * 10)
-    assert interval_of_mean([0.0] * 5) == (0, 0)

@@ -15,26 +15,11 @@ def parsed(record, **more):
 
 
 def test_a_node_has_all_that_its_line_says():
-    assert parsed(
-        {
-            "node": "indication",
-            "id": "I05",
-            "names": {"en": "Dyspepsia", "th": "อาหารไม่ย่อย", "la": "Dyspepsia functionalis"},
-            "synonyms": ["Indigestion", "Dyspepsia", "Indigestion"],
-            "parts": ["rhizome"],
-            "icdCode": "K30",
-            "description": "A  complaint.\n",
-            "sources": ["A book", "A book"],
-        }
-    ) == Node(
-        "I05",
-        NodeType.INDICATION,
-        {"en": "Dyspepsia", "th": "อาหารไม่ย่อย", "la": "Dyspepsia functionalis"},
-        ("Indigestion",),
-        ("rhizome",),
-        "K30",
-        "A complaint.",
-        ("A book",),
+    names = {"en": "Dyspepsia", "th": "อาหารไม่ย่อย", "la": "Dyspepsia functionalis"}
+    given = {"node": "indication", "id": "I05", "names": names, "parts": ["rhizome"], "icdCode": "K30"}
+    lists = {"synonyms": ["Indigestion", "Dyspepsia", "Indigestion"], "sources": ["A book", "A book"]}
+    assert parsed(given, **lists, description="A  complaint.\n") == Node(
+        "I05", NodeType.INDICATION, names, ("Indigestion",), ("rhizome",), "K30", "A complaint.", ("A book",)
     )
 
 
@@ -67,12 +52,8 @@ def test_a_name_is_composed():
         ({"id": "H1"}, {}, 'give either "node" or "edge"'),
         (NODE, {"colour": "red"}, f"'colour' is no key of it; there are {', '.join(NODE_KEYS)}"),
         (NODE, {"id": "../../etc"}, "id: an id has 1 to 100 letters"),
-        (NODE, {"id": "ขิง"}, "id: an id"),
-        (NODE, {"id": 7}, "id: an id"),
-        (NODE, {"id": "H" * 101}, "id: an id"),
-        (NODE, {"names": {}}, "names: an object"),
-        (NODE, {"names": {"en": None}}, "names: an object"),
-        (NODE, {"names": "Turmeric"}, "names: an object"),
+        *((NODE, {"id": each}, "id: an id") for each in ("ขิง", 7, "H" * 101)),
+        *((NODE, {"names": each}, "names: an object") for each in ({}, {"en": None}, "Turmeric")),
         (NODE, {"names": {"English": "Turmeric"}}, "names: a language"),
         (NODE, {"names": {"en": "?"}}, "names.en: a name has a letter"),
         (NODE, {"names": {"en": "x" * 501}}, "names.en: at most 500"),
@@ -85,16 +66,14 @@ def test_a_name_is_composed():
         (NODE, {"icdCode": "K" * 21}, "icdCode: at most 20"),
         (NODE, {"description": ["x"]}, "description: a text"),
         (EDGE, {"edge": "cures"}, "'cures' is no edge; there are has_constituent"),
-        (EDGE, {"sources": []}, "sources: an edge needs at least one"),
-        (EDGE, {"sources": None}, "sources: an edge needs at least one"),
+        *((EDGE, {"sources": each}, "sources: an edge needs at least one") for each in ([], None)),
         (EDGE, {"to": "H1"}, "to: an edge leads to another node"),
         (EDGE, {"from": ""}, "from: an id"),
         (EDGE, {"weight": 1}, "'weight' is no key of it; there are edge, from, to"),
         (EDGE, {"evidence": ["1"]}, "evidence: each is an object"),
         (EDGE, {"evidence": [{}]}, "evidence: each needs a pmid, a quote or both"),
         (EDGE, {"evidence": [{"pmid": "PMC1"}]}, "'PMC1' is not a PMID"),
-        (EDGE, {"evidence": [{"pmid": True}]}, "evidence.pmid: a PMID is digits"),
-        (EDGE, {"evidence": [{"pmid": 1.5}]}, "evidence.pmid: a PMID is digits"),
+        *((EDGE, {"evidence": [{"pmid": each}]}, "evidence.pmid: a PMID is digits") for each in (True, 1.5)),
         (EDGE, {"evidence": [{"pmid": "1", "page": 3}]}, "'page' is no key of it; there are pmid, quote"),
         (EDGE, {"evidence": [{"quote": "x" * 5_001}]}, "evidence.quote: at most 5,000"),
     ],

@@ -15,14 +15,19 @@ KEY = "0123456789abcdef0123456789abcdef0123"
 IDENTITY = {"tool": "bio-mcp-tests", "email": "secret.admin@example.org"}
 
 
+def unhurried(wire, tries):
+    """A client that neither spreads requests out nor pauses: time between tries is played."""
+    clock = Clock()
+    backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
+    return Eutils(wire, pacer=LocalRateLimiter(0.0, clock, clock.sleep), backoff=backoff)
+
+
 class Live:
-    """PubMed at `base_url`, neither spread out nor paused for: time between tries is played."""
+    """PubMed at `base_url`."""
 
     def __init__(self, base_url, tries=6):
-        clock = Clock()
         self.wire = HttpTransport(base_url, identity=IDENTITY, key=lambda: KEY)
-        backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
-        self.pubmed = Eutils(self.wire, pacer=LocalRateLimiter(0.0, clock, clock.sleep), backoff=backoff)
+        self.pubmed = unhurried(self.wire, tries)
 
     def now(self):
         return datetime.now(UTC)
@@ -37,19 +42,15 @@ class Live:
         return call(pubmed.relate, arguments, self).body
 
     def related(self, pmid, kind="pubmed_similar_articles", **more):
-        return call(pubmed.relate, {"sourcePmid": str(pmid), "relationshipType": kind, **more}, self).body
+        return self.call(sourcePmid=str(pmid), relationshipType=kind, **more)
 
 
 class LiveDesk:
-    """PubMed and its lookup at a local NCBI, and no other service; time between tries is played."""
+    """PubMed and its lookup at a local NCBI, and no other service."""
 
     def __init__(self, ncbi, tries=3):
-        clock = Clock()
-        pacer = LocalRateLimiter(0.0, clock, clock.sleep)
-        backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
-        wire = HttpTransport(ncbi.base_url, identity=IDENTITY, key=lambda: KEY)
-        self.pubmed = Eutils(wire, pacer=pacer, backoff=backoff)
-        self.converter = Eutils(ConverterTransport(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        self.pubmed = unhurried(HttpTransport(ncbi.base_url, identity=IDENTITY, key=lambda: KEY), tries)
+        self.converter = unhurried(ConverterTransport(ncbi.converter_url, identity=IDENTITY), tries)
         self.lookup = EntrezLookup(self.pubmed, self.converter)
 
     def ask(self, tool, **arguments):

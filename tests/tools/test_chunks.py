@@ -8,7 +8,6 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.support.corpus import DIM, Corpus, HashedWords, Over
 from tests.support.sample_project import add_project, passages
@@ -153,11 +152,6 @@ def test_an_id_may_be_any_text(lab, name):
     assert stored(lab, name).text == "Newborns were screened."
 
 
-def test_an_unknown_project_is_named_with_those_there_are(lab):
-    error = store(lab, item(), project="unknown")["error"]
-    assert (error["code"], error["details"]["available_projects"]) == ("INVALID_PROJECT", ["lab"])
-
-
 def test_nothing_is_stored_after_the_time(lab):
     error = store(lab, item(), deadline=Deadline(0))["error"]
     assert error["code"] == "TIMEOUT"
@@ -169,15 +163,6 @@ def test_an_index_that_was_lost_is_not_made_behind_the_users_back(lab):
     error = store(lab, item())["error"]
     assert (error["code"], error["details"]["retryable"]) == ("INDEX_UNAVAILABLE", False)
     assert "bio-mcp projects create lab" in error["message"]
-
-
-def test_an_outage_stores_nothing_and_may_be_tried_again(lab):
-    class Down:
-        def model(self, _collection):
-            raise IndexUnavailable("the index is down")
-
-    error = store(Over(lab, collections=Down()), item())["error"]
-    assert (error["code"], error["details"]["retryable"]) == ("INDEX_UNAVAILABLE", True)
 
 
 def test_it_needs_no_model_and_says_that_it_writes(lab):

@@ -108,19 +108,9 @@ def test_a_formulation_that_is_given_as_a_herb_is_not_looked_up_as_one():
     assert body["entities"][0]["candidates"] == [{"id": "F1", "type": "formulation", "label": "Fictive Five"}]
 
 
-def test_no_entity_at_all_is_a_mistake_and_no_empty_answer():
-    assert check(corpus_of())["error"]["code"] == "INVALID_ARG"
-
-
 @pytest.mark.parametrize("hostile", ["../../etc/passwd", "H1\0", "' OR 1=1 --", "x" * 200, "", " "])
 def test_a_hostile_id_is_unknown(hostile):
     assert statuses(check(corpus_of(), [hostile])) == [(hostile.replace("\0", "\N{REPLACEMENT CHARACTER}"), "unknown")]
-
-
-def test_a_repeated_entity_is_answered_once():
-    body = check(corpus_of(), ["H1", "H1"])
-    assert statuses(body) == [("H1", "documented")]
-    assert len(found(body)) == len(set(found(body)))
 
 
 def test_edges_that_were_not_looked_at_are_counted():

@@ -99,11 +99,6 @@ def test_years_are_of_papers_and_of_the_works_that_passages_are_of(corpus):
     assert "after the last year" in ask(corpus, filters={"year_from": 2020, "year_to": 2010})["error"]["message"]
 
 
-def test_no_more_hits_come_than_are_asked_for(corpus):
-    assert ids(ask(corpus, top_k=2)) == ids(ask(corpus))[:2]
-    assert ask(corpus, top_k=101)["error"]["code"] == "INVALID_ARG"
-
-
 def test_an_unknown_project_is_named_with_those_that_exist(corpus):
     error = ask(corpus, filters={"projects": ["nobody"]})["error"]
     assert error["code"] == "NOT_FOUND"

@@ -35,18 +35,10 @@ def test_the_answer_has_the_contracts_fields_and_how_many_documents_there_were(l
     body = ingest(library)
     assert body.pop("duration_seconds") >= 0
     assert body.pop("job_id").startswith("ingest_")
-    assert body == {
-        "chunks_written": 1,
-        "documents_processed": 1,
-        "project": PROJECT,
-        "dense_model": "hashed-words",
-        "sparse_model": "bio-mcp/bm25-1",
-        "warnings": ["Metadata not found for document 'a.md'", "'b.md': it is damaged: it is no text"],
-        "state": "complete",
-        "documents_expected": 2,
-        "documents_unchanged": 0,
-        "failed": 1,
-    }
+    warnings = ["Metadata not found for document 'a.md'", "'b.md': it is damaged: it is no text"]
+    counts = {"chunks_written": 1, "documents_processed": 1, "documents_expected": 2, "documents_unchanged": 0}
+    models = {"dense_model": "hashed-words", "sparse_model": "bio-mcp/bm25-1"}
+    assert body == {**counts, **models, "failed": 1, "project": PROJECT, "state": "complete", "warnings": warnings}
 
 
 def test_a_project_without_the_lexical_leg_has_no_sparse_model(library):
@@ -118,30 +110,9 @@ def test_a_project_of_another_model_is_refused_until_it_is_rebuilt(library):
     assert library.texts == ["Hearts beat.", "Livers are large."]
 
 
-def test_a_rebuild_reads_every_document_once_even_when_it_is_stopped(library):
-    for n in range(4):
-        library.write(f"{n}.md", f"Text {n}.")
-    ingest(library)
-    read = len(library.plain.read)
-    assert ingest(library, force_rebuild=True)["chunks_written"] == 4
-    assert len(library.plain.read) == read + 4
-
-
 def test_a_project_that_lost_its_index_says_how_to_make_it_again(library):
     library.write("a.md", "Hearts beat.")
     library.collections.drop("proj-lab-heart-failure")
     body = ingest(library)
     assert body["error"]["code"] == "INVALID_PROJECT"
     assert f"bio-mcp projects create {PROJECT}" in body["error"]["message"]
-
-
-def test_the_embedded_mode_reads_real_files_by_its_own_parser(library):
-    class Real:
-        def __getattr__(self, name):
-            return getattr(super(type(library), library), name) if name == "parser" else getattr(library, name)
-
-    library.write("a.md", "# On hearts\n\n## Methods\n\nWe measured hearts.\n")
-    arguments = {"project": PROJECT, "source": str(library.files / "a.md")}
-    assert call(ingest_from_source, arguments, Real(), local=True).body["chunks_written"] == 1
-    [chunk] = library.chunks
-    assert (chunk.section_path[-1], chunk.text) == ("Methods", "We measured hearts.")

@@ -13,7 +13,6 @@ from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.tool import Context
 from bio_mcp.tools.ingest import ingest_run
-from bio_mcp.tools.kg import find_contraindications
 from tests.extracting.herbarium import opened
 from tests.support.corpus import Over
 
@@ -40,27 +39,11 @@ def test_nothing_is_written_unless_the_call_says_so_and_the_answer_says_what_wou
     log = Path(urlsplit(body.pop("log_uri")).path).read_text(encoding="utf-8")
     assert json.loads(log.split("\n")[0])["dry_run"] is True
     assert body.pop("audit")["status"] == "ok"
-    assert body == {
-        "status": "done",
-        "dry_run": True,
-        "project": "ingested",
-        "documents": 1,
-        "failed": 0,
-        "passages": 1,
-        "mentions": 4,
-        "edges": 1,
-        "first_edges": ["H3 contraindicated_with X1"],
-        "held_back": 1,
-        "warnings": ["Metadata not found for document 'a.md'"],
-    }
-
-
-def test_what_was_read_is_looked_up_with_its_quote_and_its_document_as_the_source(herbarium):
-    herbarium.write("a.md", STATES)
-    run(herbarium, dry_run=False)
-    [row] = call(find_contraindications, {"herb_ids": ["Plainleaf"]}, herbarium).body["results"]
-    assert row["evidence"].startswith('"Plainleaf is contraindicated in pregnancy." Source: document:ingested/doc:')
-    assert row["strength"] == "low"
+    counts = {"documents": 1, "failed": 0, "passages": 1, "mentions": 4, "edges": 1, "held_back": 1}
+    assert {name: body.pop(name) for name in counts} == counts
+    assert body.pop("first_edges") == ["H3 contraindicated_with X1"]
+    assert body.pop("warnings") == ["Metadata not found for document 'a.md'"]
+    assert body == {"status": "done", "dry_run": True, "project": "ingested"}
 
 
 def test_somebody_over_http_reads_allowed_files_alone_and_gets_the_key_of_the_log_and_no_path(herbarium):
@@ -112,7 +95,3 @@ def test_what_cannot_be_done_is_reported_before_anything_is_read(herbarium, argu
     assert error["code"] in ("INVALID_ARG", "NOT_FOUND")
     assert message in error["message"]
     assert herbarium.plain.read == []
-
-
-def test_a_tool_that_writes_is_no_tool_for_readers():
-    assert not ingest_run.read_only

@@ -131,14 +131,6 @@ def test_a_sentence_with_another_word_is_nearly_found_and_the_word_shown(backend
         assert abs(body["places"][0]["char_start"] - start) < 20
 
 
-def test_a_negation_that_was_left_out_is_shown(backends, document):
-    start = document.text.index(" not ")
-    sentence = document.text[start - 60 : start + 64]
-    body = locate(backends, sentence.replace(" not ", " "), project="lab")
-    assert body["found"] == "nearly"
-    assert {"quote": "", "text": "not"} in body["places"][0]["differences"]
-
-
 def test_what_is_not_there_is_an_answer(backends):
     for where in ({"project": "lab"}, {"project": "lab", "doc_id": "d7"}, {}, {"project": "other"}):
         body = locate(backends, "Zebras of the southern plains seldom drink from rivers in the winter", **where)

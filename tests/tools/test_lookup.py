@@ -34,10 +34,6 @@ def test_a_heading_comes_with_its_synonyms_trees_and_search_term(at):
     assert body["status"] == "complete"
 
 
-def test_an_unknown_heading_is_none_and_complete(at):
-    assert at.ask(lookup.lookup_mesh, term="zzzqqq") == {"totalFound": 0, "terms": [], "status": "complete"}
-
-
 def test_a_misspelt_word_is_corrected_and_a_right_one_is_not(at):
     wrong, right = (at.ask(lookup.check_spelling, query=word) for word in ("patiants", "patients"))
     assert (wrong["correctedQuery"], right["correctedQuery"]) == ("patients", None)
@@ -84,13 +80,6 @@ def test_a_citation_with_a_wrong_journal_is_found_by_its_title(at, paper):
     ]
     assert (match["verdict"], match["pmid"]) == ("matched", paper.pmid)
     assert "search" in match["reason"]
-
-
-def test_what_nothing_fits_is_not_found(at):
-    [match] = at.ask(lookup.match_citations, citations=[{"journal": "fake journal", "year": "2000", "volume": "1"}])[
-        "matches"
-    ]
-    assert (match["verdict"], match["pmid"], match["reason"]) == ("not_found", None, "NOT_FOUND;INVALID_JOURNAL")
 
 
 def test_an_ambiguous_citation_names_no_pmid(ncbi, at):
@@ -169,16 +158,6 @@ def test_an_open_text_is_read_by_sections_with_its_licence_and_tables(at, in_pmc
     assert body["status"] == "complete"
     bare = at.ask(lookup.get_full_text, id=in_pmc[0][1], includeTables=False)
     assert [section["tables"] for section in bare["sections"]] == [[]] * len(bare["sections"])
-
-
-def test_a_budget_cuts_at_a_word_and_names_what_is_left(at, in_pmc):
-    whole = at.ask(lookup.get_full_text, id=in_pmc[0][1])["sections"]
-    body = at.ask(lookup.get_full_text, id=in_pmc[0][1], maxCharacters=500)
-    shown = "".join(section["text"] for section in body["sections"])
-    assert len(shown) <= 500
-    assert "".join(section["text"] for section in whole).startswith(shown.rstrip(". ")[:300])
-    assert body["status"] == "partial"
-    assert body["cutSection"] or body["leftOutSections"]
 
 
 def test_a_withheld_text_says_so_and_is_not_an_empty_article(at, in_pmc):

@@ -114,16 +114,8 @@ def test_pages_are_a_span_or_unknown(metadata, span):
 @pytest.mark.parametrize(
     "metadata",
     [
-        {"year": "next year"},
-        {"year": 2020.5},
-        {"year": True},
-        {"year": -1},
-        {"doi": "none"},
-        {"pmid": "x"},
-        {"authors": 7},
-        {"tags": [7, None]},
-        {"title": ["x"]},
-        {"zotero": "x"},
+        *({"year": each} for each in ("next year", 2020.5, True, -1)),
+        *({"doi": "none"}, {"pmid": "x"}, {"authors": 7}, {"tags": [7, None]}, {"title": ["x"]}, {"zotero": "x"}),
         {"section_path": {"a": 1}},
     ],
 )

@@ -133,76 +133,7 @@ def test_a_recorded_fetch(play, entry, level):
         assert body["content"] == text(entry)
 
 
-@pytest.mark.parametrize("entry", of("efetch"))
-def test_a_recorded_fetch_is_cited_or_refused(play, entry):
-    there = records(entry) or ["1"]
-    body = play(entry, "efetch").related(there[0], "citation_formats")
-    assert ("citations" in body) == ("<PubmedArticleSet" in text(entry) and bool(records(entry)))
-    whole_answer(body, relate)
-
-
 # ---- ELink and EInfo ----
-
-
-def linked(entry, name):
-    """PMID -> linked ids of a recorded ELink answer; None for what is none."""
-    body = text(entry)
-    if body.lstrip().startswith("{"):
-        sets = json.loads(body, strict=False).get("linksets")
-        if not sets or any("ERROR" in each or len(each.get("ids", [])) != 1 for each in sets):
-            return None
-        lists = {each["ids"][0]: each.get("linksetdbs", []) for each in sets}
-        return {
-            pmid: [str(link) for each in found if each["linkname"] == name for link in each["links"]]
-            for pmid, found in lists.items()
-        }
-    if "<eLinkResult>" not in body or "<ERROR>" in body:
-        return None
-    sets = [each for each in etree.fromstring(body.encode()).iterfind("LinkSet") if len(each.findall("IdList/Id")) == 1]
-    return {
-        each.findtext("IdList/Id"): [
-            link.text
-            for db in each.iterfind("LinkSetDb")
-            if db.findtext("LinkName") == name
-            for link in db.iterfind("Link/Id")
-        ]
-        for each in sets
-    }
-
-
-@pytest.mark.parametrize("kind", LINKS)
-@pytest.mark.parametrize("entry", of("elink"))
-def test_a_recorded_link(play, ncbi, entry, kind):
-    sets = linked(entry, LINKS[kind]) or {}
-    source = next(iter(sets), "25760099")
-    body = play(entry, "elink").related(source, kind, maxRelatedResults=50)
-    if not whole_answer(body, relate):
-        empty = not [pmid for pmid in sets.get(source, []) if pmid != source]
-        assert empty or len(sets) != 1
-        return
-    others = [pmid for pmid in sets[source] if pmid != source]
-    assert others or body["warnings"]
-    assert (body["totalCount"], [each["pmid"] for each in body["relatedArticles"]]) == (len(others), others[:50])
-
-
-@pytest.mark.parametrize("entry", of("einfo"))
-def test_a_recorded_description_of_a_database(play, entry):
-    live = play(entry, "einfo")
-    body = read(pubmed_stats, {}, live).body
-    if "error" in body:
-        assert body["error"]["code"] in (
-            "NCBI_PARSING_ERROR",
-            "NCBI_API_ERROR",
-            "NCBI_RATE_LIMIT_WARNING",
-            "VALIDATION",
-        )
-        assert not SECRET.search(json.dumps(body))
-        return
-    [reported] = json.loads(text(entry))["einforesult"]["dbinfo"]
-    assert (body["totalRecordCount"], body["menuName"]) == (int(reported["count"]), reported["menuname"])
-    assert len(body["availableSearchFields"]) == len(reported["fieldlist"])
-    assert len(body["availableLinkNames"]) == len(reported["linklist"])
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", body["lastUpdate"])
 
 
 # ---- every failure, whatever asked ----

@@ -132,11 +132,6 @@ def test_filters_say_which_papers_may_be_returned(corpus, filters, pmids):
     assert set(found(corpus, "statins", filters=filters)) == {f"pmid:{pmid}" for pmid in pmids}
 
 
-def test_top_k_limits_and_never_changes_the_order(corpus):
-    everything = found(corpus, "statins")
-    assert found(corpus, "statins", top_k=2) == everything[:2]
-
-
 def test_synonyms_find_what_the_words_do_not():
     corpus = Corpus(article("1", "Myocardial infarction.", "It was severe."), article("2", "Heart of gold.", "A poem."))
     by_words = {hit["doc_id"]: hit["bm25"] for hit in search(corpus, "heart attack", synonyms=False).body["results"]}
@@ -231,11 +226,6 @@ def test_an_answer_has_whole_hits_within_a_length_and_says_what_it_left_out(corp
     assert len(short.text) <= 1500 < len(whole.text)
     assert short.body["status"] == "partial"
     assert f"{len(hits) - len(shown)} more did not fit" in short.body["reasons"][0]
-
-
-def test_one_hit_is_given_however_long_it_is(corpus):
-    body = call(rag_search, {"query": "statins", "max_characters": 1000, "top_k": 1}, corpus).body
-    assert len(body["results"]) == 1
 
 
 def test_a_failed_model_is_an_error_and_never_a_worse_list():

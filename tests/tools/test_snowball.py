@@ -1,10 +1,13 @@
 """snowball, called as every door calls it, over the sample corpus whose papers cite each other in a ring."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from bio_mcp.call import call
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.tools.snowball import snowball_papers
+from tests.support.corpus import Over
 from tests.support.sample_corpus import corpus
 from tests.support.sample_review import QUERY_KEY
 
@@ -47,21 +50,12 @@ def test_only_so_many_are_shown_as_are_asked_for(sample):
     assert (len(body["papers"]), body["left_out"]) == (2, 2)
 
 
-class WithoutSummaries:
-    """The sample, whose PubMed gives no summaries."""
-
-    def __init__(self, backends):
-        self._backends, self.pubmed = backends, self
-
-    def __getattr__(self, name):
-        return getattr(self._backends, name)
-
-    def esummary(self, _pmids, **_):
+def test_papers_without_titles_are_still_found_and_the_answer_is_partial(sample):
+    def esummary(_pmids, **_):
         raise NcbiFailed("away")
 
-
-def test_papers_without_titles_are_still_found_and_the_answer_is_partial(sample):
-    body = ask(WithoutSummaries(sample), pmids=[sample.articles[5].pmid])
+    away = Over(sample, pubmed=SimpleNamespace(esummary=esummary))
+    body = ask(away, pmids=[sample.articles[5].pmid])
     assert (len(body["papers"]), body["status"]) == (2, "partial")
     assert body["papers"][0]["title"] is None
 

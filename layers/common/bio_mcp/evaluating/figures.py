@@ -50,7 +50,6 @@ def interval_of_ratio(numerators: Sequence[float], denominators: Sequence[float]
 
 
 def interval_of_mean(values: Sequence[float]) -> Interval:
-    """The 95 % interval of the mean of values, such as differences question by question."""
     import numpy as np
 
     return _tails(np.array(values, float)[_picks(len(values))].mean(axis=1))
@@ -425,7 +424,6 @@ def _named(name: str) -> tuple[Metric, ...]:
 
 
 def figures(metrics: Sequence[Metric], outcomes: Sequence[Outcome]) -> tuple[Result, ...]:
-    """The figures that these outcomes have anything to say on."""
     results = (metric.result(outcomes) for metric in metrics)
     return tuple(each for each in results if each)
 

@@ -59,7 +59,6 @@ class EvaluationSet:
 
 
 def version_of(content: bytes) -> str:
-    """The version of a set that is read from this file."""
     return sha256(content).hexdigest()[:12]
 
 

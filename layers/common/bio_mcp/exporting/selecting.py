@@ -38,7 +38,6 @@ class Record:
 
     @property
     def subjects(self) -> list[str]:
-        """MeSH headings, then the authors' keywords, each once."""
         return list(dict.fromkeys([*self.headings, *self.article.keywords]))
 
 

@@ -137,7 +137,6 @@ def _in_word(character: str) -> str:
 
 
 def names_of(node: Node) -> Iterator[str]:
-    """Yield every name and synonym of `node` as it is written, once."""
     yield from dict.fromkeys((*node.names.values(), *node.synonyms))
 
 
@@ -224,7 +223,6 @@ def document_source(project_id: str, doc_id: str) -> str:
 
 
 def without_documents(sources: Iterable[str]) -> tuple[str, ...]:
-    """The sources that are not documents of projects."""
     return tuple(each for each in sources if not each.startswith(_DOCUMENT))
 
 

@@ -125,7 +125,6 @@ class _Walker:
                 yield (*path, Visit(node, edge))
 
     def _fetch(self, node_ids: Sequence[str], done: int) -> None:
-        """Read the edges at these nodes, and the nodes at their other ends."""
         wanted = [each for each in dict.fromkeys(node_ids) if (each, done) not in self._edges]
         if not wanted:
             return

@@ -75,7 +75,6 @@ class Linear:
 
     @property
     def width(self) -> int:
-        """Numbers in a weight vector."""
         return self._rows.width + int(self._vectors.shape[1])
 
     def times(self, weights: Floats) -> Floats:

@@ -60,7 +60,6 @@ class Review:
         return [each for each in self.records if each.record_id in passed]
 
     def stopping(self, stage: Stage) -> "Stopping":
-        """How many papers the stage may still miss."""
         from bio_mcp.screening.ranking import estimate  # loads numpy, which a label does not need
 
         settled = self.settled(stage)
@@ -185,7 +184,6 @@ def store_search(review: str, origin: Origin, record_ids: Iterable[str], backend
 
 
 def record_of(article: Article) -> ReviewRecord:
-    """What of an article is screened."""
     abstract = " ".join(f"{each.label}: {each.text}" if each.label else each.text for each in article.abstract)
     date = article.publication_date or article.electronic_date
     title = (article.title or "")[:LONGEST_TITLE]

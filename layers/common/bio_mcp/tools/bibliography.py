@@ -118,7 +118,6 @@ def _answer(report: Report, start: int) -> CheckedBibliography:
 
 
 def _shown(row: dict[str, Any], position: int) -> CheckedReference:
-    """A row without what it does not have."""
     retraction = row["retraction"] if row["retraction"] not in ("clear", "unknown") else None
     texts = {name: row[name][:SHOWN] for name in ("reference", "title") if row[name]}
     differs = [{name: text[:SHOWN] for name, text in each.items()} for each in row["differs"]]

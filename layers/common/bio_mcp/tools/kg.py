@@ -150,7 +150,6 @@ def _path_node(visit: Visit, retracted: Container[str]) -> PathNode:
 
 
 def direction(edge: Edge, *, backwards: bool) -> str:
-    """The edge's name as a pattern has it."""
     return f"^{edge.type.value}" if backwards else edge.type.value
 
 
@@ -160,7 +159,6 @@ def pmids_of(edge: Edge) -> list[str]:
 
 
 def herb_of(node: Node, found: list[Relation], left_out: int, warnings: list[str]) -> Herb:
-    """The herb as the contract has it, with its other relations."""
     answer = Herb(
         id=node.node_id,
         names=Names(**{language: node.names.get(language) for language in ("th", "en", "la")}),
@@ -288,7 +286,6 @@ def _phrase(finding: Finding) -> str:
 
 
 def entity_of(checked: Checked) -> CheckedEntity:
-    """How an entity was looked up."""
     node = checked.node
     return CheckedEntity.of(
         checked,
@@ -300,7 +297,6 @@ def entity_of(checked: Checked) -> CheckedEntity:
 
 
 def warnings_of(checked: Checked) -> list[str]:
-    """What a reader of the answer must know of an entity."""
     if named := [each.node_id for each in checked.candidates if each.type == checked.type]:
         return [f"{checked.asked!r} may be {' or '.join(named)}: give the id; nothing was looked up for it"]
     if checked.status is Status.UNKNOWN:

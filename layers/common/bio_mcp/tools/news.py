@@ -119,7 +119,6 @@ def _position(since: str | None, backends: Backends) -> str:
 
 
 def news_of(item: NewsItem) -> News:
-    """The item as an answer has it."""
     entry, about = item.entry, item.article
     known: dict[str, Any] = _described(about) if about else {}
     if entry.kind is ChangeKind.CHANGED:

@@ -179,7 +179,6 @@ def further(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def full_text(chunk: ProjectChunk) -> str:
-    """The whole text of a chunk: that which a client sent as such, or the chunk's."""
     given = [chunk.metadata.get(name) for name in ("fulltext", "chunk_text")]
     return next((each for each in given if isinstance(each, str) and each.strip()), chunk.text)
 

@@ -280,7 +280,6 @@ def list_projects(request: Projects, backends: Backends) -> ProjectList:
 
 
 def _models(project: Project) -> dict[str, Any]:
-    """The fields that name what a project is searched by."""
     sparse = SPARSE_MODEL if project.hybrid_enabled else None
     return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
 

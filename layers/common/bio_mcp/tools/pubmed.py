@@ -54,7 +54,6 @@ class RelatedArticle(Response):
 
 
 def brief(summary: DocSummary) -> BriefSummary:
-    """Summarise a hit in a line."""
     return BriefSummary.of(
         summary,
         authors=first_authors(summary.authors),
@@ -433,7 +432,6 @@ def _operational(contact: ConnectionStatus) -> OperationalStatus:
 
 
 def statistics(database: EntrezDatabase) -> PubmedStatistics:
-    """Translate EInfo's description of PubMed to the contract."""
     return PubmedStatistics(
         databaseName="PubMed" if database.name == "pubmed" else database.name,
         menuName=database.menu_name,

@@ -292,7 +292,6 @@ def check_notices(request: NoticesQuestion, backends: Backends, context: Context
 
 
 def noted_answer(project: str, noted: Noted) -> NoticesAnswer:
-    """What was noted about a project."""
     works = [
         NotedWork.of(
             each.document.work,

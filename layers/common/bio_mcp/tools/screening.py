@@ -278,7 +278,6 @@ def _shown(request: Screen, review: Review, backends: Backends) -> dict[str, Any
 
 
 def _ranking(request: Screen, review: Review, backends: Backends) -> "tuple[Ranking, int, list[str]]":
-    """The first undecided papers of the stage, how many there are in all, and warnings."""
     from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
 
     at_stage = review.settled(request.stage)
@@ -344,7 +343,6 @@ def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
-    """What was added, one for each of the ways that were asked for."""
     done = []
     if request.pmids:
         given = Origin("chosen by hand", None, len(request.pmids), "other")
