@@ -1,6 +1,6 @@
 """A declaration, and everything that is read off it."""
 
-import json
+import re
 from types import ModuleType
 
 import pytest
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bio_mcp.call import read
 from bio_mcp.ports import Backends
-from bio_mcp.tool import Context, Request, Response, by_any_name, resource, resources_in, tool, tools_in
+from bio_mcp.tool import Context, Request, Response, resource, tool, tools_in
 from tests.doors import sample
 from tests.doors.sample import AUDITED, PLAIN
 
@@ -74,7 +74,7 @@ def test_the_output_schema_is_in_the_contracts_words():
     assert schema["properties"]["best"] == {"anyOf": [{"$ref": "#/$defs/Inner"}, {"type": "null"}]}
     assert schema["properties"]["note"] == {"type": ["string", "null"], "pattern": "^x"}
     assert schema["$defs"]["Inner"]["properties"]["value"] == {"type": ["number", "null"]}
-    assert "title" not in str(schema)
+    assert not {"title", "default"} & set(re.findall(r"\w+", str(schema)))
 
 
 def test_the_schema_of_an_audited_tool_has_the_record():
@@ -129,10 +129,6 @@ def test_a_tool_that_a_module_only_imports_is_not_its_own():
     assert tools_in(module(declared, make("mine"))).keys() == {"mine"}
 
 
-def test_a_tool_is_found_by_every_name():
-    assert by_any_name([sample.echo])["sample_echo"] is sample.echo
-
-
 @pytest.mark.parametrize(
     ("uri", "parameters"),
     [
@@ -145,6 +141,7 @@ def test_a_tool_is_found_by_every_name():
         ("sample://paper/7#x", None),
         ("sample://paper/%37", None),
         ("sample://paper/..", None),
+        ("sample://paper/%2e%2e", None),
         ("sample://paper/.7", None),
         ("sample://paper/7\n", None),
         ("sample://paper/7\x00", None),
@@ -168,11 +165,6 @@ def test_a_dot_of_a_template_is_a_dot():
     assert dotted.match("s://aXb/1") is None
 
 
-def test_resources_are_found_by_their_template():
-    assert list(resources_in(sample)) == ["sample://paper/{pmid}", "sample://info"]
-    assert sample.info.parameters == ()
-
-
 def test_a_resource_is_given_the_time_it_has_when_it_asks_for_it():
     @resource("s://timed/{x}", name="timed", family=PLAIN, scope="read", timeout=7, blob=True)
     def timed(backends: Backends, context: Context, x: str) -> Answered:
@@ -184,7 +176,3 @@ def test_a_resource_is_given_the_time_it_has_when_it_asks_for_it():
     assert 0 < left <= 7
     assert (timed.wants_context, timed.blob) == (True, True)
     assert (sample.paper.wants_context, sample.paper.blob) == (False, False)
-
-
-def test_an_answers_schema_has_no_defaults():
-    assert "default" not in json.dumps(declared.output_schema)

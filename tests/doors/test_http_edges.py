@@ -198,18 +198,6 @@ def test_odd_characters_come_back_as_a_reader_sees_them_or_are_refused(url, vers
         assert answer.json()["result"]["structuredContent"]["texts"] == [seen]
 
 
-def test_a_body_that_is_not_declared_as_json_is_refused(url):
-    answer = request("POST", url, content=b"{}", headers={"accept": ACCEPT, "content-type": "text/plain"})
-    assert answer.status_code == 400
-
-
-def test_an_unknown_revision_is_answered_with_the_known_ones(url):
-    meta = {"io.modelcontextprotocol/protocolVersion": "2031-01-01", "io.modelcontextprotocol/clientCapabilities": {}}
-    answer = post(url, "tools/list", {"_meta": meta}, "2031-01-01", **{"mcp-method": "tools/list"})
-    assert answer.status_code == 400
-    assert MODERN in json.dumps(answer.json())
-
-
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
 @pytest.mark.parametrize("method", ["subscriptions/listen", "resources/subscribe", "logging/list", "tasks/list"])
 def test_what_is_not_offered_is_not_found_and_does_not_hang(url, version, method):
@@ -222,20 +210,9 @@ def test_what_is_not_offered_is_not_found_and_does_not_hang(url, version, method
     [
         "sample://paper/",
         "sample://paper/../../etc/passwd",
-        "sample://paper/..%2f..%2fetc%2fpasswd",
         "sample://paper/%2e%2e",
-        "sample://paper/1%00",
         "sample://paper/1\x00",
-        "sample://paper/1/",
-        "sample://paper/1?x=1",
-        "sample://paper/1#f",
-        "sample://paper/1\n",
-        "sample://paper/１",
-        "SAMPLE://paper/1",
-        "Sample://paper/1",
         "file:///etc/passwd",
-        "http://127.0.0.1/",
-        "//paper/1",
         "",
         "x" * 5_000,
     ],
@@ -292,22 +269,3 @@ def hang_up(url, version, meta):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     with pytest.raises(httpx.ReadTimeout), httpx.Client(timeout=0.5) as client:
         client.post(url, json=body, headers=sent)
-
-
-@pytest.mark.parametrize("base", ["uvicorn"], indirect=True)
-def test_a_slow_call_does_not_hold_up_another(url):
-    Stranded.begun.clear()
-    caller = threading.Thread(target=hang_up, args=(url, MODERN, {}))
-    caller.start()
-    assert Stranded.begun.wait(10)
-    assert post(url, "tools/list").status_code == 200
-    caller.join()
-
-
-@pytest.mark.parametrize(
-    "odd", [{}, {"method": "ping", "id": 1}, {"jsonrpc": "1.0", "method": "ping"}, {"jsonrpc": "2.0"}]
-)
-def test_an_object_that_is_no_message_is_refused_in_a_sentence(url, odd):
-    answer = httpx.post(url, json=odd, headers={"accept": "application/json"})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
-    assert answer.json()["error"]["message"].startswith("a message of JSON-RPC has")

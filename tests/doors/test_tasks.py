@@ -179,11 +179,6 @@ def test_older_revisions_have_no_such_tasks(served):
     assert answer["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("method", ["tasks/result", "tasks/list"])
-def test_methods_that_the_extension_dropped_are_not_there(served, method):
-    assert asked(served, method, taskId="x")["error"]["code"] == -32601
-
-
 def test_the_extension_is_offered_by_servers_with_jobs_alone(served):
     assert asked(served, "server/discover")["result"]["capabilities"]["extensions"][EXTENSION] == {}
     with running(mcp_http.serving(mcp_server.server([], [], served))) as base:

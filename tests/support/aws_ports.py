@@ -48,37 +48,33 @@ def one_at_a_time(made):
     return made
 
 
+TABLED = {
+    "documents": lambda own, table: DynamoDocuments(own.dynamodb, table, lambda: own.blobs, clock=own.clock),
+    "checkpoints": lambda own, table: DynamoCheckpoints(own.dynamodb, table),
+    "news": lambda own, table: DynamoNews(own.dynamodb, table, clock=own.clock),
+    "jobs": lambda own, table: DynamoJobs(own.dynamodb, table, lambda: own.blobs),
+    "leases": lambda own, table: DynamoLeases(own.dynamodb, table, clock=own.clock),
+    "audit": lambda own, table: DynamoAudit(own.dynamodb, table),
+    "projects": lambda own, table: DynamoProjects(own.dynamodb, table),
+    "project_documents": lambda own, table: DynamoProjectDocuments(own.dynamodb, table, lambda: own.blobs),
+    "answers": lambda own, table: DynamoAnswers(own.dynamodb, table),
+    "screenings": lambda own, table: DynamoScreenings(own.dynamodb, table, lambda: own.blobs),
+    "calls": lambda own, table: DynamoCalls(own.dynamodb, table, lambda: own.blobs, 30, clock=own.clock),
+    "authorizations": lambda own, table: DynamoAuthorizations(own.dynamodb, table, clock=own.clock),
+    "budgets": lambda own, table: DynamoBudgets(own.dynamodb, table, clock=own.clock),
+    "graph": lambda own, table: DynamoGraph(own.dynamodb, table),
+    "cache": lambda own, table: DynamoCache(own.dynamodb, table, own.clock),
+}
+"""Ports over one table, named after the port."""
+
+
 class AwsPorts:
     """Each port is made on first use, over a table of its own from the template; `prefix` keeps users apart.
 
     The environment must hold `NOBODY`.
     """
 
-    gives = frozenset(
-        {
-            "announcements",
-            "answers",
-            "audit",
-            "authorizations",
-            "blobs",
-            "budgets",
-            "cache",
-            "calls",
-            "checkpoints",
-            "continuations",
-            "documents",
-            "graph",
-            "jobs",
-            "leases",
-            "news",
-            "old_versions",
-            "pacers",
-            "project_documents",
-            "projects",
-            "resolve",
-            "screenings",
-        }
-    )
+    gives = frozenset({*TABLED, "announcements", "blobs", "continuations", "old_versions", "pacers", "resolve"})
     many = 450  # PMIDs that are looked up at once in a test
     page = 100  # nodes of the graph that are read at once
 
@@ -95,70 +91,16 @@ class AwsPorts:
     def table(self, name):
         return make_table(self.dynamodb, name, self.prefix)
 
-    @cached_property
-    def documents(self):
-        table = self.table("DocumentsTable")
-        return DynamoDocuments(self.dynamodb, table, lambda: self.blobs, clock=self.clock)
+    def __getattr__(self, name):
+        if name not in TABLED:
+            raise AttributeError(name)
+        made = TABLED[name](self, self.table(f"{name.title().replace('_', '')}Table"))
+        self.__dict__[name] = made
+        return made
 
     @property
     def resolve(self):
         return self.documents.resolve
-
-    @cached_property
-    def checkpoints(self):
-        return DynamoCheckpoints(self.dynamodb, self.table("CheckpointsTable"))
-
-    @cached_property
-    def news(self):
-        return DynamoNews(self.dynamodb, self.table("NewsTable"), clock=self.clock)
-
-    @cached_property
-    def jobs(self):
-        return DynamoJobs(self.dynamodb, self.table("JobsTable"), lambda: self.blobs)
-
-    @cached_property
-    def leases(self):
-        return DynamoLeases(self.dynamodb, self.table("LeasesTable"), clock=self.clock)
-
-    @cached_property
-    def audit(self):
-        return DynamoAudit(self.dynamodb, self.table("AuditTable"))
-
-    @cached_property
-    def projects(self):
-        return DynamoProjects(self.dynamodb, self.table("ProjectsTable"))
-
-    @cached_property
-    def project_documents(self):
-        return DynamoProjectDocuments(self.dynamodb, self.table("ProjectDocumentsTable"), lambda: self.blobs)
-
-    @cached_property
-    def answers(self):
-        return DynamoAnswers(self.dynamodb, self.table("AnswersTable"))
-
-    @cached_property
-    def screenings(self):
-        return DynamoScreenings(self.dynamodb, self.table("ScreeningsTable"), lambda: self.blobs)
-
-    @cached_property
-    def calls(self):
-        return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, 30, clock=self.clock)
-
-    @cached_property
-    def authorizations(self):
-        return DynamoAuthorizations(self.dynamodb, self.table("AuthorizationsTable"), clock=self.clock)
-
-    @cached_property
-    def budgets(self):
-        return DynamoBudgets(self.dynamodb, self.table("BudgetsTable"), clock=self.clock)
-
-    @cached_property
-    def graph(self):
-        return DynamoGraph(self.dynamodb, self.table("GraphTable"))
-
-    @cached_property
-    def cache(self):
-        return DynamoCache(self.dynamodb, self.table("CacheTable"), self.clock)
 
     @cached_property
     def pace_table(self):

@@ -148,10 +148,6 @@ def test_a_token_that_is_not_good_does_not_pass_for_none(public_url):
     assert post(public_url, "tools/call", READS, authorization=f"Bearer {hs256()}").status_code == 401
 
 
-def test_reading_takes_a_token_unless_it_is_public(url):
-    assert post(url, "tools/call", READS).status_code == 401
-
-
 def test_an_address_that_reads_too_often_is_told_when_to_come_again():
     settings = Settings(auth_secret=SECRET, public_read="on", calls_per_minute=2)
     with running(sample_app(access=access(settings), public=True)) as base:

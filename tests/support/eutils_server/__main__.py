@@ -23,7 +23,7 @@ def main() -> None:
     options = _options()
     files = options.files or ([] if options.empty else DEMO)
     catalogue = Catalogue(files, options.today)
-    rules = Rules(options.rate, options.key_rate, options.strict, options.invalid_key)
+    rules = Rules(options.rate)
     try:
         server = Server(Ncbi(catalogue), rules, options.host, options.port)
     except OSError as error:
@@ -51,9 +51,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8010, help="0 takes a free one")
     parser.add_argument("--rate", type=int, help="requests per second without key; no limit if absent")
-    parser.add_argument("--key-rate", type=int, default=10, help="requests per second with key, if --rate is given")
-    parser.add_argument("--strict", action="store_true", help="demand tool and email")
-    parser.add_argument("--invalid-key", action="append", default=[], help="an api_key to refuse; may be repeated")
     parser.add_argument("--today", help="the day it is, YYYY/MM/DD; the real one if absent")
     return parser.parse_args()
 

@@ -34,14 +34,10 @@ class Answer:
 
 
 class Params:
-    """Query and form parameters; unknown ones are ignored, as NCBI does. `id` may be repeated.
+    """Query and form parameters; unknown ones are ignored, as NCBI does. `id` may be repeated."""
 
-    `repeats` is set by a fault script: the first record or PMID of the answer then comes twice.
-    """
-
-    def __init__(self, pairs: list[tuple[str, str]], repeats: bool = False) -> None:
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self.pairs = pairs
-        self.repeats = repeats
 
     def get(self, name: str, default: str = "") -> str:
         return next((value for key, value in self.pairs if key == name), default)

@@ -127,24 +127,13 @@ def running(
     files: Sequence[Path] = (),
     *,
     rate: int | None = None,
-    strict: bool = False,
     today: str | None = None,
     host: str = "127.0.0.1",
 ) -> Iterator[Running]:
     """A server over these files (none: an empty NCBI) on a free port, ready when the block begins, gone after it."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.support.eutils_server",
-        "--host",
-        host,
-        "--port",
-        "0",
-        "--empty",
-        "--attached",
-    ]
+    module = "tests.support.eutils_server"
+    command = [sys.executable, "-m", module, "--host", host, "--port", "0", "--empty", "--attached"]
     command += ["--rate", str(rate)] if rate is not None else []
-    command += ["--strict"] if strict else []
     command += ["--today", today] if today else []
     command += [str(Path(file).resolve()) for file in files]
     pipe = subprocess.PIPE

@@ -14,8 +14,7 @@ class Fault:
     Match: `endpoint` (`efetch`), `pmid` (in the request's ids), `term` (part of its term); all given must hold.
     Action, one of: `recorded` (a recorded body by file name, with its status unless `status` is given) · `status` with
     `body` · `cut` the good body after so many bytes, `ending` clean (valid HTTP), short (Content-Length promises more)
-    or reset · `stall` for so many seconds after `at` bytes · `drop` the connection unanswered · `repeat` the first
-    record or PMID.
+    or reset · `stall` for so many seconds after `at` bytes · `drop` the connection unanswered.
     """
 
     endpoint: str = ""
@@ -33,7 +32,6 @@ class Fault:
     stall: float = 0.0
     at: int = 0
     drop: bool = False
-    repeat: bool = False
     seen: int = 0
 
     def matches(self, endpoint: str, params: Params) -> bool:

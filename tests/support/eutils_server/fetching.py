@@ -28,8 +28,6 @@ def efetch(ncbi: Ncbi, params: Params) -> Answer:
         return error("eFetchResult", "Supplied id parameter is empty.", params)
     held = [pmid for pmid in shuffled(pmids) if pmid not in ncbi.catalogue.withheld]
     found = [record for pmid in held if (record := ncbi.catalogue.get(pmid))]
-    if params.repeats:
-        found += found[:1]
     if params.get("rettype") == "medline":
         return as_text("\n".join(medline(record) for record in found))
     return Answer(SET_HEAD + b"\n".join(record.xml for record in found) + b"\n</PubmedArticleSet>")

@@ -78,8 +78,6 @@ def relevance(record: Record, words: list[str]) -> int:
 def _page(ncbi: Ncbi, params: Params, search: Search, translation: str, ordered: list[int], retstart: int) -> Answer:
     retmax = params.number("retmax", 20)
     page = ordered[retstart : min(retstart + retmax, CAP)]
-    if params.repeats:
-        page += page[:1]
     content = {"count": str(len(ordered)), "retmax": str(len(page)), "retstart": str(retstart)}
     if params.get("usehistory").lower() == "y":
         webenv, key = ncbi.history.keep(ordered, params.get("WebEnv"))

@@ -117,7 +117,6 @@ class Handler(BaseHTTPRequestHandler):
         endpoint = "idconv" if url.path == CONVERTER else endpoint
         entry = self.ncbi_server.log.open(self.command, endpoint, params, self.headers.get("User-Agent", ""))
         fault = self.ncbi_server.faults.for_request(endpoint, params)
-        params.repeats = bool(fault and fault.repeat)
         answer, headers = self._answer(url.path, endpoint, params, fault)
         entry |= {"status": None if fault and fault.drop else answer.status, "bytes": len(answer.body)}
         self._deliver(answer, headers, fault)
@@ -139,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         return utility(server.ncbi, params), headers
 
     def _deliver(self, answer: Answer, headers: dict[str, str], fault: Fault | None) -> None:
-        if fault is None or fault.repeat:
+        if fault is None:
             self._send(answer, headers)
         elif fault.drop:
             self._hang_up()

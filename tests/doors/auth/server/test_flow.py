@@ -60,12 +60,6 @@ def test_nobody_allows_more_than_they_may_themselves(team, client, ann):
     assert client.exchange(parameters(answer)["code"]).json()["scope"] == "read live"
 
 
-def test_nobody_allows_more_than_was_asked_for(team, client):
-    operator = team.person(Caller("op"))
-    answer = client.answer(operator, scopes=["read", "admin"], scope="read")
-    assert client.exchange(parameters(answer)["code"]).json()["scope"] == "read"
-
-
 @pytest.mark.parametrize("scope", [None, "", "openid offline_access"])
 def test_a_client_that_names_no_scope_of_ours_leaves_it_to_the_person(client, ann, scope):
     assert client.exchange(client.code(ann, scope=scope)).json()["scope"] == "read live"
@@ -84,13 +78,6 @@ def test_the_log_says_who_signed_in_and_who_allowed_whom_what(team, client, capl
     client.answer(browser)
     lines = [(each.subject, each.getMessage()) for each in caplog.records if hasattr(each, "subject")]
     assert lines == [("ann", "signed in"), ("ann", "allowed Claude: read live")]
-
-
-def test_no_program_is_an_operator_unless_somebody_says_so(team, client):
-    operator = team.person(Caller("op"))
-    page = operator.get(operator.get(client.request(scope="read admin")).headers["location"]).text
-    assert 'value="read" checked' in page
-    assert 'value="admin">' in page
 
 
 def test_a_refusal_is_reported_to_the_client(client, ann, store):
