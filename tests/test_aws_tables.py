@@ -5,17 +5,8 @@ import pytest
 from tests.support.aws_tables import TABLE, properties, template
 
 TABLES = properties(TABLE)
-EXPIRING = {
-    "AnswersTable",
-    "AuthorizationsTable",
-    "BudgetsTable",
-    "CacheTable",
-    "CallsTable",
-    "JobsTable",
-    "LeasesTable",
-}
+EXPIRING = {f"{each}Table" for each in "Answers Authorizations Budgets Cache Calls Jobs Leases".split()}
 FOR_A_WHILE = ("BudgetsTable", "CacheTable")
-KEPT = set(TABLES) - set(FOR_A_WHILE)
 
 
 def test_there_is_one_table_for_each_port():
@@ -25,26 +16,19 @@ def test_there_is_one_table_for_each_port():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_paid_by_request_and_encrypted(name):
+def test_a_table_is_paid_by_request_and_encrypted_and_forgets_only_what_expires(name):
     assert TABLES[name]["BillingMode"] == "PAY_PER_REQUEST"
     assert TABLES[name]["SSESpecification"] == {"SSEEnabled": True}
-
-
-@pytest.mark.parametrize("name", sorted(KEPT))
-def test_a_table_is_recoverable_and_protected(name):
-    table = TABLES[name]
-    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["DeletionProtectionEnabled"] is True
-    resource = template()["Resources"][name]
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
-
-
-@pytest.mark.parametrize("name", FOR_A_WHILE)
-def test_what_is_only_kept_for_a_while_goes_with_the_stack(name):
-    resource = template()["Resources"][name]
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Delete", "Delete")
+    assert ("TimeToLiveSpecification" in TABLES[name]) == (name in EXPIRING)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_only_what_expires_is_forgotten(name):
-    assert ("TimeToLiveSpecification" in TABLES[name]) == (name in EXPIRING)
+def test_a_table_is_recoverable_and_protected_unless_it_is_kept_for_a_while_alone(name):
+    table, resource = TABLES[name], template()["Resources"][name]
+    policies = resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
+    if name in FOR_A_WHILE:
+        assert policies == ("Delete", "Delete")
+    else:
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert table["DeletionProtectionEnabled"] is True
+        assert policies == ("RetainExceptOnCreate", "Retain")

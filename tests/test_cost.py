@@ -14,7 +14,6 @@ from scripts.cost import (
     INSTANCES,
     MOST,
     PUBMED,
-    SIZES,
     SLICE_S,
     Line,
     Prices,
@@ -38,10 +37,6 @@ def test_a_line_shows_what_it_multiplies():
     assert line.dollars == pytest.approx(243.75)
 
 
-def test_a_small_quantity_has_two_digits_after_the_point():
-    assert Line("files", 1.19, "GB", 0.023).arithmetic == "1.19 GB × 0.023"
-
-
 def test_loading_costs_what_its_seconds_cost():
     rates = Rates(embedded=10, imported=float("inf"), waiting=0, loader_gb=2)
     load = first_load(MILLION, rates, replace(Prices(), lambda_gb_s=1.0))
@@ -53,13 +48,6 @@ def test_a_slow_index_is_what_a_load_waits_for():
     slow = first_load(MILLION, Rates(indexed=1), Prices())
     assert slow.hours == slow.indexing_hours > slow.embedding_hours
     assert slow.compute > first_load(MILLION, Rates(), Prices()).compute  # while they wait they are paid for
-
-
-def test_twice_the_rate_is_half_the_functions():
-    once, twice = (
-        first_load(MILLION, Rates(embedded=rate, imported=float("inf"), indexed=1e9), Prices()) for rate in (10, 20)
-    )
-    assert once.compute == pytest.approx(2 * twice.compute)
 
 
 def test_loading_all_of_pubmed_takes_less_than_150_dollars_of_compute():
@@ -155,12 +143,7 @@ def test_an_index_in_s3_is_given_the_room_that_its_papers_take():
     assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (3000, 9000)
 
 
-def test_a_column_of_the_page_is_named_by_its_index():
-    assert len({(each.records, each.index) for each in SIZES}) == len(SIZES)
-
-
 def metrics_under_alarm(monitoring, tier):
-    """How many metrics the alarms of a stack with one corpus and no bulk loads read."""
     chosen = {"Monitoring": monitoring, "IndexTier": tier, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]"}
     given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()} | chosen
     given |= {"NcbiAdminEmail": "a@example.org"}
@@ -217,18 +200,19 @@ def test_json_has_every_line_and_the_day_of_the_prices():
     assert sum(line["dollars"] for line in found["month"]["lines"]) == pytest.approx(found["month"]["dollars"])
 
 
-def test_another_rate_takes_the_place_of_the_measured_one():
+def test_rates_index_and_monitoring_are_chosen():
     slow, fast = (
         json.loads(run("--records", "1000000", "--papers-per-second", rate, "--json").stdout)["estimates"][0]
         for rate in ("0.5", "5")
     )
     assert slow["load"]["compute_dollars"] > 9 * fast["load"]["compute_dollars"]
-
-
-def test_an_index_is_chosen():
-    ran = run("--records", "20000", "--index", "s3")
-    assert "index in S3" in ran.stdout
-    assert "search domain" in run("--records", "20000", "--vectors", "paper").stdout
+    domain = run("--records", "20000", "--vectors", "paper").stdout
+    assert "search domain" in domain
+    assert "SnapStart's" in domain
+    few = run("--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").stdout
+    assert "index in S3" in few
+    assert "0 dashboards" in few
+    assert "SnapStart's" not in few
 
 
 @pytest.mark.parametrize("written", ["1e6", "1,000,000", "1000000"])
@@ -247,13 +231,6 @@ def test_more_papers_than_an_index_in_s3_can_hold_are_refused():
     ran = run("--records", "1000000", "--index", "s3")
     assert ran.exit_code == 2
     assert "250,000 papers at most" in ran.stderr
-
-
-def test_what_watches_the_stack_is_chosen():
-    out = run("--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").stdout
-    assert "0 dashboards" in out
-    assert "SnapStart's" not in out
-    assert "SnapStart's" in run("--records", "20000").stdout
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.tool import Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from bio_mcp.wiring.aws import Aws
-from scripts.port_grants import GRANTS, VARIABLES, given_for
+from scripts.port_grants import GRANTS, VARIABLES
 from tests.support.aws_ports import NOBODY
 from tests.support.examples import EXAMPLES, example_of
 from tests.support.touched_ports import PORTS, reached, run, small_corpus, touched_by, ungranted, used
@@ -56,26 +56,16 @@ def test_a_tool_that_touches_what_its_function_was_not_given_is_reported_by_a_se
     assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}/*" in sentence
 
 
-def test_a_tool_whose_example_fails_is_reported(corpus):
-    with pytest.raises(AssertionError, match=r"the example of rag\.get fails: .*not in the corpus"):
-        touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus)
-
-
 INDEX = {"passages": "indexes"}  # which are asked for them at each use
 
 
 class Without:
-    """Backends whose methods `broken` fail."""
-
     def __init__(self, backends, broken):
         self._backends, self._broken = backends, broken
 
     def __getattr__(self, name):
-        found = self._of(name)
+        found = getattr(self._backends, name)
         return _Without(name, found, self._broken) if name in PORTS and found is not None else found
-
-    def _of(self, name):
-        return getattr(self._backends, name)
 
 
 class _Without:
@@ -110,13 +100,6 @@ def test_every_port_that_a_tool_may_touch_has_a_row():
     assert {each.partition(".")[0] for each in GRANTS} == set(VARIABLES)
     doors = {"authorizations", "budgets", "load_files", "pubmed_files"}
     assert set(VARIABLES) == (PORTS | doors) - {"reranker"}  # the stack has no parameter for it
-
-
-def test_a_method_without_a_row_is_reported_by_a_sentence():
-    with pytest.raises(LookupError, match=r"what documents\.rename takes on AWS: add it to GRANTS"):
-        given_for(["documents.rename"])
-    with pytest.raises(LookupError, match=r"weather\.now"):
-        given_for(["weather.now"])
 
 
 @pytest.mark.parametrize("port", VARIABLES)

@@ -3,14 +3,12 @@
 import sys
 
 import pytest
-import yaml
 
 from bio_mcp import tools
 from bio_mcp.catalog import LISTED, MODULES, TOOLS, modules_of_tools
 from scripts.docs import ROOT
 from scripts.port_grants import INDEX, MODEL, MODEL_BEHIND, PROFILE, Given, given_for
 from scripts.template.__main__ import files, filled, main, rendered
-from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
 from tests.support.aws_tables import read
 from tests.support.aws_template import SERVING, allowed_by, documents_of, text
@@ -56,7 +54,6 @@ NOTES = Function("my_notes", (TOOLS["rag.get"],), given_for(["documents.get", "p
 
 @pytest.fixture(scope="module")
 def grown(given):
-    """The resources and outputs of a template with one more function."""
     made = read(rendered(TEMPLATE, [NOTES, *given]))
     return made["Resources"], made["Outputs"]
 
@@ -71,15 +68,11 @@ def test_a_new_function_may_do_what_its_tools_need_and_the_index_lets_it_in(grow
     may = allowed_by(documents_of(resources["MyNotesRole"]["Properties"]))
     logs = {(f"logs:{each}", "MyNotesLogs.Arn") for each in ("CreateLogStream", "PutLogEvents")}
     assert may == NOTES.grants | logs
+    assert set(resources["MyNotesFunction"]["Properties"]["Environment"]["Variables"]) == NOTES.ports.variables
     assert {path for action, path in may if action == "es:ESHttpGet"} == set(INDEX)
     [first, *_] = resources["SearchDomain"]["Properties"]["AccessPolicies"]["Statement"]
     assert (first["Principal"], first["Action"]) == ({"AWS": {"Fn::GetAtt": "MyNotesRole.Arn"}}, "es:ESHttpGet")
     assert outputs["MyNotesRoleArn"]["Value"] == {"Fn::GetAtt": "MyNotesRole.Arn"}
-
-
-def test_a_new_function_has_the_variables_of_its_stores(grown):
-    reported = grown[0]["MyNotesFunction"]["Properties"]["Environment"]["Variables"]
-    assert set(reported) == NOTES.ports.variables
 
 
 def test_the_endpoint_calls_a_new_function_and_the_dashboard_shows_it(grown):
@@ -106,7 +99,6 @@ READER = Function(
 
 @pytest.fixture(scope="module")
 def either(given):
-    """The resources of a template with a function that may be an image."""
     return read(rendered(TEMPLATE, [READER, *given]))["Resources"]
 
 
@@ -117,6 +109,10 @@ def test_an_image_takes_the_place_of_a_functions_code_where_there_is_one(either)
     for name in ("Description", "Role", "Timeout", "MemorySize"):
         assert image["Properties"][name] == code["Properties"][name]
     assert image["Properties"]["FunctionName"] != code["Properties"]["FunctionName"]  # for a while there are both
+    fed, [work] = either["ReaderImageFunctionWork"], code["Properties"]["Events"].values()
+    assert fed["Condition"] == "WithReaderImageUri"
+    assert fed["Properties"]["FunctionName"] == {"Ref": "ReaderImageFunction"}
+    assert fed["Properties"]["EventSourceArn"] == work["Properties"]["Queue"]
 
 
 def test_an_image_has_what_the_template_gives_to_every_function(either):
@@ -127,13 +123,6 @@ def test_an_image_has_what_the_template_gives_to_every_function(either):
     assert image["LoggingConfig"] == everyones["LoggingConfig"] | code["LoggingConfig"]
     assert image["Architectures"] == everyones["Architectures"]
     assert image["TracingConfig"] == {"Mode": everyones["Tracing"]}
-
-
-def test_an_image_is_fed_from_the_same_queue(either):
-    fed, [work] = either["ReaderImageFunctionWork"], either["ReaderFunction"]["Properties"]["Events"].values()
-    assert fed["Condition"] == "WithReaderImageUri"
-    assert fed["Properties"]["FunctionName"] == {"Ref": "ReaderImageFunction"}
-    assert fed["Properties"]["EventSourceArn"] == work["Properties"]["Queue"]
 
 
 def test_a_function_sends_its_continuations_to_its_own_queue(either):
@@ -186,30 +175,18 @@ def test_a_key_that_nothing_reads_is_named(tmp_path):
         declared("notes", tmp_path)
 
 
-def test_a_call_that_no_row_says_the_needs_of_is_reported_and_nothing_is_written(capsys):
+def test_what_no_row_says_is_reported_and_nothing_is_written(capsys):
     assert main([], lambda _: given_for(["documents.rename"])) == 1
     assert capsys.readouterr().err.startswith("scripts/port_grants.py does not say what documents.rename takes")
-
-
-def test_a_variable_without_a_value_is_reported_and_nothing_is_written(capsys):
     assert main([], lambda _: Given(frozenset({"BIO_MCP_NEW"}))) == 1
     assert "resources.py: BIO_MCP_NEW" in capsys.readouterr().err
 
 
-def test_a_template_without_markers_is_an_error():
-    with pytest.raises(ValueError, match="no markers # <functions>"):
-        filled("Resources:\n", "functions", "")
-
-
-def test_what_is_not_between_markers_stays():
+def test_what_is_not_between_markers_stays_and_without_markers_there_is_an_error():
     marked = "a: 1\n# <x> told\nold: 1\n# </x>\nb: 2\n"
     assert filled(marked, "x", "new: 1\n") == "a: 1\n# <x> told\nnew: 1\n# </x>\nb: 2\n"
-
-
-def test_a_block_is_yaml_as_it_was_nested():
-    value = {"a": {"b": "1", "c": ["x", {"d": "[y, z]"}, ["w"]]}, "e": Tagged("!If", ["Made", {"f": "2"}])}
-    loaded = yaml.safe_load(block(value, 2).replace("!If", ""))
-    assert loaded == {"a": {"b": 1, "c": ["x", {"d": ["y", "z"]}, ["w"]]}, "e": ["Made", {"f": 2}]}
+    with pytest.raises(ValueError, match="no markers # <functions>"):
+        filled("Resources:\n", "functions", "")
 
 
 # ---- the catalogue ----

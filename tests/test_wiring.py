@@ -135,7 +135,6 @@ def test_without_a_cache_pubmed_is_asked_each_time():
 
 
 def loaded_by(*uses):
-    """Which heavy modules a process has loaded after these uses of `backends`."""
     program = "\n".join(
         [
             "import sys",
@@ -179,11 +178,6 @@ def test_a_key_that_aws_keeps_is_read_when_it_is_used(store):
             client("secretsmanager").create_secret(Name="ncbi", SecretString="abc")
         assert key() == "abc"
     assert key() == "abc"  # kept for a while
-
-
-def test_the_modes_are_those_that_settings_take():
-    assert Settings.from_env({"BIO_MCP_MODE": "aws"}).mode in wiring.MODES
-    assert set(wiring.MODES) == {"embedded", "aws"}
 
 
 @pytest.mark.parametrize("dialect", [errors.BIO_MCP, errors.PUBMED, errors.TTM])

@@ -19,7 +19,6 @@ SMALL = replace(USUAL, model_id="small", dim=8)
 
 
 def install(models, identity):
-    """A model as its manifest says, which nobody opens here."""
     folder = models / identity.model_id
     folder.mkdir(parents=True)
     for name in ("model.onnx", "tokenizer.json"):

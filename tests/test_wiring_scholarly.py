@@ -20,7 +20,6 @@ def server(scholarly):
 
 @pytest.fixture
 def backends(server, tmp_path):
-    """Makes the backends over the local server."""
     made = []
 
     def make(**settings):

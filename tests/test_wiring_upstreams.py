@@ -54,7 +54,6 @@ def asked(settings=None, lookup=Converter, model=Model):
 
 @pytest.fixture
 def away():
-    """An address at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     return f"http://127.0.0.1:{port}"

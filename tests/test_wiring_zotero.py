@@ -63,10 +63,6 @@ def test_the_key_goes_to_the_server_and_no_key_to_a_zotero_that_runs_here(tmp_pa
             assert [each.key for each in server.requests] == [key]
 
 
-def test_the_key_is_in_no_repr():
-    assert KEY not in repr(Settings(zotero_api_key=KEY))
-
-
 def test_doctor_says_whether_the_library_can_be_read(tmp_path):
     library = Library()
     library.add_collection("Heart failure")

@@ -27,7 +27,6 @@ def made(monkeypatch):
 
 @pytest.fixture
 def stack(made, ncbi, tmp_path, capsys):
-    """Runs one command over the stack. `settings` replaces some."""
     ncbi.control.set_today("2026/01/01")
     corpus = AwsCorpus(made, ncbi.base_url, None, requests=1_000)
     named = corpus.settings
@@ -48,8 +47,6 @@ def stack(made, ncbi, tmp_path, capsys):
 
 
 class OpenCorpus:
-    """The corpus, which stays open from one command to the next."""
-
     def __init__(self, corpus):
         self._corpus = corpus
 

@@ -25,8 +25,6 @@ def handler(files):
 
 
 class Failing:
-    """Steps that all fail alike."""
-
     def __init__(self, failure):
         self._failure = failure
 

@@ -30,8 +30,6 @@ OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_F
 
 
 class Backends:
-    """A corpus, and who is signed in."""
-
     def __init__(self, corpus, authorizations):
         self.corpus, self.authorizations = corpus, authorizations
 

@@ -13,8 +13,6 @@ from tests.doors.test_inbox import put
 
 
 class Queue:
-    """The receiving end of a queue: what it was told."""
-
     def __init__(self):
         self.sent, self.held, self.failed = [], [], []
         self.early = 0.0

@@ -46,7 +46,6 @@ class Cloud:
         return None
 
     def deliver(self, record):
-        """Whether the function was done with it; then the poller deletes it."""
         self.corpus.ncbi.rest()
         answer = self.handler({"Records": [record]}, context(300_000))
         done = answer == {"batchItemFailures": []}
@@ -55,7 +54,6 @@ class Cloud:
         return done
 
     def run(self):
-        """Deliver until the queue is empty; the records that came."""
         records = []
         while record := self.receive():
             assert self.deliver(record)

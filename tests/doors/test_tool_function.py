@@ -95,7 +95,6 @@ def test_a_misconfigured_process_answers_with_an_envelope():
 
 
 def in_an_environment_of_its_own(event):
-    """What a fresh process answers to `event`, and the lines of log that it writes."""
     program = (
         "import json, sys\n"
         "from bio_mcp.doors.aws.tool_function import handler_for\n"

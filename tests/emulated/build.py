@@ -17,7 +17,6 @@ class Failed(Exception):
 
 
 def build(into: Path = BUILT) -> Path:
-    """The built template. Raises `Failed`."""
     if not SAM.exists():
         raise Failed("the SAM CLI is not installed in .cache/sam; make deploy-local installs it")
     command = [SAM, "build", "--build-dir", into, "--parameter-overrides", f"Arch={ARCH}"]

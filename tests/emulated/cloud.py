@@ -44,7 +44,6 @@ class Search:
         self._node = start(self._directory, self._port, self._settings)
 
     def kill(self) -> None:
-        """End it as a lost machine would."""
         if self._node is not None:
             self._node.kill()
 
@@ -132,7 +131,6 @@ def cloud(
 
 
 def _secret(store: Any, name: str) -> str:
-    """The value of a secret, made where there is none."""
     try:
         return str(store.get_secret_value(SecretId=name)["SecretString"])
     except store.exceptions.ResourceNotFoundException:

@@ -42,11 +42,9 @@ class Emulator:
     log: Path
 
     def workers(self, function: str = "") -> list[int]:
-        """The processes that serve `function`, by the end of its name; without one, all functions."""
         return _workers(str(self.log.parent), function)
 
     def kill_workers(self, function: str) -> None:
-        """End what serves `function` as a lost machine would."""
         _kill(self.workers(function))
 
 
@@ -81,7 +79,6 @@ def emulator(host: str = "127.0.0.1", port: int = 0, **settings: str) -> Iterato
 
 
 def _workers(scratch: str, function: str) -> list[int]:
-    """What runs from a directory of the emulator's, as Lambda's workers do."""
     found = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -30,7 +30,6 @@ def until(ask: Callable[[], T | None], seconds: float, what: str) -> T:
 
 
 def resources(to: Connect, stack: str) -> dict[str, tuple[str, str]]:
-    """Logical id -> type and name of what a stack has."""
     pages = to("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
     listed = [each for page in pages for each in page["StackResourceSummaries"]]
     return {each["LogicalResourceId"]: (each["ResourceType"], each["PhysicalResourceId"]) for each in listed}
@@ -38,8 +37,6 @@ def resources(to: Connect, stack: str) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Stack:
-    """`secret` signs access tokens."""
-
     name: str
     endpoint: str
     outputs: Mapping[str, str]
@@ -54,7 +51,6 @@ class Stack:
         return f"{self.endpoint}/_aws/execute-api/{self.outputs['ApiId']}/$default/mcp"
 
     def token(self, lives_s: int = 3600) -> str:
-        """An access token with every scope."""
         claims = {"sub": "developer", "aud": self.outputs["McpUrl"], "exp": int(time.time()) + lives_s}
         claims["scope"] = " ".join(SCOPES)
         return jwt.encode(claims, self.secret, "HS256")
@@ -77,18 +73,15 @@ class Stack:
         return json.loads(done.stdout)
 
     def send(self, message: Mapping[str, Any] | str) -> None:
-        """Put a message on the work queue."""
         body = message if isinstance(message, str) else json.dumps(message)
         self.client("sqs").send_message(QueueUrl=self.outputs["WorkQueueUrl"], MessageBody=body)
 
     def waiting(self, queue: str = "WorkQueueUrl") -> int:
-        """Messages of a queue, visible or being worked on."""
         kinds = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         asked = self.client("sqs").get_queue_attributes(QueueUrl=self.outputs[queue], AttributeNames=kinds)
         return sum(int(asked["Attributes"][kind]) for kind in kinds)
 
     def dead(self) -> list[str]:
-        """The bodies of the dead letters, which stay."""
         asked = {"QueueUrl": self.outputs["DeadLettersUrl"], "MaxNumberOfMessages": 10, "VisibilityTimeout": 0}
         return [message["Body"] for message in self.client("sqs").receive_message(**asked).get("Messages", [])]
 
@@ -111,11 +104,9 @@ class Stack:
             self.client("dynamodb").update_item(**change, Key={"lease": lease["lease"]}, ExpressionAttributeValues=over)
 
     def errors(self, function: str) -> list[dict[str, Any]]:
-        """Its log lines at level ERROR."""
         return [line for line in self.log(function) if line.get("level") == "ERROR"]
 
     def log(self, function: str) -> list[dict[str, Any]]:
-        """What a function has logged as JSON, oldest first."""
         logs = self.client("logs")
         group = f"/aws/lambda/{self.name}-{function}"
         pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group)
@@ -123,16 +114,13 @@ class Stack:
         return [json.loads(line) for line in lines if line.startswith("{")]
 
     def resources(self) -> dict[str, tuple[str, str]]:
-        """Logical id -> type and name of what it has."""
         return resources(self.client, self.name)
 
     def table(self, logical_id: str) -> str:
-        """The name of a table of the template."""
         asked = self.client("cloudformation").describe_stack_resource
         found = asked(StackName=self.name, LogicalResourceId=logical_id)
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
     def items(self, logical_id: str) -> list[dict[str, Any]]:
-        """Every item of a table, as DynamoDB writes them."""
         pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.table(logical_id))
         return [item for page in pages for item in page["Items"]]

@@ -58,7 +58,6 @@ def _run_all(local: SamLocal) -> None:
 
 
 def _keep(local: SamLocal) -> None:
-    """Say how one function is run, and wait."""
     VARIABLES.parent.mkdir(parents=True, exist_ok=True)
     VARIABLES.write_text(json.dumps(by_hand(local.local.variables), indent=2))
     engine = {name: value for name, value in local.local.env.items() if name == "DOCKER_HOST"}

@@ -72,7 +72,6 @@ def _build(env: Mapping[str, str]) -> None:
 
 
 def mirror(env: Mapping[str, str]) -> str:
-    """Debian's archive as this machine's apt knows it."""
     targets = run(env, "apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(SUITE)", "Created-By: Packages")
     for uri, origin, suite in (line.split()[:3] for line in targets.splitlines() if len(line.split()) >= 3):
         if origin == "Debian" and not suite.endswith(("-security", "-updates", "-backports")):

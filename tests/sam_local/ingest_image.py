@@ -37,7 +37,6 @@ def ensure(env: Mapping[str, str]) -> str:
 
 
 def base(env: Mapping[str, str]) -> str:
-    """The image that the recipe starts from, or what stands in for it."""
     if run(env, "docker", "images", "--quiet", STAND_IN).strip():
         return STAND_IN
     try:
@@ -58,7 +57,6 @@ class Container:
         self._env, self.name, self._address = env, name, address
 
     def invoke(self, event: Mapping[str, Any]) -> Any:
-        """The function's answer. Raises `Unusable` when it crashed."""
         url = f"{self._address}/2015-03-31/functions/function/invocations"
         body = httpx.post(url, json=event, timeout=CALL_S).raise_for_status().json()
         if "errorType" in body:
@@ -66,7 +64,6 @@ class Container:
         return body
 
     def execute(self, *command: str) -> str:
-        """What a command prints in the container."""
         return run(self._env, "docker", "exec", self.name, *command)
 
     @property

@@ -16,7 +16,6 @@ UNKNOWN = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "A
 
 
 def logical_id(name: str) -> str:
-    """The function of the template that serves the events in `events/<name>`."""
     return "".join(part.capitalize() for part in name.split("_")) + "Function"
 
 

@@ -32,7 +32,6 @@ class SamLocal:
         return event
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
-        """The answer of the function in its container."""
         return self.local.invoke(function, event)
 
 
@@ -55,7 +54,6 @@ def sam_local() -> Iterator[SamLocal]:
 
 
 def _variables(up: Cloud, function: str) -> dict[str, str]:
-    """What the emulator gives the deployed function; only the layers are elsewhere in a container."""
     asked = up.stack.client("lambda").get_function_configuration
     given = asked(FunctionName=f"{up.stack.name}-{function}")["Environment"]["Variables"]
     return {name: value for name, value in given.items() if name != "BIO_MCP_MODELS"}

@@ -6,7 +6,6 @@ from tests.support.aws_ports import NOBODY, MotoPorts
 
 @pytest.fixture
 def nobody(monkeypatch):
-    """An environment that AWS does not know."""
     for name, value in NOBODY.items():
         monkeypatch.setenv(name, value)
 
@@ -20,6 +19,5 @@ def ports(nobody):
 
 @pytest.fixture(scope="session")
 def server():
-    """The address of AWS's interfaces, for processes and threads that meet there."""
     with moto_server.running() as address:
         yield address

@@ -6,8 +6,6 @@ class Killed(Exception):
 
 
 class Dying:
-    """A client whose process ends before its call number `after` of these methods."""
-
     def __init__(self, client, after, *methods):
         self._client, self._left, self._methods = client, after, methods
 

@@ -20,8 +20,6 @@ from tests.support.aws_ports import NOBODY
 
 
 class Watched:
-    """A clock that remembers what it said last."""
-
     def __init__(self):
         self.message = 0.0
 
@@ -40,7 +38,6 @@ def starts_of(endpoint, table, budget, gap, processes, seconds, starts=10**6):
 
 
 def most_in_a_second(starts):
-    """The most starts in any window of one second."""
     times = sorted(starts)
     return max(sum(first <= each < first + 1.0 for each in times[at : at + 100]) for at, first in enumerate(times))
 

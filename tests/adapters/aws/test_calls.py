@@ -8,7 +8,7 @@ from bio_mcp.adapters.aws.accounts import DynamoCalls
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.state import CallRecord
 from tests.adapters.aws.dying import Dying, Killed
-from tests.adapters.aws.test_large_values import LONG, stored
+from tests.adapters.aws.test_large_values import stored
 from tests.support.aws_ports import MotoPorts
 from tests.support.aws_tables import BUCKET, properties
 
@@ -22,9 +22,8 @@ def ports(nobody):
     made.close()
 
 
-def call(number, at=NOON, read=b"", arguments=None):
-    given = {"query": "statins"} if arguments is None else arguments
-    return CallRecord(f"id {number}", "rag.search", given, "in", "out", "ok", at, {"corpus": "7"}, read)
+def call(number, at=NOON, read=b""):
+    return CallRecord(f"id {number}", "rag.search", {"query": "statins"}, "in", "out", "ok", at, {"corpus": "7"}, read)
 
 
 def test_what_a_call_read_is_a_file_where_it_is_large_and_comes_back_equal(ports):
@@ -34,12 +33,6 @@ def test_what_a_call_read_is_a_file_where_it_is_large_and_comes_back_equal(ports
     assert [ports.calls.get(each.correlation_id) for each in (few, many)] == [few, many]
     [key] = stored(ports)
     assert key.startswith("calls/")
-
-
-def test_arguments_of_any_length_come_back_equal(ports):
-    long = call(1, arguments={"chunks": LONG})
-    ports.calls.record(long)
-    assert ports.calls.get("id 1") == ports.calls.latest(1)[0] == long
 
 
 def test_the_newest_are_found_over_all_the_days_that_calls_are_stored(ports):

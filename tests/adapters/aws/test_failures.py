@@ -12,9 +12,7 @@ from bio_mcp.adapters.aws.clients import reaching
 from bio_mcp.adapters.aws.messages import SqsContinuations
 from bio_mcp.adapters.aws.state import DynamoCheckpoints, DynamoLeases
 from bio_mcp.adapters.aws.table import BACKOFF, Table
-from bio_mcp.deadline import Deadline
 from bio_mcp.errors import StoreFailed
-from bio_mcp.scope import bounded_by
 from tests.support.aws_ports import client
 
 
@@ -94,8 +92,6 @@ STEADY = replace(BACKOFF, rng=lambda: 0.5)
 
 
 class Sparing:
-    """A DynamoDB that answers `most` keys of a request, and leaves the others undone."""
-
     def __init__(self, most):
         self.most = most
         self.asked = []
@@ -124,24 +120,3 @@ def test_keys_that_were_left_undone_are_asked_for_until_all_are_there():
     assert sparing.asked == [100, 70, 40, 10, 100, 70, 40, 10, 50, 20]
     first_s, second_s, third_s = 0.05, 0.1, 0.2
     assert slept == [first_s, second_s, third_s, first_s, second_s, third_s, first_s]
-
-
-def test_a_whole_answer_makes_no_pause():
-    sparing, slept = Sparing(100), []
-    assert read(sparing, keys(250), replace(BACKOFF, sleep=slept.append)) == keys(250)
-    assert slept == []
-
-
-def test_no_pause_for_the_rest_outlasts_the_call():
-    slept = []
-    with bounded_by(Deadline(0.04)), pytest.raises(StoreFailed, match="busy at the moment"):
-        read(Sparing(30), keys(50), replace(STEADY, sleep=slept.append))
-    assert slept == []
-
-
-def test_keys_that_stay_undone_are_a_failure_and_never_a_shorter_answer():
-    sparing, slept = Sparing(0), []
-    with pytest.raises(StoreFailed, match="busy at the moment"):
-        read(sparing, keys(3), replace(BACKOFF, sleep=slept.append))
-    assert len(slept) == BACKOFF.tries - 1
-    assert slept[0] <= 0.1 < slept[4] <= 30

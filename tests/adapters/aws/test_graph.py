@@ -1,7 +1,6 @@
 """The graph in DynamoDB: what is read of a hub, what two writers leave, and what a killed one does."""
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -25,8 +24,6 @@ def edges_to(nodes, source="A database"):
 
 
 class Counting:
-    """A client that counts its requests, and the items that they return."""
-
     def __init__(self, client):
         self._client, self.requests, self.read = client, Counter(), 0
         client.meta.events.register("provide-client-params.dynamodb", self._asked)
@@ -146,17 +143,3 @@ def test_names_longer_than_a_key_are_names_all_the_same(ports):
     long = replace(HERB, synonyms=("ü" * 3_000,))
     ports.graph.put([long], [])
     assert ports.graph.named(["u" * 3_000]) == {"u" * 3_000: [long]}
-
-
-def test_many_nodes_are_asked_on_several_threads_in_the_order_of_their_edges(ports):
-    herbs = [Node(f"H{n}", NodeType.HERB, {"en": f"h {n}"}) for n in range(9)]
-    nodes = constituents(3)
-    edges = [Edge(EdgeType.HAS_CONSTITUENT, h.node_id, c.node_id, ("A database",)) for h in herbs for c in nodes]
-    ports.graph.put([*herbs, *nodes], edges)
-    wanted = [each.node_id for each in (*herbs, *nodes)]
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: ports.graph.neighbours(wanted, [HAS, HAS_BACK], 5), range(4)))
-    assert found[0] == found[1] == found[2] == found[3]
-    assert list(found[0]) == wanted
-    assert [each.to_id for each in found[0]["H8"].edges] == ["C000", "C001", "C002"]
-    assert (len(found[0]["C001"].edges), found[0]["C001"].left_out) == (5, 4)

@@ -82,7 +82,6 @@ def functions_at(url):
 
 @pytest.fixture(scope="module")
 def standing():
-    """The service, and functions behind it: making a client takes longer than a test."""
     service = Lambda()
     with pytest.MonkeyPatch.context() as environment, serving(service) as url:
         for name, value in NOBODY.items():

@@ -6,11 +6,9 @@ import pytest
 
 from bio_mcp.adapters.aws.projects import DynamoProjectDocuments
 from bio_mcp.adapters.aws.table import BACKOFF, Table, plain
-from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from tests.adapters.aws.dying import Dying, Killed
-from tests.adapters.aws.test_large_values import LONG, stored
 
 P = "lab/heart"
 
@@ -56,15 +54,6 @@ def test_a_deletion_that_was_killed_anywhere_is_whole_after_the_next(ports, afte
     assert [each["item"]["S"] for each in items] == ["document b", "identifier pmid:2"]
 
 
-def test_a_document_and_a_cursor_of_any_length_come_back_equal(ports):
-    whole = document("a", "pmid:1", origin={"notes": LONG})
-    ports.project_documents.put(P, whole)
-    ports.project_documents.put_cursor(P, "users/1", {"versions": LONG})
-    assert ports.project_documents.all(P) == [whole]
-    assert ports.project_documents.cursor(P, "users/1") == {"versions": LONG}
-    assert all(key.startswith("project-documents/") for key in stored(ports))
-
-
 def test_names_longer_than_a_key_are_names_all_the_same(ports):
     long = [f"citekey:{'ü' * 2_000}{n}" for n in range(2)]
     for n, name in enumerate(long):
@@ -76,8 +65,6 @@ def test_names_longer_than_a_key_are_names_all_the_same(ports):
 
 
 class Sparing:
-    """A DynamoDB that makes `most` requests of a batch, and leaves the others undone."""
-
     def __init__(self, most):
         self.most, self.made = most, []
 
@@ -97,8 +84,3 @@ def test_requests_that_were_left_undone_are_made_until_none_is_left():
     Table(sparing, "t", "documents", backoff).batch_write_items(deletes=KEYS)
     assert [plain(each["DeleteRequest"]["Key"]) for each in sparing.made] == KEYS
     assert slept == [0.05, 0.1, 0.05, 0.1]
-
-
-def test_requests_that_stay_undone_are_a_failure():
-    with pytest.raises(StoreFailed, match="busy at the moment"):
-        Table(Sparing(0), "t", "documents", replace(BACKOFF, sleep=lambda _: None)).batch_write_items(deletes=KEYS)

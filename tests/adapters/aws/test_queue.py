@@ -34,6 +34,5 @@ def test_a_failed_call_is_one_line_in_the_log(ports, caplog):
 
 
 def received(url):
-    """The tools of all that waits in a queue."""
     asked = client("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0)
     return [json.loads(each["Body"])["tool"] for each in asked.get("Messages", [])]

@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from threading import Event, Thread
 
-import numpy as np
 import pytest
 
 from bio_mcp.adapters.aws import s3_index
@@ -63,7 +62,6 @@ def in_s3(s3):
 
 @pytest.fixture
 def process(tmp_path, objects):
-    """Makes the passages of another process over the same index."""
     made = []
 
     def another(**options):
@@ -94,14 +92,6 @@ def test_what_one_process_writes_another_finds_once_it_looks_again(process):
     assert found(reader) == ["1"]
     clock.now += 1
     assert found(reader) == ["1", "2"]
-
-
-def test_a_search_asks_s3_for_nothing_until_it_looks_again(process, objects):
-    reader = process(refresh_s=10, clock=Hour())
-    found(reader)
-    objects.asked.clear()
-    found(reader)
-    assert objects.asked == []
 
 
 def test_a_copy_that_is_the_newest_downloads_nothing(process, objects):
@@ -162,26 +152,6 @@ def test_a_change_whose_acknowledgement_was_lost_is_published_once(process):
     fill(writer, "2")
     assert found(writer) == found(process(objects=objects)) == ["1", "2"]
     assert objects.tag == "3"  # the schema, and two papers
-
-
-def test_a_process_that_died_before_it_used_what_it_published_reads_it(process):
-    class Fatal(MemoryObjects):
-        kills = False
-
-        def replace(self, published, seen):
-            tag = super().replace(published, seen)
-            if self.kills:
-                raise Killed
-            return tag
-
-    objects = Fatal()
-    writer = process(objects=objects)
-    fill(writer, "1")
-    objects.kills = True
-    with pytest.raises(Killed):
-        fill(writer, "2")
-    objects.kills = False
-    assert found(writer) == ["1", "2"]
 
 
 class Overtaken(MemoryObjects):
@@ -354,13 +324,6 @@ def test_what_an_older_version_goes_on_writing_is_read_by_a_newer_one(process):
     assert found(newer) == found(process()) == ["1", "2", "3"]
 
 
-def test_every_vector_is_the_same_to_the_last_bit_in_another_process(process):
-    writer = process()
-    fill(writer, "1", "2")
-    mine, others = writer.document_vectors(["1", "2"]), process().document_vectors(["1", "2"])
-    assert all(np.array_equal(mine[pmid], others[pmid]) for pmid in ("1", "2"))
-
-
 def test_a_call_is_reported_as_of_when_the_index_is_that_it_searched(process, objects):
     passages = process()
     fill(passages, "1")
@@ -469,8 +432,6 @@ def test_an_index_of_the_version_before_is_read_and_published_whole_by_the_first
 
 
 class CountedObjects(IndexObjects):
-    """Objects that say which of them were asked for."""
-
     gotten = ()
 
     def get(self, key):

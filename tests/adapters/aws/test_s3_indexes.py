@@ -46,7 +46,6 @@ def s3(ports):
 
 @pytest.fixture
 def process(tmp_path, s3, closed):
-    """Another process over the same papers and the same bucket, with these models."""
 
     def another(*models, s3=s3, **options):
         made = closed(PublishedCorpus(tmp_path, s3, **options))

@@ -6,5 +6,4 @@ from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 
 @pytest.fixture(scope="session")
 def packaged() -> OnnxEmbeddings:
-    """The model that comes with the package."""
     return OnnxEmbeddings(PACKAGED / DEFAULT)

@@ -10,7 +10,6 @@ from bio_mcp.errors import EmbeddingFailed
 
 
 def published(directory: Path) -> Path:
-    """A directory in sentence-transformers' layout, with made-up weights."""
     (directory / "1_Pooling").mkdir(parents=True)
     modules = [{"path": "", "type": "st.Transformer"}, {"path": "1_Pooling", "type": "st.Pooling"}]
     pooling = {"word_embedding_dimension": 384, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}

@@ -1,4 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,26 +54,6 @@ def test_more_threads_give_the_same_vectors(packaged):
     texts = sentences(16, 60)
     threaded = OnnxEmbeddings(MODEL, threads=2).embed(texts)
     assert np.abs(threaded - packaged.embed(texts)).max() <= 1e-6
-
-
-def test_a_model_shared_by_threads_is_loaded_once_and_answers_each_its_own():
-    shared = OnnxEmbeddings(MODEL)
-    texts = sentences(24, 30)
-    with ThreadPoolExecutor(4) as threads:
-        vectors = list(threads.map(lambda text: shared.embed([text])[0], texts))
-    assert np.abs(np.stack(vectors) - shared.embed(texts)).max() <= 1e-6
-
-
-def test_vectors_are_unit_length_float32_rows_one_per_text(packaged):
-    vectors = packaged.embed(["", " \n\t", "aspirin", "x" * 100_000, *sentences(10, 400)])
-    assert vectors.dtype == np.float32
-    assert vectors.shape == (14, packaged.dim) == (14, 384)
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-
-
-def test_no_texts_give_no_rows(packaged):
-    assert packaged.embed([]).shape == (0, 384)
-    assert packaged.count_tokens([]) == []
 
 
 def test_a_text_beyond_the_limit_is_read_up_to_it_and_no_further(packaged):
@@ -161,7 +140,6 @@ def test_a_run_that_fails_is_reported_without_the_runtime_s_words(tmp_path):
 
 
 def tiny(directory: Path, **more: object) -> Identity:
-    """A model of which a former version installed the graphs."""
     tokenizer().save(str(directory / TOKENIZER))
     (directory / GRAPH).write_bytes(encoder())
     made = Identity("tiny", "weights", "tokenizer", HIDDEN, 12, pooling="cls", prefix="the ")

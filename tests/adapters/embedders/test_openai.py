@@ -88,11 +88,6 @@ def test_many_texts_go_in_several_requests_and_come_back_in_order(model, endpoin
     assert [len(request["input"]) for request in endpoint.requests] == [96, 96, 58]
 
 
-def test_no_texts_ask_nothing(model, endpoint):
-    assert model.embed([]).shape == (0, DIM)
-    assert endpoint.requests == []
-
-
 def test_an_empty_text_and_broken_unicode_are_sent_as_something_the_endpoint_takes(model, endpoint):
     assert model.embed(["", "TNF \ud800"]).shape == (2, DIM)
     assert endpoint.requests[0]["input"] == [" ", "TNF ?"]
@@ -105,26 +100,12 @@ def test_a_failure_of_the_moment_is_tried_again(model, endpoint, pauses, status)
     assert pauses == [0.5, 1.0]
 
 
-def test_retry_after_is_honoured(model, endpoint, pauses):
-    endpoint.script = [(429, {"Retry-After": "7"}, b"")]
-    model.embed(["aspirin"])
-    assert pauses == [7.0]
-
-
 def test_a_pause_that_is_too_long_is_the_caller_s_to_take(model, endpoint, pauses):
     endpoint.script = [(429, {"Retry-After": "3600"}, b"")]
     with pytest.raises(EmbeddingFailed, match="try again later") as caught:
         model.embed(["aspirin"])
     assert caught.value.retry_after_s == 3600
     assert pauses == []
-
-
-def test_the_tries_end(model, endpoint):
-    endpoint.script = [(503, {}, b"")] * 5
-    with pytest.raises(EmbeddingFailed, match="HTTP 503") as caught:
-        model.embed(["aspirin"])
-    assert caught.value.retryable
-    assert len(endpoint.requests) == 3
 
 
 @pytest.mark.parametrize(

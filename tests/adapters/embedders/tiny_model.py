@@ -96,7 +96,6 @@ def scoring(labels: int = 1) -> np.ndarray:
 
 
 def score(question: str, passage: str) -> float:
-    """The score of one pair, in plain numpy; a pair that is too long loses the end of its passage."""
     encoded = tokenizer().encode(question, passage)
     ids, segments = encoded.ids, encoded.type_ids
     if len(ids) > LIMIT:
@@ -118,7 +117,6 @@ def graph(nodes, inputs, outputs, constants) -> bytes:
 def published(
     directory: Path, pooling: str = "cls", prompts: dict[str, str] | None = None, *, model: bytes | None = None
 ) -> Path:
-    """A directory in sentence-transformers' layout, with its graph."""
     (directory / "1_Pooling").mkdir(parents=True)
     (directory / "onnx").mkdir()
     modules = [{"path": "", "type": "st.Transformer"}, {"path": "1_Pooling", "type": "st.Pooling"}]

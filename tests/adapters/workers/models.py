@@ -30,7 +30,6 @@ class Fragile(HashedWords):
         return super().embed(texts)
 
     def first(self):
-        """Whether this is the first process that asks."""
         try:
             (self.marks / "seen").touch(exist_ok=False)
         except FileExistsError:
@@ -39,22 +38,16 @@ class Fragile(HashedWords):
 
 
 class Broken(HashedWords):
-    """Cannot embed anything."""
-
     def embed(self, _texts):
         raise EmbeddingFailed("The service is away.")
 
 
 class Ending(HashedWords):
-    """Ends the process, whatever it embeds."""
-
     def embed(self, _texts):
         os._exit(3)
 
 
 class Starting(HashedWords):
-    """Is killed the first time that it is made."""
-
     def __init__(self, marks):
         super().__init__()
         if Fragile(marks).first():

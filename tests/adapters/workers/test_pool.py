@@ -107,6 +107,5 @@ def test_no_process_is_left_after_the_block_whatever_it_does():
 
 
 def children():
-    """Worker processes of this one that are still running."""
     listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True)
     return [line for line in listed.stdout.splitlines() if "bio_mcp.adapters.workers" in line]

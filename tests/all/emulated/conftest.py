@@ -27,7 +27,6 @@ def nlm(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def up(nlm):
-    """The running stack; its schedule is for `TERM`."""
     with cloud(files=SAMPLES, term=TERM, nlm=nlm.url) as running:
         running.stack.client("lambda").update_function_configuration(
             FunctionName=f"{running.stack.name}-sync_delta", Timeout=TIME_OUT_S
@@ -48,12 +47,10 @@ class Papers:
         self.event = {"tool": "pubmed.sync_delta", "arguments": arguments}
 
     def stored(self):
-        """PMID -> item of the papers that are stored."""
         items = self.stack.items("DocumentsTable")
         return {item["pmid"]["S"]: item for item in items if item["pmid"]["S"] in self.wanted}
 
     def done(self):
-        """PMIDs whose passages are known to be durable."""
         return {pmid for pmid, item in self.stored().items() if item["indexed_version"] == item["version"]}
 
     def indexed(self):
@@ -70,14 +67,12 @@ class Papers:
         return state["last_edat"]
 
     def states(self):
-        """What became of each run, the oldest first."""
         return [line["state"] for line in self.stack.log("sync_delta") if line.get("query_key") == self.key]
 
     def checkpoint(self):
         return [item for item in self.stack.items("CheckpointsTable") if item["query_key"]["S"] == self.key]
 
     def are_whole(self):
-        """Nothing is missing and nothing is there twice."""
         return set(self.stored()) == self.done() == set(self.indexed()) == self.wanted
 
     def until_synced(self, seconds=300):
@@ -109,7 +104,6 @@ def announced(up):
 
 
 def found_by(ncbi, term):
-    """The PMIDs that the local NCBI finds."""
     asked = {"db": "pubmed", "retmode": "json", "retmax": 9_999, "term": term}
     answer = httpx.get(f"{ncbi.base_url}esearch.fcgi", params=asked, timeout=10).raise_for_status()
     return set(answer.json()["esearchresult"]["idlist"])

@@ -37,7 +37,6 @@ class Connecting(Asking):
 
 @pytest.fixture(scope="module")
 def ann(up):
-    """The browser of a person who used the link of an invitation."""
     link = up.stack.command("admin", "invite", "--subject", "ann", "--scopes", "read")["link"]
     gateway = Gateway(up.stack)
     path = "/sign-in" + link.partition("/sign-in")[2]
@@ -59,7 +58,6 @@ def client(up):
 
 
 def listed(up, token):
-    """The names of the tools that a token shows."""
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     headers = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"}
     answer = httpx.post(up.stack.mcp_url, json=asked, headers=headers, timeout=30)

@@ -48,7 +48,6 @@ def deployed(project, endpoint, *options, typed=""):
 
 
 def scheduled(endpoint, key):
-    """The term that the schedule for `key` sends."""
     schedules = connect(endpoint)("scheduler")
     targets = [schedules.get_schedule(Name=each["Name"])["Target"] for each in schedules.list_schedules()["Schedules"]]
     inputs = [each["Input"] for each in targets if "Input" in each]  # the heartbeat's has none

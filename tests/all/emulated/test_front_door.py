@@ -23,7 +23,6 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 def asked(stack, era, ask):
-    """What `ask(client)` gives, over one connection with a token."""
 
     async def run():
         async with (
@@ -57,7 +56,6 @@ def test_skills_prompts_and_completions_are_there(up, paper, era):
 
 @pytest.fixture(scope="module")
 def paper(up):
-    """A paper of the local NCBI that the stack has synced."""
     pmid = "17727691"
     asked = {"query_key": "front-door", "term": f"{pmid}[uid]"}
     report = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": asked})
@@ -92,9 +90,8 @@ def test_without_a_token_the_answer_is_401_and_says_where_tokens_come_from(up):
     assert "result" not in refused.text
 
 
-@pytest.mark.parametrize("lives_s", [-3_600])
-def test_an_expired_token_is_refused(up, lives_s):
-    assert answers(up, authorization=f"Bearer {up.stack.token(lives_s)}").status_code == 401
+def test_an_expired_token_is_refused(up):
+    assert answers(up, authorization=f"Bearer {up.stack.token(-3_600)}").status_code == 401
 
 
 def test_a_rotated_secret_is_taken_up_without_a_deployment(up):
@@ -106,13 +103,3 @@ def test_a_rotated_secret_is_taken_up_without_a_deployment(up):
     new = f"Bearer {jwt.encode(claims, secret, 'HS256')}"
     until(lambda: answers(up, authorization=new).status_code == 200, 90, "answer to a token of the new secret")
     assert answers(up, authorization=f"Bearer {old}").status_code == 200
-
-
-def test_a_token_of_another_key_is_refused(up):
-    claims = jwt.decode(up.stack.token(), options={"verify_signature": False})
-    forged = jwt.encode(claims, "another key that is as long as the right one", "HS256")
-    assert answers(up, authorization=f"Bearer {forged}").status_code == 401
-
-
-def test_health_needs_no_token(up):
-    assert httpx.get(up.stack.mcp_url.removesuffix("mcp") + "health", timeout=30).status_code == 200

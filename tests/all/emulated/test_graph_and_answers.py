@@ -20,7 +20,6 @@ def over_mcp(up, tool, **arguments):
 
 @pytest.fixture(scope="module")
 def herbs(up, tmp_path_factory):
-    """The sample graph, imported by an operator; the path of its file."""
     path = write_graph(tmp_path_factory.mktemp("graph") / "graph.jsonl")
     assert up.stack.command("kg", "import", str(path))["changed"]
     return path
@@ -28,7 +27,6 @@ def herbs(up, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def corpus(up):
-    """Papers on blood pressure."""
     asked = {"query_key": "answers", "term": "hypertension OR blood pressure OR exercise"}
 
     def synced():
@@ -44,19 +42,6 @@ def test_a_graph_that_an_operator_imported_is_walked_and_read_over_mcp(up, herbs
     assert found["paths"]
     resource = asked(up.stack, ERAS[0], lambda client: client.read_resource("kg://herb/H1"))
     assert "H1" in resource.contents[0].text
-
-
-def test_importing_a_graph_again_changes_nothing(up, herbs):
-    again = up.stack.command("kg", "import", str(herbs))
-    assert not again["changed"]
-    assert sum(again["holds"].values()) == again["nodes"] + again["edges"]
-
-
-def test_contraindications_are_looked_up_and_a_stranger_is_unknown(up, herbs):
-    found = over_mcp(up, "find_contraindications", herb_ids=["H1", "Mockroot", "Nosuchroot"])
-    states = {each["status"] for each in found["entities"]}
-    assert "unknown" in states
-    assert len(states) > 1
 
 
 def test_a_question_is_answered_or_withheld_by_quotes_and_an_operator_finds_the_answer(up, corpus):
@@ -91,12 +76,10 @@ def test_documents_in_the_inbox_are_read_into_the_graph_when_a_call_says_so(up, 
 
 
 def ingested(up):
-    """What is documented against the herb of the document."""
     return over_mcp(up, "find_contraindications", herb_ids=["Plainleaf"])["results"]
 
 
 def until_done(up, tool, **arguments):
-    """The answer of a call that goes on as a job."""
 
     def done():
         time.sleep(POLL_S)

@@ -29,7 +29,6 @@ SEEN_S = 30  # a copy looks for what is new every ten seconds
 
 @pytest.fixture(scope="module")
 def small():
-    """The running stack, and the PMIDs of the papers that its first sync has brought."""
     with cloud(files=SAMPLES, tier="s3", others=OTHERS) as running:
         assert hits(running.stack) == [], "an index that was never written is empty, and no failure"
         yield running, synced(running, FIRST, 40)
@@ -40,7 +39,6 @@ def sync_of(day):
 
 
 def synced(up, day, many):
-    """The PMIDs of so many papers of a day, which a function has synced."""
     wanted = set(map(str, up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
     done = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": sync_of(day)})
     assert done["inserted"] == many
@@ -113,7 +111,6 @@ def test_the_stack_has_no_domain_and_doctor_says_as_of_when_its_index_is(small):
 
 
 def folders(stack):
-    """The folders of the indexes of papers in the bucket."""
     listed = stack.client("s3").list_objects_v2(Bucket=stack.outputs["Bucket"], Prefix="index/corpus")["Contents"]
     return {each["Key"].split("/")[1] for each in listed}
 

@@ -1,6 +1,5 @@
 """A bulk load of twenty files of real records, whose functions, files, connections and index fail on the way."""
 
-import json
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -21,8 +20,6 @@ REFUSALS = 18  # of writes: two functions are refused at a time, and each tries 
 
 
 class Refusing:
-    """A door of the index that refuses so many writes, as a node does whose queue is full."""
-
     def __init__(self, url, refusals):
         self.behind, self.left, self.refused = url, refusals, 0
 
@@ -95,7 +92,6 @@ def mended(nlm, expected):
 
 
 def stored(stack, pmids):
-    """PMID -> item of the papers that are stored."""
     items = stack.items("DocumentsTable")
     return {item["pmid"]["S"]: item for item in items if item["pmid"]["S"] in pmids}
 
@@ -198,28 +194,3 @@ def test_a_connection_that_broke_was_gone_on_with_where_it_ended(loads, nlm):
     starts = [start for path, start in nlm.asked if path == f"baseline/{BROKEN_OFF}"]
     assert starts[0] == 0
     assert starts[1] > 0
-
-
-def test_only_the_machine_may_call_the_function_and_its_role_nothing_else(up, loads):
-    stack = up.stack
-    machine = stack.client("stepfunctions")
-    [arn] = [each["stateMachineArn"] for each in machine.list_state_machines()["stateMachines"]]
-    role = machine.describe_state_machine(stateMachineArn=arn)["roleArn"]
-    asked = stack.client("iam").simulate_principal_policy(
-        PolicySourceArn=role,
-        ActionNames=["lambda:InvokeFunction", "s3:PutObject", "dynamodb:PutItem"],
-        ResourceArns=[
-            stack.client("lambda").get_function(FunctionName=f"{stack.name}-load")["Configuration"]["FunctionArn"]
-        ],
-    )
-    decided = {each["EvalActionName"]: each["EvalDecision"] for each in asked["EvaluationResults"]}
-    assert decided.pop("lambda:InvokeFunction") == "allowed"
-    assert set(decided.values()) == {"implicitDeny"}
-
-
-def test_the_definition_is_what_step_functions_takes(up, loads):
-    machine = up.stack.client("stepfunctions")
-    [arn] = [each["stateMachineArn"] for each in machine.list_state_machines()["stateMachines"]]
-    definition = json.loads(machine.describe_state_machine(stateMachineArn=arn)["definition"])
-    assert definition["States"]["Load"]["MaxConcurrency"] == 2
-    assert machine.validate_state_machine_definition(definition=json.dumps(definition))["result"] == "OK"

@@ -11,12 +11,10 @@ BASIC = USERS_MISS | {"Corpus1SyncAgeAlarm", "LoadFailedAlarm"}
 
 
 def deployed(up, monitoring):
-    """The stack beside the first, over the same NCBI and node, with an index of its own."""
     return up.deploy(NAME, {"OpenSearchIndex": "small_team", "Monitoring": monitoring})
 
 
 def syncs_and_finds(up, stack, first):
-    """Whether a search finds every paper that a sync has just brought."""
     wanted = set(map(str, up.ncbi.control.clone(MANY, DAY, first=first)))
     arguments = {"query_key": f"from-{first}", "term": f"{DAY}:{DAY}[crdt]"}
     assert stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})["inserted"] == MANY

@@ -14,7 +14,6 @@ PAGES = ["/", "/corpora", "/syncs", "/projects", "/evaluation", "/connect"]
 
 @pytest.fixture(scope="module")
 def cookie(up):
-    """Of somebody who has signed in."""
     store = DynamoAuthorizations(up.stack.client("dynamodb"), up.stack.table("AuthorizationsTable"))
     answer = Response()
     Sessions(lambda: store, https=True).begin(Caller("ann", frozenset({"read"})), answer)

@@ -6,7 +6,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from tests.all.emulated.test_front_door import ERAS, asked, called
+from tests.all.emulated.test_front_door import ERAS, called
 from tests.emulated.build import ROOT
 from tests.emulated.stack import until
 
@@ -18,15 +18,12 @@ INGESTED_S = 120
 
 
 class Project:
-    """A project of the stack, and its folder in the inbox."""
-
     def __init__(self, stack):
         self.stack, self.id = stack, next(IDS)
         made = stack.command("projects", "create", self.id)
         assert made["created"], made
 
     def put(self, name, content):
-        """Put a file into the folder; gives its address."""
         return put(self.stack, f"{self.id}/{name}", content)
 
     def size(self):
@@ -36,7 +33,6 @@ class Project:
         return called(self.stack, ERAS[0], tool, project=self.id, top_k=3, **arguments)["items"]
 
     def ingests(self):
-        """What became of each of its files, as the log has it."""
         return [line for line in self.stack.log("ingest") if line.get("message") == "ingested" and self.is_in(line)]
 
     def is_in(self, line):
@@ -101,24 +97,3 @@ def test_what_a_client_embedded_itself_is_stored_and_found(project, era):
     stored = called(project.stack, era, "store_chunks", project=project.id, items=items)
     assert stored["chunks_written"] == 100
     assert len(called(project.stack, era, "find_chunks", project=project.id, query="a paper", top_k=5)["items"]) == 5
-
-
-def test_a_call_that_ingests_goes_on_through_the_queue_of_its_own(project):
-    project.stack.client("s3").put_object(
-        Bucket=project.stack.outputs["Bucket"], Key=f"inbox/{project.id}/a.md", Body=b"# One\n\nOf two."
-    )
-    until(lambda: project.found(text="one"), INGESTED_S, "passage")
-    source = f"s3://{project.stack.outputs['Bucket']}/inbox/{project.id}/"
-    report = called(project.stack, ERAS[0], "ingest_from_source", project=project.id, source=source)
-    assert report["state"] in ("complete", "continues", "running"), report
-
-
-def test_an_unknown_project_is_an_error_that_lists_the_others(project):
-    result = asked(
-        project.stack,
-        ERAS[0],
-        lambda client: client.call_tool("query_hybrid", {"project": "lab/none", "text": QUESTION}),
-    )
-    error = result.structured_content["error"]
-    assert error["code"] == "INVALID_PROJECT"
-    assert project.id in error["message"]

@@ -3,7 +3,6 @@
 import pytest
 
 from scripts.configure_stack import stamped
-from tests.all.emulated.monitoring import USERS_MISS, watching
 from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
@@ -32,7 +31,6 @@ def deployed():
 
 
 def published(to, stack):
-    """The versions of its endpoint that there are, and the one that is called."""
     name = f"{stack}-mcp_http"
     listed = [each["Version"] for each in to("lambda").list_versions_by_function(FunctionName=name)["Versions"]]
     alias = to("lambda").get_alias(FunctionName=name, Name="live")
@@ -69,12 +67,6 @@ def test_a_stack_is_made_again_under_its_name_beside_the_domain_that_the_first_l
     assert {left, made} <= {each["DomainName"] for each in to("opensearch").list_domain_names()["DomainNames"]}
 
 
-def test_basic_monitoring_watches_the_domain_that_a_stack_makes(deployed):
-    to = deployed("modest", Monitoring="basic")
-    of_the_domain = {f"SearchDomain{each}Alarm" for each in ("Red", "Blocked", "Space")}
-    assert watching(to, "modest") == ((USERS_MISS - {"RetractionsSyncAgeAlarm"}) | of_the_domain, set())
-
-
 def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_stays(deployed):
     to = deployed("restoring")
     _, damaged = resources(to, "restoring")["DocumentsTable"]
@@ -92,7 +84,6 @@ def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_st
 
 
 def papers_of(to, stack):
-    """The table of papers that a function is told of, and the one that it may read."""
     reported = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
     role = resources(to, stack)["GetDocRole"][1]
     statements = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]

@@ -24,7 +24,6 @@ def sync_half(up, papers):
 
 
 def dead_calls(stack):
-    """The dead letters that no file in the inbox became."""
     return [each for each in stack.dead() if '"aws.s3"' not in each]
 
 
@@ -86,19 +85,6 @@ def test_a_paper_that_is_retracted_is_flagged_announced_and_no_longer_kept_as_it
     )
 
 
-def test_the_schedules_role_may_send_to_the_queue_and_nothing_else(up):
-    stack = up.stack
-    target = scheduled(stack, CORPUS)["Target"]
-    asked = stack.client("iam").simulate_principal_policy(
-        PolicySourceArn=target["RoleArn"],
-        ActionNames=["sqs:SendMessage", "sqs:ReceiveMessage", "lambda:InvokeFunction"],
-        ResourceArns=[target["Arn"]],
-    )
-    decided = {each["EvalActionName"]: each["EvalDecision"] for each in asked["EvaluationResults"]}
-    assert decided.pop("sqs:SendMessage") == "allowed"
-    assert set(decided.values()) == {"implicitDeny"}
-
-
 def test_a_sync_that_runs_out_of_time_goes_on_through_the_queue_and_moves_the_watermark_only_when_done(up, papers):
     up.ncbi.control.fault(endpoint="esearch", term=papers.event["arguments"]["term"], times=2, stall=8)
     with up.stack.queue_closed("sync_delta"):
@@ -145,12 +131,3 @@ def test_poisoned_messages_end_among_the_dead_letters_and_each_failure_is_logged
     assert sorted(dead_calls(up.stack)) == sorted(poison)
     codes = Counter(line["code"] for line in up.stack.errors("sync_delta"))
     assert codes["InvalidInput"] == codes["VALIDATION"] == TRIES
-
-
-def test_an_alarm_watches_the_dead_letters(up):
-    [alarm] = [
-        each
-        for each in up.stack.client("cloudwatch").describe_alarms()["MetricAlarms"]
-        if each["MetricName"] == "ApproximateNumberOfMessagesVisible"
-    ]
-    assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": up.stack.outputs["DeadLettersUrl"].rsplit("/")[-1]}]

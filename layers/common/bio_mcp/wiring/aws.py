@@ -24,11 +24,6 @@ def _dynamodb(path: str, table: str) -> Row:
     return lambda own: load(path)(own.dynamodb, own.settings.needed(table), lambda: own.blobs)
 
 
-def _in_bucket(path: str) -> Row:
-    """Files in the bucket, "module:Class"."""
-    return lambda own: load(path)(own.s3, own.settings.needed("bucket"))
-
-
 def _copies(own: "Aws") -> Path:
     """The directory of this process for copies of indexes in S3, which is deleted at the end."""
     from bio_mcp.adapters.aws.s3_index import private_directory
@@ -129,8 +124,8 @@ TABLE: Table = {
     "limits": lambda own: limits(own.settings, own.budgets) if own.settings.table_budgets else None,
     "calls": _calls,
     "recorder": _recorder,
-    "blobs": _in_bucket("bio_mcp.adapters.aws.blobs:S3Blobs"),
-    "load_files": _in_bucket("bio_mcp.adapters.aws.loading:S3LoadFiles"),
+    "blobs": lambda own: load("bio_mcp.adapters.aws.blobs:S3Blobs")(own.s3, own.settings.needed("bucket")),
+    "load_files": lambda own: load("bio_mcp.adapters.aws.loading:S3LoadFiles")(own.s3, own.settings.needed("bucket")),
     "load_runs": lambda own: load("bio_mcp.adapters.aws.loading:StepFunctionsRuns")(
         own.connect("stepfunctions"), own.settings.needed("load_machine")
     ),

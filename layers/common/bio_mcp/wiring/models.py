@@ -131,11 +131,6 @@ def metered(meter: str, model: T) -> T:
     return made
 
 
-def configured_model(own: Mode) -> "Embeddings":
-    """The model that the settings name."""
-    return metered("bio_mcp.adapters.metered:MeteredEmbeddings", EMBEDDINGS[own.settings.embeddings](own.settings))
-
-
 def searched_index(own: Mode) -> "tuple[Passages, tuple[str, int] | None]":
     """The index of the whole call, looked up once in it. No model is opened for it: the pages that count passages have
     none."""

@@ -17,10 +17,10 @@ from bio_mcp.scope import PERIOD_S, Limits, bounded_by
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.mode import Mode, Table, load, load_from_aws, secret_of
 from bio_mcp.wiring.models import (
+    EMBEDDINGS,
     LANGUAGE_MODELS,
     RERANKERS,
     InstalledModels,
-    configured_model,
     metered,
     searched_index,
     searched_model,
@@ -377,7 +377,9 @@ SHARED: Table = {
     "passages": lambda own: searched_index(own)[0],
     "embeddings": searched_model,
     "models": lambda own: InstalledModels(own.settings, lambda: own.configured_embeddings),
-    "configured_embeddings": configured_model,
+    "configured_embeddings": lambda own: metered(
+        "bio_mcp.adapters.metered:MeteredEmbeddings", EMBEDDINGS[own.settings.embeddings](own.settings)
+    ),
     "workers": lambda own: partial(worker_processes, own),
     "upstreams": lambda own: partial(upstreams, own),
     "entrez": _entrez,

@@ -85,14 +85,14 @@ ABSENT_FILES = {"NoSuchKey", "NoSuchBucket", "404", "NotFound"}
 DENIED = {"AccessDenied", "403", "Forbidden", "InvalidObjectState"}
 
 
+@dataclass(frozen=True, slots=True)
 class S3Files:
     """Objects by `s3://bucket/key`, in the `buckets` that may be read."""
 
-    def __init__(
-        self, client: "S3Client", buckets: Sequence[str], max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES
-    ) -> None:
-        self._client, self._buckets = client, frozenset(buckets)
-        self._max_bytes, self._max_files = max_bytes, max_files
+    client: "S3Client"
+    buckets: Sequence[str]
+    max_bytes: int = MAX_BYTES
+    max_files: int = MAX_FILES
 
     def locate(self, source: str, *, local: bool) -> str:  # noqa: ARG002  who asks makes no difference
         """The address, its scheme in lower case."""
@@ -110,8 +110,8 @@ class S3Files:
             name = each.removeprefix(prefix)
             if PurePosixPath(name).suffix.lower() in SUFFIXES and not any(part[:1] == "." for part in name.split("/")):
                 found.append(SourceFile(name, f"{PREFIX}{bucket}/{each}"))
-            if len(found) > self._max_files:
-                raise InvalidInput(f"this folder has more than {self._max_files:,} documents; name folders in it")
+            if len(found) > self.max_files:
+                raise InvalidInput(f"this folder has more than {self.max_files:,} documents; name folders in it")
         if not found:
             raise InvalidInput("there is no document at this address of S3, or it may not be read here")
         return found
@@ -120,11 +120,11 @@ class S3Files:
         """The object, counted as it comes."""
         bucket, key = self._parts(address)
         with _reaching():
-            body = self._client.get_object(Bucket=bucket, Key=key)["Body"]
+            body = self.client.get_object(Bucket=bucket, Key=key)["Body"]
             with body:
-                content = body.read(self._max_bytes + 1)
-        if len(content) > self._max_bytes:
-            raise UnreadableDocument(f"it is larger than {self._max_bytes >> 20} MB")
+                content = body.read(self.max_bytes + 1)
+        if len(content) > self.max_bytes:
+            raise UnreadableDocument(f"it is larger than {self.max_bytes >> 20} MB")
         return content
 
     def _parts(self, address: str) -> tuple[str, str]:
@@ -132,7 +132,7 @@ class S3Files:
         bucket, _, key = address[len(PREFIX) :].partition("/")
         if address[: len(PREFIX)].lower() != PREFIX or not bucket or len(key.encode(errors="replace")) > 1024:
             raise InvalidInput("an address of S3 is s3://bucket/key", field="source")
-        if bucket not in self._buckets:
+        if bucket not in self.buckets:
             raise Forbidden(
                 f"this bucket may not be read; {SETTING} names those that may, and its operator sets it",
                 setting=SETTING,
@@ -142,7 +142,7 @@ class S3Files:
     def _exists(self, bucket: str, key: str) -> bool:
         try:
             with _reaching():
-                self._client.head_object(Bucket=bucket, Key=key)
+                self.client.head_object(Bucket=bucket, Key=key)
         except InvalidInput:  # S3 says "forbidden" of what is not there to who may not list the bucket
             return False
         return True
@@ -150,7 +150,7 @@ class S3Files:
     def _keys(self, bucket: str, prefix: str) -> Iterator[str]:
         """The keys that begin with `prefix`, in the order of their bytes."""
         with _reaching():
-            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            for page in self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
                 yield from (each["Key"] for each in page.get("Contents", []))
 
 

@@ -65,12 +65,17 @@ class DynamoDocuments(DynamoStore):
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         found = {}
         for pmid, item in self._items(pmids, WHOLE).items():
-            head, article = _head(item), serial.loads(self._contents.of(item))
-            found[pmid] = Document(article, head.content_hash, head.version, head.indexed_version)
+            article = serial.loads(self._contents.of(item))
+            found[pmid] = Document(article, item["content_hash"], item["version"], item["indexed_version"])
         return found
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
-        return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
+        found = {}
+        for pmid, item in self._items(pmids, HEAD).items():
+            revised = item["date_revised"] and date.fromisoformat(item["date_revised"])
+            versions = item["version"], item["indexed_version"], item["pmid_version"]
+            found[pmid] = Head(item["content_hash"], *versions, revised)
+        return found
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         named = self._having(identifiers)
@@ -90,7 +95,7 @@ class DynamoDocuments(DynamoStore):
         replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
         added, revised = len(items) - len(existing), sum(replaced)
         if added or revised:  # counted after they are stored: who is killed in between leaves some uncounted
-            today = {"pmid": _day(utc_day(self._clock()))}
+            today = {"pmid": f"#day {utc_day(self._clock())}"}
             changes = "ADD #added :added, #revised :revised"
             self._table.update_item(today, changes, returns=False, added=added, revised=revised)
 
@@ -125,7 +130,7 @@ class DynamoDocuments(DynamoStore):
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         today = utc_day(self._clock())
-        named = {_day(day): day for day in (today - timedelta(days=back) for back in range(days))}
+        named = {f"#day {day}": day for day in (today - timedelta(days=back) for back in range(days))}
         found = self._table.batch_get_items([{"pmid": name} for name in named], ("pmid", "added", "revised"))
         counted = [StoredDay(named[item["pmid"]], item["added"], item["revised"]) for item in found]
         return sorted(counted, key=lambda each: each.day)
@@ -250,24 +255,9 @@ class DynamoDocuments(DynamoStore):
         self._table.update_item({"pmid": pmid}, setting, lower, returns=False, version=version)
 
 
-def _head(item: Item) -> Head:
-    revised = item["date_revised"]
-    return Head(
-        item["content_hash"],
-        item["version"],
-        item["indexed_version"],
-        item["pmid_version"],
-        date.fromisoformat(revised) if revised else None,
-    )
-
-
 def _name_of(identifier: str) -> str:
     encoded = identifier.encode()
     return "#identifier " + (identifier if len(encoded) <= MAX_KEY else f"sha256 {sha256(encoded).hexdigest()}")
-
-
-def _day(day: date) -> str:
-    return f"#day {day.isoformat()}"
 
 
 def _old_key(pmid: str) -> dict[str, str]:

@@ -4,11 +4,10 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 from threading import Lock
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
@@ -91,10 +90,10 @@ LONGEST_DELAY_S = 900  # SQS's
 LONGEST_LEASE_S = 43_200  # SQS's
 DUE = "due"  # the message attribute with the due time, in seconds since 1970, of a call delayed beyond SQS's maximum
 BACKOFF_S = 2.0
-NOWHERE: Mapping[str, str] = MappingProxyType({})
 TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}  # errors about an expired lease
 
 
+@dataclass(frozen=True, slots=True)
 class SqsContinuations:
     """The port `WorkQueue` over a standard SQS queue.
 
@@ -104,24 +103,19 @@ class SqsContinuations:
     one of their own. `clock` returns seconds since 1970.
     """
 
-    def __init__(
-        self,
-        client: "SQSClient",
-        url: str,
-        elsewhere: Mapping[str, str] = NOWHERE,
-        clock: Callable[[], float] = time.time,
-        backoff_s: float = BACKOFF_S,
-    ) -> None:
-        self._client, self._url, self._elsewhere = client, url, elsewhere
-        self._clock, self._backoff_s = clock, backoff_s
+    client: "SQSClient"
+    url: str
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time
+    backoff_s: float = BACKOFF_S
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
         """Send an event. A delay over 900 s, SQS's maximum, takes several passes through the queue; receivers check
         `early_s`."""
-        due: dict[str, Any] = {DUE: {"DataType": "Number", "StringValue": str(ceil(self._clock() + delay_s))}}
+        due: dict[str, Any] = {DUE: {"DataType": "Number", "StringValue": str(ceil(self.clock() + delay_s))}}
         with reaching(WHAT):
-            self._client.send_message(
-                QueueUrl=self._elsewhere.get(event.get("tool", ""), self._url),
+            self.client.send_message(
+                QueueUrl=self.elsewhere.get(event.get("tool", ""), self.url),
                 MessageBody=json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
                 DelaySeconds=min(LONGEST_DELAY_S, max(0, ceil(delay_s))),
                 MessageAttributes=due if delay_s > LONGEST_DELAY_S else {},
@@ -130,8 +124,8 @@ class SqsContinuations:
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
         """Lease an event that is due for `lease_s` seconds; None if there is none."""
         with reaching(WHAT):
-            while messages := self._client.receive_message(
-                QueueUrl=self._url,
+            while messages := self.client.receive_message(
+                QueueUrl=self.url,
                 MaxNumberOfMessages=1,
                 VisibilityTimeout=min(LONGEST_LEASE_S, ceil(lease_s)),
                 MessageSystemAttributeNames=["ApproximateReceiveCount"],
@@ -150,7 +144,7 @@ class SqsContinuations:
     def ack(self, receipt: str) -> None:
         """Delete a handled event; does nothing if it is deleted already."""
         with reaching(WHAT), _ignoring_expired_leases():
-            self._client.delete_message(QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2])
+            self.client.delete_message(QueueUrl=self.url, ReceiptHandle=receipt.partition(" ")[2])
 
     def fail(
         self,
@@ -162,7 +156,7 @@ class SqsContinuations:
     ) -> float:
         """Make the event visible again after `wait_s`, by default after 2, 4, 8, ... seconds."""
         attempts = int(receipt.partition(" ")[0])
-        wait_s = int(self._backoff_s**attempts) if wait_s is None else wait_s
+        wait_s = int(self.backoff_s**attempts) if wait_s is None else wait_s
         self.hold(receipt, wait_s)
         return wait_s
 
@@ -170,14 +164,14 @@ class SqsContinuations:
         """Extend the lease to `seconds` from now; does nothing if another receiver has the event already."""
         wait = min(LONGEST_LEASE_S, ceil(seconds))
         with reaching(WHAT), _ignoring_expired_leases():
-            self._client.change_message_visibility(
-                QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
+            self.client.change_message_visibility(
+                QueueUrl=self.url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
             )
 
     def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
         """Seconds until a received message is due, by its attributes as SQS or Lambda spell them."""
         due = attributes.get(DUE, {})
-        return max(0.0, float(due.get("StringValue") or due.get("stringValue") or 0) - self._clock())
+        return max(0.0, float(due.get("StringValue") or due.get("stringValue") or 0) - self.clock())
 
 
 @contextmanager

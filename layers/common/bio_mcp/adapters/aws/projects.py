@@ -6,7 +6,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, Item, in_parallel, item_key
+from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, in_parallel, item_key
 from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
@@ -77,7 +77,7 @@ class DynamoProjectDocuments(DynamoStore):
     def all(self, project_id: str) -> list[ProjectDocument]:
         stored: Stored = {}
         owners: dict[str, str] = {}
-        for item in self._items(project_id):
+        for item in self._table.query("#project_id = :project", project=project_id):
             if "doc_id" in item:
                 owners[item["item"]] = item["doc_id"]
             elif item["item"].startswith(DOCUMENT):
@@ -95,7 +95,8 @@ class DynamoProjectDocuments(DynamoStore):
         self._table.put_item({**_key(project_id, CURSOR, library), **self._contents.packed(dict(cursor))})
 
     def drop(self, project_id: str) -> None:
-        self._table.batch_write_items(deletes=list(self._items(project_id, ("project_id", "item"))))
+        keys = self._table.query("#project_id = :project", names=("project_id", "item"), project=project_id)
+        self._table.batch_write_items(deletes=list(keys))
 
     def _stored(self, project_id: str, doc_ids: Iterable[str]) -> Stored:
         """Those documents that exist."""
@@ -109,9 +110,6 @@ class DynamoProjectDocuments(DynamoStore):
         keys = [{"project_id": project_id, "item": name} for name in named]
         found = self._table.batch_get_items(keys, ("item", "doc_id"))
         return {named[item["item"]]: item["doc_id"] for item in found}
-
-    def _items(self, project_id: str, names: Sequence[str] = ()) -> Iterator[Item]:
-        return self._table.query("#project_id = :project", names=names, project=project_id)
 
 
 def _documents(stored: Stored, owners: Mapping[str, str]) -> list[ProjectDocument]:
@@ -148,10 +146,10 @@ class DynamoScreenings(DynamoStore):
         return sorted((ReviewRecord(**row) for row in self._rows(review, RECORD)), key=lambda each: each.record_id)
 
     def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        self._put(review, {_label(each.stage, each.record_id): label_row(each) for each in labels})
+        self._put(review, {f"{LABEL}{each.stage} {each.record_id}": label_row(each) for each in labels})
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
-        keys = [_screening_key(review, _label(stage, each)) for each in dict.fromkeys(record_ids)]
+        keys = [_screening_key(review, f"{LABEL}{stage} {each}") for each in dict.fromkeys(record_ids)]
         self._table.batch_write_items(deletes=keys)
 
     def labels(self, review: str) -> list[ScreeningLabel]:
@@ -174,10 +172,6 @@ class DynamoScreenings(DynamoStore):
 
     def _rows(self, review: str, begins: str) -> Iterator[dict[str, Any]]:
         return map(self._contents.row, self._table.partition(review, begins=begins))
-
-
-def _label(stage: str, record_id: str) -> str:
-    return f"{LABEL}{stage} {record_id}"
 
 
 def _screening_key(review: str, item: str) -> dict[str, Any]:

@@ -94,24 +94,26 @@ class Published:
     log: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
+@dataclass(frozen=True, slots=True)
 class ReplaceableObject:
     """An object that is replaced on the condition that it is still the one that was seen. Every method may raise
     `IndexUnavailable`."""
 
-    def __init__(self, client: "S3Client", bucket: str, key: str) -> None:
-        self._client, self._bucket, self._key = client, bucket, key
+    client: "S3Client"
+    bucket: str
+    key: str
 
     def read(self, seen: str | None = None) -> tuple[bytes, str] | tuple[None, None] | None:
         """The content and its ETag; None if that is still `seen`. An object that is not there has neither."""
         known: Mapping[str, str] = {"IfNoneMatch": seen} if seen else {}
         with reaching_index():
             try:
-                found = self._client.get_object(Bucket=self._bucket, Key=self._key, **known)  # type: ignore[arg-type]
+                found = self.client.get_object(Bucket=self.bucket, Key=self.key, **known)  # type: ignore[arg-type]
                 return found["Body"].read(), found["ETag"]
             except ClientError as error:
                 if code_of(error) in UNCHANGED:
                     return None
-                if code_of(error) in MISSING and not any(listed(self._client, self._bucket, self._key)):
+                if code_of(error) in MISSING and not any(listed(self.client, self.bucket, self.key)):
                     return None, None
                 raise
 
@@ -123,9 +125,9 @@ class ReplaceableObject:
         only: Mapping[str, str] = {"IfMatch": seen} if seen else {"IfNoneMatch": "*"}
         with reaching_index():
             try:
-                return self._client.put_object(
-                    Bucket=self._bucket,
-                    Key=self._key,
+                return self.client.put_object(
+                    Bucket=self.bucket,
+                    Key=self.key,
                     Body=content,
                     ContentType="application/json",
                     **only,  # type: ignore[arg-type]

@@ -92,18 +92,14 @@ class IndexNames:
         raise Conflict("Others change the indexes at this moment: look at bio-mcp admin reindex status.")
 
     def objects(self, name: str, *, new: bool = False) -> IndexObjects:
-        """The objects of an index: one that is `new`, or one that had a role when it was looked up."""
-        return IndexObjects(self._client, self._bucket, name, (lambda: False) if new else self._are_written)
+        """The objects of an index: one that is `new`, or one that had a role, and so a name that was written."""
+        return IndexObjects(self._client, self._bucket, name, (lambda: not new and self._read()[1] is not None))
 
     def sweep(self) -> None:
         """Delete the indexes that have no role and were not written to for a day: nobody is about to name them."""
         folders = self._folders()
         for name in folders - set(self.newest().values()):
             self.objects(name).remove(UNNAMED)
-
-    def _are_written(self) -> bool:
-        """Whether the names were ever written, which they are once there is an index."""
-        return self._read()[1] is not None
 
     def _read(self) -> tuple[Names, str | None]:
         now, (names, tag) = self._clock(), self._found

@@ -124,7 +124,7 @@ class DynamoJobs(DynamoStore):
         return self._job(item) if item else None
 
     def newest(self, kind: str, most: int) -> list[Job]:
-        last = self._table.get_item(_last(kind)) or {NAMED: set()}
+        last = self._table.get_item({"job": f"last {kind}"}) or {NAMED: set()}
         named = sorted(last[NAMED], reverse=True)
         if len(named) < most:
             named += self._named_in_days(kind, most - len(named))
@@ -150,7 +150,7 @@ class DynamoJobs(DynamoStore):
         if stored := self._table.get_item(_key(job.job_id)):
             return int(stored.get("number", 0))
         number: int = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)[1]["number"]
-        last, names = _last(job.kind), {f"{number:0{DIGITS}} {job.job_id}"}
+        last, names = {"job": f"last {job.kind}"}, {f"{number:0{DIGITS}} {job.job_id}"}
         adding = f"SET #expires_at = :expires ADD #{NAMED} :names"
         there = self._table.update_item(last, adding, expires=self._expiry(), names=names)[1][NAMED]
         if len(there) > 2 * KEPT:
@@ -183,11 +183,6 @@ class DynamoJobs(DynamoStore):
 
 def _key(job_id: str) -> Item:
     return {"job": f"job {job_id}"}
-
-
-def _last(kind: str) -> Item:
-    """The key of the item that names the last jobs of a kind."""
-    return {"job": f"last {kind}"}
 
 
 def _names(job: Job) -> set[str]:
