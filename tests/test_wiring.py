@@ -1,5 +1,6 @@
 """The composition root: each mode gives every port, makes it once, and reads secrets where they are kept."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,18 +13,24 @@ from moto import mock_aws
 
 from bio_mcp import errors, wiring
 from bio_mcp.adapters.aws.inspection import KEYS
+from bio_mcp.adapters.metered import MeteredEmbeddings, MeteredLanguageModel
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
 from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
 from bio_mcp.call import call, envelope
+from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
-from bio_mcp.errors import Misconfigured
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import BudgetSpent, Misconfigured
 from bio_mcp.ports import Backends
 from bio_mcp.ports import port as declared_port
+from bio_mcp.scope import Meter
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.embedded import Embedded
 from bio_mcp.wiring.mode import load, secret_of
-from tests.support.aws_ports import NOBODY, client
+from scripts.template.functions import declared
+from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.scopes import metered
 
 ROOT = Path(__file__).parents[1]
 NAMED = {
@@ -231,3 +238,66 @@ def test_what_a_table_names_is_there():
     named = re.findall(r'"(bio_mcp\.[\w.]+:\w+)"', source)
     assert len(named) > 40
     assert all(callable(load(each)) for each in named)
+
+
+QUEUED = {name: each.lambda_module for name, each in TOOLS.items() if declared(each.lambda_module).get("queue")}
+
+
+@pytest.fixture
+def ports():
+    made = MotoPorts()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("tool", QUEUED)
+def test_what_an_operator_leaves_to_the_stack_reaches_the_function_that_has_the_tool(tool, ports):
+    urls = ports.queues
+    named = {"ingest_queue_url": urls["IngestQueue"], "evaluate_queue_url": urls["EvaluateQueue"]}
+    named |= {"export_queue_url": urls["ExportQueue"]}
+    backends = Aws(Settings(mode="aws", queue_url=urls["WorkQueue"], **named))
+    backends.continuations.send({"tool": tool, "arguments": {}})
+    backends.close()
+    url = urls[declared(QUEUED[tool])["queue"]]
+    [message] = client("sqs").receive_message(QueueUrl=url)["Messages"]
+    assert json.loads(message["Body"])["tool"] == tool
+
+
+@pytest.fixture
+def settings(tmp_path, ncbi):
+    converter = ncbi.base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
+    return Settings(
+        home=tmp_path,
+        ncbi_base_url=ncbi.base_url,
+        ncbi_converter_url=converter,
+        caller_budgets=("ncbi=2",),
+        llm="openai",
+        llm_model="any",
+    )
+
+
+def test_every_request_to_ncbi_is_charged_whichever_service_it_asks(settings, ncbi):
+    with closing(Embedded(settings)) as backends, metered(Meter(Caller("ada"), lambda: backends.limits)):
+        backends.entrez.check(deadline=Deadline(30))
+        backends.lookup.convert(["1"], "pmid", deadline=Deadline(30))
+        with pytest.raises(BudgetSpent):
+            backends.pubmed.espell("statin", deadline=Deadline(30))
+        asked = len(ncbi.control.requests())
+    with closing(Embedded(settings)) as again, metered(Meter(Caller("ada"), lambda: again.limits)):
+        with pytest.raises(BudgetSpent):
+            again.entrez.check(deadline=Deadline(30))  # another process: the budget is the same
+        assert len(ncbi.control.requests()) == asked
+    with closing(Embedded(settings)) as mine:
+        mine.entrez.check(deadline=NEVER)
+
+
+def test_models_are_charged_for(settings):
+    with closing(Embedded(settings)) as backends:
+        assert isinstance(backends.embeddings, MeteredEmbeddings)
+        assert isinstance(backends.language_model, MeteredLanguageModel)
+
+
+def test_on_aws_nothing_is_limited_without_a_table_for_it():
+    with closing(Aws(Settings(mode="aws"))) as without, closing(Aws(Settings(mode="aws", table_budgets="b"))) as named:
+        assert without.limits is None
+        assert named.limits.callers["ncbi"] == 20_000

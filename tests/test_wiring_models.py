@@ -1,4 +1,4 @@
-"""Which embedding models a process can use, and by which one an index is searched."""
+"""Which models the settings give, with which keys, and by which one an index is searched."""
 
 import json
 from contextlib import closing
@@ -7,11 +7,16 @@ from dataclasses import asdict, replace
 import pytest
 
 from bio_mcp.adapters.embedders.model_files import DEFAULT, Identity, write_manifest
-from bio_mcp.errors import Misconfigured, NotFound
+from bio_mcp.adapters.embedders.own_models import Wanted
+from bio_mcp.adapters.rerankers.onnx import add_reranker
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import EmbeddingFailed, Misconfigured, NotFound
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from bio_mcp.wiring.models import InstalledModels
+from bio_mcp.wiring.models import LANGUAGE_MODELS, RERANKERS, InstalledModels
+from tests.adapters.embedders.tiny_model import published_reranker as published
 from tests.adapters.entries import entry
+from tests.adapters.json_endpoint import JsonEndpoint
 from tests.support.corpus import HashedWords
 
 USUAL = Identity(DEFAULT, "weights", "tokenizer", 384, 512)
@@ -88,3 +93,85 @@ def test_the_model_of_the_settings_is_used_where_the_index_cannot_be_read(settin
     (settings.home / "corpus.sqlite3").write_text("no database")
     with closing(Embedded(settings)) as backends:
         assert backends.embeddings.fingerprint == USUAL.fingerprint
+
+
+COMPLETION = {"choices": [{"message": {"content": "Yes [1]."}}]}
+
+
+@pytest.fixture
+def endpoint():
+    endpoint = JsonEndpoint(COMPLETION)
+    yield endpoint
+    endpoint.close()
+
+
+def model(**given):
+    settings = Settings(**given)
+    return LANGUAGE_MODELS[settings.llm](settings)
+
+
+def test_unless_one_is_named_there_is_no_language_model():
+    assert model() is None
+
+
+@pytest.mark.parametrize("provider", ["openai", "bedrock"])
+def test_one_that_is_named_takes_a_model(provider):
+    with pytest.raises(Misconfigured, match="BIO_MCP_LLM_MODEL"):
+        model(llm=provider)
+    assert model(llm=provider, llm_model="m").fingerprint.startswith(f"{provider}/m/")
+
+
+def test_the_key_of_openai_goes_to_its_own_address_and_no_other(endpoint):
+    for given in (
+        {"openai_base_url": endpoint.base_url, "openai_api_key": "one"},
+        {"llm_base_url": endpoint.base_url, "openai_api_key": "one"},
+        {"llm_base_url": endpoint.base_url, "openai_api_key": "one", "llm_api_key": "two"},
+    ):
+        model(llm="openai", llm_model="m", **given).generate("?", ["A."], NEVER)
+    assert endpoint.authorizations == ["Bearer one", None, "Bearer two"]
+
+
+def test_a_guardrail_takes_a_version():
+    with pytest.raises(Misconfigured, match="BIO_MCP_LLM_GUARDRAIL names no version"):
+        model(llm="bedrock", llm_model="m", llm_guardrail="gr-1")
+
+
+def reranker(**given):
+    settings = Settings(**given)
+    return RERANKERS[settings.reranker](settings)
+
+
+def test_unless_one_is_named_there_is_none(tmp_path):
+    with closing(Embedded(Settings(home=tmp_path))) as backends:
+        assert backends.reranker is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "missing"),
+    [("onnx", "BIO_MCP_RERANKER_MODEL"), ("cohere", "BIO_MCP_RERANKER_URL"), ("bedrock", "BIO_MCP_RERANKER_MODEL")],
+)
+def test_what_it_takes_is_named(provider, missing):
+    with pytest.raises(Misconfigured, match=missing):
+        reranker(reranker=provider)
+
+
+def test_the_endpoint_is_asked_with_its_key(tmp_path):
+    endpoint = JsonEndpoint([{"index": 0, "score": 2.5}])
+    given = {"reranker": "tei", "reranker_url": f"{endpoint.base_url}/rerank", "reranker_api_key": "sk-one"}
+    with closing(endpoint), closing(Embedded(Settings(home=tmp_path, **given))) as backends:
+        assert backends.reranker.scores("?", ["A."], NEVER) == [2.5]
+        assert backends.reranker.fingerprint.startswith("tei/")
+    assert endpoint.authorizations == ["Bearer sk-one"]
+
+
+def test_bedrock_is_not_asked_before_it_is_needed():
+    assert reranker(reranker="bedrock", reranker_model="arn:aws:bedrock:x::m/a").fingerprint == "bedrock/a"
+
+
+def test_an_installed_one_is_found_by_its_name_and_no_other_place(tmp_path):
+    add_reranker(published(tmp_path / "tiny"), tmp_path / "models", Wanted())
+    made = reranker(reranker="onnx", reranker_model="tiny", models=tmp_path / "models")
+    assert len(made.scores("ginger", ["nausea", "heart"], NEVER)) == 2
+    with pytest.raises((Misconfigured, EmbeddingFailed)) as refused:
+        reranker(reranker="onnx", reranker_model="../tiny", models=tmp_path / "models")
+    assert str(tmp_path) not in str(refused.value)

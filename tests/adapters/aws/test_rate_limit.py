@@ -194,13 +194,6 @@ def test_a_budget_does_not_tell_its_key():
     assert "secret" not in budget_of("secret")
 
 
-def test_the_gap_can_be_widened_and_never_narrowed():
-    assert fleet_gap_s(True) == pytest.approx(1 / 9)
-    assert fleet_gap_s(False) == pytest.approx(1 / 2.7)
-    assert fleet_gap_s(True, 500) == 0.5
-    assert fleet_gap_s(True, 1) == pytest.approx(1 / 9)
-
-
 @pytest.mark.parametrize(("keyed", "limit", "each"), [(True, 10, 3), (False, 3, 1)])
 def test_eight_processes_never_start_more_than_the_limit_in_any_second(server, nobody, keyed, limit, each):
     table = AwsPorts(endpoint=server).pace_table

@@ -10,7 +10,7 @@ import pytest
 
 from bio_mcp.adapters.aws.s3_indexes import OBJECT, IndexNames
 from bio_mcp.answering.search import Question, search_papers
-from bio_mcp.errors import IndexUnavailable, ModelMismatch, NotFound
+from bio_mcp.errors import IndexUnavailable, NotFound
 from bio_mcp.health import OK
 from bio_mcp.literature.records import Deletion
 from bio_mcp.ports.models import Role
@@ -19,7 +19,7 @@ from bio_mcp.scope import one_index
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.indexing import searched_index, write_passages
-from bio_mcp.syncing.reindexing import begin, fill, of_role, reindex, switch
+from bio_mcp.syncing.reindexing import begin, fill, reindex, switch
 from tests.adapters.aws.dying import Dying, Killed
 from tests.doors.command_line import sample
 from tests.support.aws_ports import client
@@ -82,33 +82,6 @@ def folders(s3):
     return {each["Key"].split("/")[1] for each in listed}
 
 
-def test_a_reindex_killed_half_way_goes_on_and_no_search_lacks_a_paper(operator, process, s3):
-    operator.model = OLD
-    import_records(islice(sample(), 70), operator)
-    operator.model, searching, seen = NEW, process(OLD, NEW), []
-
-    def look(*_):
-        seen.append(found(searching))
-
-    def killed(*_):
-        look()
-        raise Killed
-
-    begun = []
-    for _ in range(2):
-        with pytest.raises(Killed):
-            reindex(operator, killed)
-        index = of_role(Role.NEXT, operator)
-        begun.append((index.name, index.passages.count()[0]))
-    assert begun == [(index.name, 32), (index.name, 64)]
-    assert reindex(operator, look)
-    assert seen == [(70, OLD, 1)] * 3
-    assert found(searching) == (70, NEW, 1)
-    assert [each.name for each in operator.indexes.all()] == [index.name]
-    assert missing(operator, index) == set()
-    assert folders(s3) == {index.name, "corpus-names"}
-
-
 STEPS = 8  # writes to the bucket that a reindex takes
 
 
@@ -127,18 +100,6 @@ def test_a_reindex_killed_before_any_write_to_the_bucket_loses_nothing(operator,
     assert {missing(operator, each) == set() for each in operator.indexes.all()} == {True}
     operator.indexes.remove()  # a kill after the switch leaves the way back
     assert found(process(NEW)) == (len(papers) - 1, NEW, 1)
-
-
-def test_what_a_sync_writes_meanwhile_is_found_at_once_and_after_the_switch(operator, process, papers):
-    fill(begin(NEW, operator), operator)
-    syncing, searching = process(OLD, NEW), process(OLD, NEW)
-    apply_records([revised(papers[0], 1), Deletion(papers[1].pmid)], syncing)
-    assert found(searching) == (len(papers) - 1, OLD, 1)
-    switch(Role.NEXT, operator)
-    assert found(searching) == (len(papers) - 1, NEW, 1)
-    apply_records([Deletion(papers[2].pmid)], syncing)
-    switch(Role.PREVIOUS, operator)
-    assert found(searching) == (len(papers) - 2, OLD, 1)
 
 
 def test_until_it_looks_again_a_process_searches_its_copy_of_the_old_index_even_once_that_is_removed(operator, process):
@@ -233,19 +194,6 @@ def test_an_index_that_nobody_named_is_deleted_when_it_is_a_day_old(operator, pr
     assert [each.role for each in operator.indexes.all()] == [Role.SEARCHED]
 
 
-@pytest.mark.parametrize(("model", "changed"), [(NEW, False), (OLD, True)])
-def test_a_process_without_the_model_of_the_index_says_so_and_answers_nothing(
-    operator, process, papers, model, changed
-):
-    searching = process(model)
-    if changed:
-        reindex(operator)
-    with pytest.raises(ModelMismatch, match="The index holds vectors of the model"):
-        search_papers(Question(papers[0].title), searching)
-    with pytest.raises(ModelMismatch):
-        apply_records([revised(papers[0], 1)], searching)
-
-
 READS = {
     "a search": lambda passages, vector, _: passages.hybrid_search(PassageQuery((), vector)),
     "cosines": lambda passages, vector, pmid: passages.chunks([pmid], vector),
@@ -280,13 +228,6 @@ def test_an_index_that_is_empty_takes_the_configured_model(process, papers):
     assert reindex(second) is False
     assert nearness(second, papers[0].pmid) == pytest.approx(1, abs=1e-3)
     assert second.indexes.all()[0].fingerprint == NEW.fingerprint
-
-
-def test_there_is_no_way_back_without_another_index(operator):
-    for role in (Role.NEXT, Role.PREVIOUS, Role.SEARCHED):
-        with pytest.raises(NotFound):
-            operator.indexes.switch(role)
-    assert operator.indexes.remove() is False
 
 
 def test_a_look_at_what_is_searched_takes_no_listing_once_an_index_was_written(operator, process, s3):

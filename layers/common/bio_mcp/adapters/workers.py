@@ -70,7 +70,6 @@ class Worker:
             timer.cancel()
 
     def kill(self) -> None:
-        """Kill the process; a thread that waits for its answer gets `Died`."""
         self._process.kill()
 
     def end(self) -> None:
@@ -199,9 +198,6 @@ class WorkerProcesses:
             raise EmbeddingFailed("The embedding model was exchanged while papers were embedded; run this again.")
 
 
-Request = tuple[Sequence[Article], Mapping[str, Mapping[str, str]]]
-
-
 def main() -> None:
     """Make the model that the first message names, tell its fingerprint, then answer requests until the input ends."""
     requests, answers = sys.stdin.buffer, own_stdout()
@@ -223,14 +219,10 @@ def _answers(make: Callable[[], Embeddings], requests: IO[bytes]) -> Iterator[An
     with contextlib.suppress(EOFError):
         while True:
             articles, known = pickle.load(requests)  # noqa: S301  from the process that started this
-            yield _entries(articles, known, embeddings)
-
-
-def _entries(articles: Sequence[Article], known: Mapping[str, Mapping[str, str]], embeddings: Embeddings) -> Any:
-    try:
-        return entries_of([Document(article, "") for article in articles], known, embeddings)
-    except Failure as failure:
-        return failure
+            try:
+                yield entries_of([Document(article, "") for article in articles], known, embeddings)
+            except Failure as failure:
+                yield failure
 
 
 if __name__ == "__main__":

@@ -77,7 +77,6 @@ TOO_LARGE_SAYS = "size"  # in DynamoDB's message about an item over 400 KB
 
 
 def code_of(error: ClientError) -> str:
-    """AWS's code of the error."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 

@@ -249,7 +249,6 @@ class DynamoDocuments(DynamoStore):
         return by_key.get(pmid, {}), by_key.get(_old_key(pmid)["pmid"], {}).get(VERSIONS, [])
 
     def _mark(self, pmid: str, version: int) -> None:
-        """Raise the indexed version of a paper, if it is lower."""
         setting = "SET #indexed_version = :version"
         lower = "#indexed_version < :version"
         self._table.update_item({"pmid": pmid}, setting, lower, returns=False, version=version)
@@ -261,7 +260,6 @@ def _name_of(identifier: str) -> str:
 
 
 def _old_key(pmid: str) -> dict[str, str]:
-    """The key of the item of a paper's old versions."""
     return {"pmid": f"#old {pmid}"}
 
 

@@ -256,7 +256,6 @@ def partition_of_name(folded: str) -> str:
 
 
 def node_key(node_id: str) -> dict[str, Any]:
-    """The key of a node's own item."""
     return item_key(f"node {node_id}", "node")
 
 

@@ -122,7 +122,6 @@ class SqsContinuations:
             )
 
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
-        """Lease an event that is due for `lease_s` seconds; None if there is none."""
         with reaching(WHAT):
             while messages := self.client.receive_message(
                 QueueUrl=self.url,
@@ -239,7 +238,6 @@ class LambdaFunctions:
         )
 
     def prepare(self, timeout_s: float) -> None:
-        """Make the client for calls with this time-out in advance."""
         self._client(timeout_s)
 
     def _call(self, function: str, payload: bytes, deadline: Deadline, repeatable: bool) -> Any:

@@ -310,7 +310,6 @@ class PublishedDatabase(Database):
         return made
 
     def inspect(self) -> Finding:
-        """Say as of when it is, and how much of its room it takes."""
         with self.reading(IndexUnavailable) as connection:
             used, room = _used(connection) >> 20, self._max_bytes >> 20
         found = f"as of {self._published.as_of or 'never'}, {used:,} of {room:,} MB"
@@ -447,7 +446,6 @@ def private_directory(above: Path | None = None) -> Iterator[Path]:
 
 
 def listed(client: "S3Client", bucket: str, prefix: str) -> Iterator[tuple[str, datetime]]:
-    """Key and time of each object whose key begins so."""
     pages = client.get_paginator("list_objects_v2")
     with reaching_index():
         for page in pages.paginate(Bucket=bucket, Prefix=prefix):
@@ -465,7 +463,6 @@ def reaching_index(gone: IndexUnavailable | None = None) -> Iterator[None]:
 
 
 def _used(connection: "Connection") -> int:
-    """Bytes of the file that hold something."""
     asked: Sequence[str] = ("page_count", "freelist_count", "page_size")
     pages, free, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in asked)
     return int((pages - free) * size)

@@ -67,7 +67,6 @@ class IndexNames:
             return self._found[0]
 
     def newest(self) -> Names:
-        """The names as they are now."""
         return self._read()[0]
 
     def keep(self) -> None:
@@ -190,7 +189,6 @@ class PublishedIndexes:
         return bool(removed)
 
     def inspect(self) -> Finding:
-        """Say of each index as of when it is, and how much of its room it takes."""
         found = {role: each.database.inspect() for role, each in self._opened(self._names.newest()).items()}
         state = WARN if any(each.state == WARN for each in found.values()) else OK
         remedy = next((each.remedy for each in found.values() if each.remedy), "")

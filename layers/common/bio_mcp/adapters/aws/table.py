@@ -152,7 +152,6 @@ class Table:
             return retry(partial(self._transact, actions), worth=Contended, backoff=self.backoff)
 
     def putting(self, item: Item, only: str = "", **values: Any) -> Item:
-        """The write of a transaction that stores an item."""
         return {"Put": {"TableName": self.name, "Item": attributes(item), **_expressions(values, only=only)}}
 
     def updating(self, key: Item, changes: str, only: str = "", **values: Any) -> Item:
@@ -161,7 +160,6 @@ class Table:
         return {"Update": {"TableName": self.name, "Key": attributes(key), **expressions}}
 
     def deleting(self, key: Item, only: str = "", **values: Any) -> Item:
-        """The write of a transaction that deletes an item."""
         return {"Delete": {"TableName": self.name, "Key": attributes(key), **_expressions(values, only=only)}}
 
     def query(
@@ -233,7 +231,6 @@ def _expressions(values: Mapping[str, Any], names: Sequence[str] = (), **texts: 
 
 
 def attributes(item: Item) -> dict[str, Any]:
-    """An item or a key in DynamoDB's JSON."""
     return {name: typed(value) for name, value in item.items()}
 
 
@@ -265,7 +262,6 @@ def _typed_collection(value: Any) -> dict[str, Any]:
 
 
 def plain(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item from DynamoDB's JSON."""
     return {name: _value(each) for name, each in item.items()}
 
 
@@ -314,7 +310,6 @@ class LargeValues:
         self.names = (name, f"{name}_key")  # the attributes that `of` reads
 
     def attributes(self, body: bytes) -> dict[str, Any]:
-        """The attributes of the item: always both, so that an update removes an earlier body."""
         name, key = self.names
         if len(body) <= self._inline:
             return {name: body, key: None}

@@ -50,15 +50,12 @@ class HfEmbeddings:
         return self._identity().max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """The tokens of each passage, what stands before it and special tokens included, without truncation."""
         return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity().prefix)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
         return self._embedded(texts, self._identity().prefix)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
-        """As `embed`, with what stands before a question."""
         return self._embedded(texts, self._identity().before_questions)
 
     def _embedded(self, texts: Sequence[str], prefix: str) -> "Vectors":

@@ -135,7 +135,6 @@ def _files(identity: Identity) -> tuple[str, ...]:
 
 
 def licence_of(directory: Path) -> str:
-    """The licence of an installed model, as its manifest says."""
     return str(json.loads((directory / MANIFEST).read_text(encoding="utf-8")).get("licence", "not stated"))
 
 

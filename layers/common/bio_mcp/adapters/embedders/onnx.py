@@ -117,7 +117,6 @@ class OnnxEmbeddings(InstalledModel):
         return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity.prefix)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
         return self._vectors(texts, self._identity.prefix, self.max_tokens, self._graph())
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":

@@ -71,11 +71,9 @@ class OpenAiEmbeddings:
         return [2 + sum(map(_max_tokens_of, _PIECES.findall(self._prefix + text))) for text in texts]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; requests have 96 texts each."""
         return self._embedded(texts, self._prefix)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
-        """As `embed`, with what stands before a question."""
         return self._embedded(texts, self._question_prefix)
 
     def _embedded(self, texts: Sequence[str], prefix: str) -> "Vectors":

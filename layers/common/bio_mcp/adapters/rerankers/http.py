@@ -1,46 +1,19 @@
 """Rerankers behind an endpoint: the form of Cohere and Jina, or that of text-embeddings-inference."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bio_mcp.adapters.http import ModelEndpoint
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import UpstreamFailed
 
-Body = dict[str, Any]
-
-
-def cohere_body(model: str, question: str, passages: Sequence[str]) -> Body:
-    """The request of POST /rerank as Cohere, Jina and others of that form take it."""
-    return {"model": model, "query": question, "documents": list(passages), "top_n": len(passages)}
-
-
-def tei_body(_model: str, question: str, passages: Sequence[str]) -> Body:
-    """The request of POST /rerank as text-embeddings-inference takes it."""
-    return {"query": question, "texts": list(passages), "truncate": True}
-
-
-def cohere_scores(answer: Any) -> dict[int, float]:
-    """Scores by the place of their passage."""
-    return {each["index"]: float(each["relevance_score"]) for each in answer["results"]}
-
-
-def tei_scores(answer: Any) -> dict[int, float]:
-    """Scores by the place of their passage."""
-    return {each["index"]: float(each["score"]) for each in answer}
-
-
-FORMS: Mapping[str, tuple[Callable[[str, str, Sequence[str]], Body], Callable[[Any], dict[int, float]]]] = {
-    "cohere": (cohere_body, cohere_scores),
-    "tei": (tei_body, tei_scores),
-}
-
 
 class HttpReranker:
-    """The port `Reranker`: `model` at `url`, which is asked in `form`, a key of `FORMS`, once and not again.
+    """The port `Reranker`: `model` at `url`, which is asked once and not again.
 
-    `patience_s` is the most that it may take.
+    `form` is "tei", that of text-embeddings-inference, or "cohere", that of Cohere, Jina and others. `patience_s` is
+    the most that it may take.
     """
 
     def __init__(
@@ -64,11 +37,16 @@ class HttpReranker:
         self.fingerprint = f"{form}/{model or 'model'}/{url.partition('//')[2].partition('/')[0]}"
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
-        body, scores_of = FORMS[self._form]
-        asked = body(self._model, question, passages)
+        tei = self._form == "tei"
+        asked: dict[str, Any] = (
+            {"query": question, "texts": list(passages), "truncate": True}
+            if tei
+            else {"model": self._model, "query": question, "documents": list(passages), "top_n": len(passages)}
+        )
         answer = self._endpoint.ask(asked, deadline.share(self._patience_s))
         try:
-            found = scores_of(answer)
+            rows, named = (answer, "score") if tei else (answer["results"], "relevance_score")
+            found = {each["index"]: float(each[named]) for each in rows}
             scores = [found[place] for place in range(len(passages))]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise self._endpoint.unreadable() from None
