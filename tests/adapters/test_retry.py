@@ -121,13 +121,6 @@ def test_a_deadline_that_ends_the_tries_says_how_many_there_were():
     assert late.value.details["tries"] == 2
 
 
-def test_a_kind_by_itself_is_worth_every_try():
-    attempts = Attempts(*[NcbiUnreadable("cut")] * 9)
-    with pytest.raises(NcbiUnreadable):
-        retry(attempts, worth=NcbiFailed, backoff=steady(Clock(), tries=4))
-    assert attempts.tried == 4
-
-
 def test_the_call_that_runs_bounds_the_tries_where_no_deadline_is_given():
     clock = Clock()
     attempts = Attempts(*[NcbiFailed("down")] * 9)

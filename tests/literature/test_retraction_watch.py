@@ -13,26 +13,7 @@ HEAD = (
 
 
 def row(doi, nature="Retraction", date="7/26/2019 0:00", notice="10.1000/notice", title="A paper"):
-    cells = [
-        "20946",
-        f'"{title}"',
-        "",
-        "",
-        "J",
-        "",
-        "",
-        "",
-        "",
-        "",
-        date,
-        notice,
-        "0",
-        "1/1/2015 0:00",
-        doi,
-        "0",
-        nature,
-    ]
-    return ",".join([*cells, "+Data;", "No", ""]) + "\n"
+    return f'20946,"{title}",,,J,,,,,,{date},{notice},0,1/1/2015 0:00,{doi},0,{nature},+Data;,No,\n'
 
 
 def test_each_notice_is_read_with_its_day_and_its_paper():

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from bio_mcp.adapters.parsers.pdf import PageImage, RecognisedPage, parse_pdf
@@ -67,15 +65,6 @@ def test_a_page_on_which_nothing_is_recognised_is_named_in_a_warning():
         None,
         ("No text could be read on page 2.",),
     )
-
-
-def test_confidence_is_the_mean_of_the_recognised_pages():
-    reader = Reader()
-    sure = iter([0.5, 1.0])
-    document = parse_pdf(
-        pdf(image(612, 792), image(612, 792)), lambda drawn: replace(reader(drawn), confidence=next(sure))
-    )
-    assert document.confidence == 0.75
 
 
 @pytest.mark.parametrize(
