@@ -62,7 +62,8 @@ class NcbiFiles:
     def _names(self, folder: str) -> list[str]:
         """NLM's files in a folder; for some days after a new baseline there is no update file."""
         page = self._text(f"{folder}/")
-        names, title = in_order(LINK.findall(page)), _title(page)
+        names, titles = in_order(LINK.findall(page)), TITLE.findall(page)
+        title = " ".join(titles[0].split()) if titles else ""
         if names or (folder != BASELINE and title.rstrip("/").endswith(folder)):
             return names
         found = f"a page with the title {title[:LONGEST_TITLE]!r}" if title else "a page without a title"
@@ -102,22 +103,15 @@ class NcbiFiles:
         try:
             with self._client.stream("GET", f"{self._url}/{address}", headers=headers) as response:
                 if not response.is_success and response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-                    raise _failure(response.status_code)
+                    sentence = AWAY.format(f"status {response.status_code}")
+                    if response.status_code in TRANSIENT_STATUSES:
+                        raise _Interrupted(sentence)
+                    raise NcbiFailed(sentence, retryable=False)
                 yield response
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             raise Misconfigured("NCBI_FILES_URL is not an http address; correct it") from None
         except (httpx.HTTPError, ValueError) as error:
             raise _Interrupted(AWAY.format(type(error).__name__)) from None
-
-
-def _title(page: str) -> str:
-    found = TITLE.search(page)
-    return " ".join(found[1].split()) if found else ""
-
-
-def _failure(status: int) -> NcbiFailed:
-    sentence = AWAY.format(f"status {status}")
-    return _Interrupted(sentence) if status in TRANSIENT_STATUSES else NcbiFailed(sentence, retryable=False)
 
 
 def _append(response: httpx.Response, into: Path) -> None:

@@ -277,7 +277,7 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         pub_types=_texts(entry.get("pubtype")),
         pdat=_text(entry.get("pubdate")),
         edat=_instant(history.get("pubmed")),
-        pmcid=_pmcid(ids),
+        pmcid=next(iter(re.findall(r"PMC\d+", f"{ids.get('pmc')} {ids.get('pmcid')}")), None),
         authors=_texts(author.get("name") for author in _objects(entry.get("authors"))),
         source=_text(entry.get("source")),
         epdat=_text(entry.get("epubdate")),
@@ -322,8 +322,3 @@ def _instant(value: Any) -> str | None:
         return None
     day = "-".join(match.groups()[:3])
     return f"{day}T{match[4]}" if match[4] else day
-
-
-def _pmcid(ids: dict[Any, Any]) -> str | None:
-    match = re.search(r"PMC\d+", f"{ids.get('pmc') or ''} {ids.get('pmcid') or ''}")
-    return match[0] if match else None

@@ -122,11 +122,6 @@ def parse_html(text: str) -> ParsedDocument:
     )
 
 
-def sections_of_html(text: str) -> Outline:
-    """The headings, paragraphs and tables of a piece of HTML."""
-    return _outline(_tree(text)) if text.strip() else Outline()
-
-
 def _tree(text: str) -> etree._Element:
     """Parse the page. One that declares entities is refused, and none is expanded."""
     if _DECLARES.search(text[:_HEAD]):
@@ -255,7 +250,8 @@ def parse_markdown(text: str) -> ParsedDocument:
     named = _named(front[1]) if front else None
     body = text[front.end() :] if front and named is not None else text
     stated = {key: value for key, value in (named or {}).items() if isinstance(value, str) and value}
-    outline = sections_of_html(MarkdownIt("commonmark").enable("table").render(body))
+    page = MarkdownIt("commonmark").enable("table").render(body)
+    outline = _outline(_tree(page)) if page.strip() else Outline()
     title, sections = titled(outline, stated.get("title"))
     language = stated.get("lang") or stated.get("language")
     return ParsedDocument(sections, title=title, doi=stated.get("doi"), pmid=stated.get("pmid"), language=language)

@@ -3,10 +3,11 @@
 Every style starts from one `Work`, whose fields are CSL's variables. `csl_json` prints that work as it is.
 """
 
+import json
 from collections.abc import Callable
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.citing.formats import bibtex, csl_json, ris
+from bio_mcp.literature.citing.formats import bibtex, csl_item, ris
 from bio_mcp.literature.citing.styles import apa, mla, vancouver
 from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import Article
@@ -17,7 +18,7 @@ _RENDERED: dict[str, Callable[[Work], str]] = {
     "apa_string": apa,
     "mla_string": mla,
     "vancouver": vancouver,
-    "csl_json": csl_json,
+    "csl_json": lambda work: json.dumps(csl_item(work), ensure_ascii=False, indent=1),
 }
 STYLES: tuple[str, ...] = tuple(_RENDERED)
 

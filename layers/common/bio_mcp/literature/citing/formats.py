@@ -1,6 +1,5 @@
 """BibTeX, RIS and CSL-JSON, which programs read."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -195,13 +194,9 @@ def _ris_date(issued: PartialDate | None) -> list[tuple[str, str]]:
     return [("PY", f"{issued.year:04}"), ("DA", "/".join([f"{issued.year:04}", *numbers, ""]))]
 
 
-def csl_json(work: Work) -> str:
-    """Render one item as JSON; empty variables are left out."""
-    return json.dumps(csl_item(work), ensure_ascii=False, indent=1)
-
-
 def csl_item(work: Work) -> dict[str, Any]:
-    """Map the work to CSL variables. Titles are plain text; page ranges have both numbers in full."""
+    """Map the work to CSL variables, without those that are empty. Titles are plain text; page ranges have both numbers
+    in full."""
     article = work.article
     variables = {
         "id": work.identifier,

@@ -247,7 +247,7 @@ class Work:
         self.in_english = self.translated or "eng" in article.languages or not self.printed_languages
         self.editors: tuple[Name, ...] = ()
         self.volume = self.issue = self.issn = self.number = ""
-        self.publisher = self.place = self.edition = self.journal = ""
+        self.publisher = self.place = self.edition = self.printed_edition = self.journal = ""
         self.isbn: tuple[str, ...] = ()
         self.electronic: PartialDate | None = None
         self.preprint = self.ahead_of_print = False
@@ -291,7 +291,8 @@ class Work:
         self.issued = book.contribution_date or self.article.publication_date
         self.url = _BOOKSHELF.format(book.accession) if book.accession else self.url
         self.publisher, self.place, self.isbn = book.publisher or "", book.place or "", book.isbn
-        self.edition = book.edition or ""
+        self.edition = edition = book.edition or ""
+        self.printed_edition = edition if not edition or "ed" in edition.lower() else f"{edition} ed."  # `2nd ed.`
 
     @property
     def identifier(self) -> str:
@@ -305,11 +306,6 @@ class Work:
         """A name for a work without a title: `Published erratum`, `Letter`, `Article`."""
         kinds = [kind.name for kind in self.article.publication_types if kind.name != "Journal Article"]
         return kinds[0].capitalize() if kinds else "Article"
-
-    @property
-    def printed_edition(self) -> str:
-        """`2nd ed.`; "" where the record names none."""
-        return self.edition if not self.edition or "ed" in self.edition.lower() else f"{self.edition} ed."
 
 
 def plain_title(title: str | None) -> str:

@@ -196,15 +196,13 @@ def _in_text(
     chosen: list[tuple[int, int]] = []
     follows: int | None = None
     for start, end in reversed(found):
-        text_next = end < len(flow) and (end == follows or _is_text(flow[end], size, text_styles))
+        after = flow[end] if end < len(flow) else None
+        long = after is not None and abs(after.line.size - size) <= 0.05 * size and len(after.text) > _WORDS
+        text_next = after is not None and (end == follows or after.line.style in text_styles or long)
         if text_next or is_top(flow[start].text):
             chosen.append((start, end))
             follows = start
     return chosen[::-1]
-
-
-def _is_text(line: FlowLine, size: float, text_styles: set[Style]) -> bool:
-    return line.line.style in text_styles or (abs(line.line.size - size) <= 0.05 * size and len(line.text) > _WORDS)
 
 
 def _after_front_matter(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

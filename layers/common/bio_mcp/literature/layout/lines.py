@@ -90,7 +90,7 @@ _TABLE: dict[int, str | None] = {**_LIGATURES, **_SPACES, **_INVISIBLE, **_THAI,
 _UNUSUAL = re.compile("[^\x20-\x7e–—‘’“”]")
 
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c"}
-_ACCENTED = re.compile(r"(?<![\d\s]) ?([¨´ˆ˜ˇ]) ?([aeiouAEIOUnNcCsSzZ\u0131])|^([¨´ˆ˜ˇ]) ?([aeiouAEIOU])")
+_ACCENTED = re.compile(r"(?<![\d\s]) ?([¨´ˆ˜ˇ]) ?([aeiouAEIOUnNcCsSzZ\u0131])")
 _CEDILLA = re.compile("([cCsS]) ?¸")
 
 _SARA_AM = re.compile("([ก-ฮ])([\u0e48-\u0e4b]?) ?(?:\u0e4d|[^\\W\\d_\u0e00-\u0e7f]) ?([\u0e48-\u0e4b]?)า")
@@ -101,15 +101,10 @@ def readable(text: str) -> str:
     """Return `text` with ligatures taken apart, accents on their letters, Thai marks in place, odd spaces as spaces."""
     if not _UNUSUAL.search(text):
         return text
-    text = unicodedata.normalize("NFC", text.translate(_TABLE))
-    text = _CEDILLA.sub(lambda found: unicodedata.normalize("NFC", found[1] + "\u0327"), _ACCENTED.sub(_accented, text))
+    text = _ACCENTED.sub(lambda each: each[2].replace("\u0131", "i") + _ACCENTS[each[1]], text.translate(_TABLE))
+    text = unicodedata.normalize("NFC", _CEDILLA.sub("\\1\u0327", text))
     # Thai: no spaces within a syllable, and SARA AM whole where a font draws its ring apart, under any name.
     return _SARA_AM.sub(r"\1\2\3ำ", _BEFORE_MARK.sub("", text)) if re.search("[ก-๛]", text) else text
-
-
-def _accented(found: re.Match[str]) -> str:
-    accent, letter = (found[1], found[2]) if found[1] else (found[3], found[4])
-    return unicodedata.normalize("NFC", letter.replace("\u0131", "i") + _ACCENTS[accent])
 
 
 _ODD = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08]")

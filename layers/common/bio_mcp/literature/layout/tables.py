@@ -19,6 +19,8 @@ _WRAPPED = 1.5  # font sizes to the next row where it goes on with cells of the 
 _FONT = "\ntable "  # no font's name: marks the line that holds a table's place
 
 Row = list[PositionedLine]
+Window = tuple[float, float]
+"""Where a table may stand, from left to right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,6 @@ class Table:
         return "\n".join([self.caption, *("\t".join(row).rstrip("\t") for row in self.rows)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Where a table may stand, from left to right."""
-
-    left: float
-    right: float
-
-    def holds(self, line: PositionedLine) -> bool:
-        return self.left - 1 <= line.x0 and line.x1 <= self.right + 1
-
-
 def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, Table]]:
     """Return the page with one line in the place of each table, and the tables by that line's font.
 
@@ -57,14 +48,14 @@ def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, T
             continue
         found = _table(lines, caption, size)
         if found:
-            window, head, rows = found
+            (left, right), head, rows = found
             font = f"{_FONT}{page.number}.{len(tables)}"
             taken = {line for row in (*head, *rows) for line in row}
             text = ""
             for row in head:
                 text = joined(text, " ".join(line.text for line in row), Words())
             tables[font] = Table(text, _cells(rows))
-            place = replace(caption, text=text, x0=window.left, x1=window.right, font=font, bold=True)
+            place = replace(caption, text=text, x0=left, x1=right, font=font, bold=True)
             lines = [place if line is caption else line for line in lines if line is caption or line not in taken]
     turned = [line for line in page.lines if line.angle]
     return (replace(page, lines=(*lines, *turned)), tables) if tables else (page, tables)
@@ -72,10 +63,10 @@ def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, T
 
 def _table(
     lines: Sequence[PositionedLine], caption: PositionedLine, size: float
-) -> tuple[_Window, list[Row], list[Row]] | None:
+) -> tuple[Window, list[Row], list[Row]] | None:
     """Where the table below or above `caption` stands, the rows of its caption and its own; None if there is none."""
     for window, prose in _windows(lines, caption):
-        rows = grouped_by_row([line for line in lines if window.holds(line)])
+        rows = grouped_by_row([line for line in lines if window[0] - 1 <= line.x0 and line.x1 <= window[1] + 1])
         at = next((at for at, row in enumerate(rows) if caption is row[0]), None)
         if at is None:
             continue
@@ -92,17 +83,17 @@ def _table(
     return None
 
 
-def _windows(lines: Sequence[PositionedLine], caption: PositionedLine) -> list[tuple[_Window, float]]:
+def _windows(lines: Sequence[PositionedLine], caption: PositionedLine) -> list[tuple[Window, float]]:
     """The page's width, and that of the caption's column; each with the width from which a line in it is prose."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gutter = gutter_of(lines)
     if gutter is None:
-        return [(_Window(left, right), _PROSE * (right - left))]
-    whole = (_Window(left, right), _PROSE * (right - left) / 2)
+        return [((left, right), _PROSE * (right - left))]
+    whole = ((left, right), _PROSE * (right - left) / 2)
     if caption.x1 > gutter > caption.x0:
         return [whole]
-    column = _Window(left, gutter) if caption.x1 <= gutter else _Window(gutter, right)
-    return [whole, (column, _PROSE * (column.right - column.left))]
+    column = (left, gutter) if caption.x1 <= gutter else (gutter, right)
+    return [whole, (column, _PROSE * (column[1] - column[0]))]
 
 
 def _caption_rows(rows: Sequence[Row]) -> list[Row]:
