@@ -1,6 +1,6 @@
 """The configuration, read from an environment."""
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import fields
 from pathlib import Path
 from uuid import UUID
 
@@ -61,11 +61,6 @@ def test_a_value_that_cannot_be_read_is_named_with_what_may_stand_there(variable
         Settings.from_env({variable: value})
 
 
-def test_settings_do_not_change():
-    with pytest.raises(FrozenInstanceError):
-        Settings().http_port = 1
-
-
 def test_a_secret_is_not_shown():
     secrets = {each.name: f"k-{each.name}" for each in fields(Settings) if each.metadata["secret"]}
     assert {"ncbi_api_key", "llm_api_key", "reranker_api_key", "zotero_api_key"} <= secrets.keys()
@@ -78,24 +73,12 @@ def test_every_setting_has_a_variable_of_its_own_and_a_meaning():
     assert all(len(each.metadata["meaning"]) > 10 for each in fields(Settings))
 
 
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "BIO_MCP_HOME",
-        "NCBI_BASE_URL",
-        "NCBI_API_KEY",
-        "NCBI_ADMIN_EMAIL",
-        "NCBI_TOOL_IDENTIFIER",
-        "NCBI_REQUEST_DELAY_MS",
-        "NCBI_MAX_RETRIES",
-        "MCP_ALLOWED_ORIGINS",
-        "MCP_HTTP_HOST",
-        "MCP_HTTP_PORT",
-        "MCP_LOG_LEVEL",
-    ],
-)
-def test_a_variable_that_the_contracts_name_is_read(variable):
-    assert variable in {each.metadata["env"] for each in fields(Settings)}
+def test_the_variables_that_the_contracts_name_are_read():
+    named = """
+        BIO_MCP_HOME NCBI_BASE_URL NCBI_API_KEY NCBI_ADMIN_EMAIL NCBI_TOOL_IDENTIFIER NCBI_REQUEST_DELAY_MS
+        NCBI_MAX_RETRIES MCP_ALLOWED_ORIGINS MCP_HTTP_HOST MCP_HTTP_PORT MCP_LOG_LEVEL
+    """
+    assert {each.metadata["env"] for each in fields(Settings)} >= set(named.split())
 
 
 def test_a_setting_that_a_mode_cannot_do_without_is_named():

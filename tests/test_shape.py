@@ -18,22 +18,6 @@ def test_no_function_branches_much():
     assert {name: ways for name, ways in found.items() if ways > MOST_WAYS} == {}
 
 
-@pytest.mark.parametrize(
-    ("body", "complexity"),
-    [
-        ("return 1", 1),
-        ("if a:\n  pass\n elif b:\n  pass", 3),
-        ("for a in b:\n  pass", 2),
-        ("return a and b and c", 3),
-        ("return [x for x in y if x]", 3),
-        ("try:\n  pass\n except OSError:\n  pass", 2),
-    ],
-)
-def test_complexity_counts_ways_through_a_function(body, complexity):
-    [function] = code.functions(f"def f():\n {body}")
-    assert code.complexity(function) == complexity
-
-
 def test_nothing_is_written_twice():
     twice, lines = code.repeated(MODULES.values())
     assert twice / lines < 0.005
@@ -69,38 +53,16 @@ USER = "from bio_mcp.a import small\nfrom bio_mcp.a.small import x"
     ("modules", "found"),
     [
         ({"a.small": "x = 1", "a.user": USER}, ["a.small"]),
-        ({"a.small": "x = 1\n" * 79, "a.user": f"def late():\n    {USER.splitlines()[0]}"}, ["a.small"]),
-        ({"a.small": "x = 1", "a.user": USER, "a": USER}, ["a.small"]),
-        ({"small": "x = 1", "user": "from bio_mcp import small"}, ["small"]),
         ({"a.small": "x = 1\n" * 80, "a.user": USER}, []),
         ({"a.small": "x = 1", "a.user": USER, "a.other": USER}, []),
-        ({"a.small": "x = 1", "a.user": USER, "b": USER}, []),
-        ({"a.small": "x = 1", "b": USER}, []),
-        ({"a.small": "x = 1", "a": USER, "a.user": ""}, []),
-        ({"a.b": "x = 1", "a.b.c": "y = 1", "a.user": "from bio_mcp.a import b"}, []),
-        ({"a.small": "x = 1", "a.user": ""}, []),
     ],
 )
 def test_a_small_module_of_one_sibling_is_found(modules, found):
     assert code.small_with_one_importer(modules) == found
 
 
-@pytest.mark.parametrize(
-    ("handler", "swallows"),
-    [
-        ("except Exception:\n pass", True),
-        ("except:\n pass", True),
-        ("except (OSError, BaseException):\n log()", True),
-        ("except Exception as error:\n raise Failure from error", False),
-        ("except OSError:\n pass", False),
-    ],
-)
-def test_an_except_swallows_what_it_catches_all_of_and_does_not_raise(handler, swallows):
-    assert bool(code.swallowing(f"try:\n f()\n{handler}")) == swallows
-
-
-def test_a_circle_of_imports_is_seen_however_long():
+def test_no_module_imports_itself_by_way_of_others():
+    assert code.circles(MODULES) == []
     modules = {"a": "from bio_mcp.b import x", "b": "def f():\n from bio_mcp.c import y", "c": "import json"}
-    assert code.circles(modules) == []
     assert code.circles(modules | {"c": "from bio_mcp.a import z"}) == [{"a", "b", "c"}]
     assert code.circles(modules | {"c": "from bio_mcp import a"}) == [{"a", "b", "c"}]

@@ -18,14 +18,18 @@ PUBLIC = {
 }
 # To adapters, to a door, to `call`.
 GIVEN_BY_WIRING = {"Authorizations", "Budgets", "Cache", "Functions", "RateLimiter", "Recorder"}
-GIVEN_BY_WIRING |= {"LoadFiles", "LoadRuns", "Workers"}
+GIVEN_BY_WIRING |= {"LoadFiles", "LoadRuns"}
+
+
+def named(kind):
+    """The classes in a type."""
+    parts = kind if isinstance(kind, list) else get_args(kind)
+    return [kind] if inspect.isclass(kind) and not parts else [found for each in parts for found in named(each)]
 
 
 def test_every_port_is_given_by_backends():
     declared = [each for each in vars(ports.Backends).values() if isinstance(each, ports.port)]
-    kinds = [get_args(each.__orig_class__)[0] for each in declared]
-    returned = [kind for each in kinds for kind in get_args(each) or (each,)]
-    given = {port for kind in returned for port in kind.__mro__}
+    given = {port for each in declared for kind in named(each.__orig_class__) for port in kind.__mro__}
     protocols = {each for each in PUBLIC.values() if getattr(each, "_is_protocol", False)}
     assert {each.__name__ for each in protocols - given} == GIVEN_BY_WIRING
 
