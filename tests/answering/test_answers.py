@@ -1,17 +1,18 @@
-"""Answers: when they are given, when withheld and why, and that they are stored."""
+"""Answers: when they are given, when withheld and why, how sure they are, and that they are stored."""
 
 from dataclasses import replace
 
 import pytest
 
-from bio_mcp.answering.answers import LEAST_PAPERS, LIKELY, answer
+from bio_mcp.answering.answers import LEAST_PAPERS, LIKELY, answer, confidence_of
+from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.answering.writing import GENERATED
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.models import Generated
 from bio_mcp.retrieval.passages import Filters
 from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
-from tests.support.memory_corpus import article
+from tests.support.memory_corpus import Corpus, article
 
 TOPICS = "sleep work iron mood smell taste travel vision gait sugar skin hair pain teeth fever"
 
@@ -22,10 +23,6 @@ def ask(corpus, question=QUESTION, **more):
 
 def cited(given):
     return [each.span.pmid for each in given.cited]
-
-
-def with_status(status):
-    return [TRIAL, LABELLED, replace(META, retraction=status)]
 
 
 def test_an_answer_is_the_best_sentence_of_each_paper_word_for_word_with_its_number():
@@ -73,11 +70,21 @@ def test_fewer_papers_asked_for_than_an_answer_needs_is_the_reason():
     assert "at most 2 papers may be used" in ask(corpus_of(*GINGER), top_k=2).reason
 
 
-@pytest.mark.parametrize("status", [RetractionStatus.RETRACTED, RetractionStatus.NOTICE])
-def test_a_retracted_paper_is_neither_cited_nor_counted(status):
-    given = ask(corpus_of(*with_status(status)))
-    assert sorted(cited(given)) == ["11", "12"]
-    assert given.text == ""
+@pytest.mark.parametrize(
+    "third",
+    [
+        replace(META, retraction=RetractionStatus.RETRACTED),
+        replace(META, retraction=RetractionStatus.NOTICE),
+        replace(META, publication_date=replace(META.publication_date, year=1990)),
+        article("99", TRIAL.title, TRIAL.abstract[0].text),
+        article("99", TRIAL.title, TRIAL.abstract[0].text.replace("Ginger reduced nausea", "Ginger  reduced Nausea")),
+    ],
+    ids=["retracted", "notice", "left out by the filters", "the same words", "the same words, spaced otherwise"],
+)
+def test_what_is_neither_cited_nor_counted(third):
+    given = ask(corpus_of(TRIAL, LABELLED, third), filters=Filters(year_from=2000))
+    assert (len(given.cited), given.text) == (2, "")
+    assert "13" not in cited(given)
 
 
 def test_the_store_says_whether_a_paper_is_retracted_not_the_index():
@@ -93,26 +100,11 @@ def test_the_place_of_a_retracted_paper_is_taken_by_the_next():
 
 
 def test_an_expression_of_concern_is_cited_with_a_warning():
-    given = ask(corpus_of(*with_status(RetractionStatus.CONCERN)))
+    given = ask(corpus_of(TRIAL, LABELLED, replace(META, retraction=RetractionStatus.CONCERN)))
     assert "13" in cited(given)
     assert given.warnings == (
         "Ginger: a meta-analysis. (PMID 13) has an expression of concern: say so where you cite it.",
     )
-
-
-@pytest.mark.parametrize("said", ["as it is", "otherwise"])
-def test_the_same_words_in_two_records_are_one_paper(said):
-    text = TRIAL.abstract[0].text
-    other = text if said == "as it is" else text.replace("Ginger reduced nausea", "Ginger  reduced Nausea")
-    given = ask(corpus_of(TRIAL, LABELLED, article("99", TRIAL.title, other)))
-    assert len(given.cited) == 2
-    assert given.text == ""
-
-
-def test_filters_hold():
-    old = replace(META, publication_date=replace(META.publication_date, year=1990))
-    given = ask(corpus_of(TRIAL, LABELLED, old), filters=Filters(year_from=2000))
-    assert sorted(cited(given)) == ["11", "12"]
 
 
 def test_an_answer_is_stored_with_its_spans_and_the_same_answer_once():
@@ -233,3 +225,37 @@ def test_an_answer_whose_papers_are_mostly_about_something_near_says_so():
 
 
 NEAR = {41: "Wheat with barley and rye from several mills", 42: "Cotton with hemp and flax from several fields"}
+
+
+GOUT = "Does curcumin lower uric acid in gout?"
+TEXTS = {
+    "1": "Curcumin lowers uric acid in gout.",
+    "2": "Colchicine eases gout in adults.",
+    **{str(each): f"A report of case {each} on the eyes of horses." for each in range(3, 40)},
+}
+
+
+@pytest.fixture(scope="module")
+def retrieved():
+    corpus = Corpus(*(article(pmid, title=text, text=text) for pmid, text in TEXTS.items()))
+    return search_papers(Question(GOUT), corpus)
+
+
+def test_an_answer_that_cites_what_fits_is_surer_than_one_that_cites_what_does_not(retrieved):
+    assert confidence_of(retrieved, ["1"]) > 0.8 > 0.2 > confidence_of(retrieved, ["3", "4"])
+
+
+def test_a_further_paper_never_makes_it_less_sure(retrieved):
+    assert confidence_of(retrieved, ["1", "2", "3"]) == confidence_of(retrieved, ["1"])
+
+
+def test_papers_that_the_search_did_not_find_count_for_nothing(retrieved):
+    assert confidence_of(retrieved, ["999"]) == 0.0
+    assert confidence_of(retrieved, []) == 0.0
+    assert confidence_of(retrieved, ["999", "2"]) == confidence_of(retrieved, ["2"])
+
+
+def test_a_search_says_how_likely_each_paper_is_and_that_any_fits(retrieved):
+    assert set(retrieved.relevance) == {each.candidate.pmid for each in retrieved.ranked}
+    assert max(retrieved.relevance, key=retrieved.relevance.__getitem__) == "1"
+    assert retrieved.answerable > 0.8

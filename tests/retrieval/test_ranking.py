@@ -114,21 +114,17 @@ def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():
     assert move_towards(query, [(0.0, paper)]) is query
 
 
-def test_first_in_every_leg_is_one_whatever_else_was_found():
-    assert reciprocal_ranks([["a"], ["a"]]) == {"a": 1.0}
-    assert reciprocal_ranks([["a", *"bcd"], ["a", *"xyz"]])["a"] == 1.0
-
-
-def test_first_in_one_of_two_legs_is_a_half():
-    assert reciprocal_ranks([["a"], ["b"]]) == {"a": 0.5, "b": 0.5}
-
-
-def test_a_later_place_counts_by_the_formula():
-    assert reciprocal_ranks([["a", "b"], ["c", "b"]])["b"] == 61 / 62
-
-
-def test_an_id_counts_once_in_a_leg():
-    assert reciprocal_ranks([["a", "a", "b"]]) == {"a": 1.0, "b": 61 / 62}
+@pytest.mark.parametrize(
+    ("legs", "scores"),
+    [
+        ([["a"], ["a"]], {"a": 1.0}),
+        ([["a"], ["b"]], {"a": 0.5, "b": 0.5}),
+        ([["a", "b"], ["c", "b"]], {"a": 0.5, "b": 61 / 62, "c": 0.5}),
+        ([["a", "a", "b"]], {"a": 1.0, "b": 61 / 62}),
+    ],
+)
+def test_ranks_are_fused_by_the_formula_each_id_once_in_a_leg(legs, scores):
+    assert reciprocal_ranks(legs) == scores
 
 
 def test_a_vector_is_scaled_to_length_one():

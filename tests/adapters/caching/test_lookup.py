@@ -115,14 +115,6 @@ def test_only_what_is_not_cached_is_asked_for(cached):
     assert converted["ids"] == cached.withheld.pmid
 
 
-def test_an_id_of_one_kind_is_not_one_of_another(cached):
-    number = cached.shown.pmid
-    cached.lookup.convert([number], "pmid", deadline=Deadline(30))
-    assert cached.lookup.convert([f"PMC{number}"], "pmcid", deadline=Deadline(30)) == cached.live.lookup.convert(
-        [f"PMC{number}"], "pmcid"
-    )
-
-
 def test_a_text_is_fetched_once_for_all_its_sections(cached):
     def read(section):
         return call(tools.get_full_text, {"id": cached.shown.pmcid, "sections": [section]}, cached)

@@ -47,13 +47,8 @@ def clock():
 
 
 @pytest.fixture
-def known(kind):
-    return kind[1]
-
-
-@pytest.fixture
-def service(known):
-    return Asked(known)
+def service(kind):
+    return Asked(kind[1])
 
 
 @pytest.fixture
@@ -62,25 +57,22 @@ def cached(kind, service, clock, tmp_path, closed):
     return kind[0](service, cache, ALIKE, "http://a/")
 
 
-def test_what_is_stored_is_not_asked_for_again_and_is_the_same(cached, service, known):
-    first, second, third = known
+def test_what_is_stored_is_not_asked_for_again_and_what_is_not_there_is(cached, service):
+    first, second, third = known = service.known
     assert cached.of([second, first], deadline=NEVER) == {second: known[second], first: known[first]}
     again = cached.of([first, third, second, first], deadline=NEVER)
     assert list(again.items()) == [(each, known[each]) for each in (first, third, second)]
     assert service.asked == [[second, first], [third]]
-
-
-def test_what_a_service_does_not_have_is_asked_for_again(cached, service):
     for _ in range(2):
         assert cached.of(["10.1/unknown"], deadline=NEVER) == {}
-    assert len(service.asked) == 2
+    assert len(service.asked) == 4
 
 
-def test_an_answer_ends_with_its_lifetime_and_a_failure_is_reported(cached, service, known, clock):
-    first = next(iter(known))
+def test_an_answer_ends_with_its_lifetime_and_a_failure_is_reported(cached, service, clock):
+    first = next(iter(service.known))
     cached.of([first], deadline=NEVER)
     service.away = True
-    assert cached.of([first], deadline=NEVER) == {first: known[first]}
+    assert cached.of([first], deadline=NEVER) == {first: service.known[first]}
     clock.now += LIFETIME_S + 1
     with pytest.raises(UpstreamFailed, match="away"):
         cached.of([first], deadline=NEVER)
