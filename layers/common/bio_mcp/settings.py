@@ -41,18 +41,13 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode:
     return field(default=default, metadata=metadata, repr=not secret)
 
 
-def text_of(of: Field[Any], env: Mapping[str, str]) -> str:
-    """The variable's text, "" where it is unset."""
-    text = env.get(of.metadata["env"], "")
-    return "" if NOT_FILLED_IN.fullmatch(text) else text
-
-
 def value_of(of: Field[Any], text: str) -> Any:
     """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
     name = of.metadata["env"]
     kind: Any = Path if isinstance(of.default, Path) else type(of.default)
-    _check_choice(of, text)
-    if kind is not Path and not _is_text(text):
+    if get_origin(of.type) is Literal and text not in get_args(of.type):
+        raise Misconfigured(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
+    if kind is not Path and re.search("[\ud800-\udfff]", text):  # as Python reads bytes that are not UTF-8
         raise Misconfigured(f"{name} is not UTF-8")
     if kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
@@ -62,21 +57,6 @@ def value_of(of: Field[Any], text: str) -> Any:
         return kind(text)
     except ValueError:
         raise Misconfigured(f"{name} is not a valid {kind.__name__}") from None
-
-
-def _check_choice(of: Field[Any], text: str) -> None:
-    """Raise `Misconfigured` where the field takes some values alone, and this is none of them."""
-    if get_origin(of.type) is Literal and text not in get_args(of.type):
-        raise Misconfigured(f"{of.metadata['env']} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
-
-
-def _is_text(value: str) -> bool:
-    """Whether the variable was UTF-8; Python reads other bytes as unpaired surrogates."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -543,8 +523,9 @@ class Settings:
 
         Raises `Misconfigured`, which names the variable, for a value that cannot be read.
         """
-        given = {each.name: value_of(each, text) for each in fields(cls) if (text := text_of(each, env))}
-        return cls(**given)
+        given = {each: env.get(each.metadata["env"], "") for each in fields(cls)}
+        filled_in = {each: text for each, text in given.items() if text and not NOT_FILLED_IN.fullmatch(text)}
+        return cls(**{each.name: value_of(each, text) for each, text in filled_in.items()})
 
     @property
     def environment_of_programs(self) -> Mapping[str, str]:

@@ -40,7 +40,7 @@ OURS = frozenset(
     effectiveESearchTerm eInfoUrl eLinkUrl embed_model ended english entity_id error eSearchUrl eSummaryUrl
     explanation fusion icdCode id job_id kind last_edat lastFailure lastNcbiConnectivityCheck lastSuccess lastUpdate
     linkUrl log_uri lr max_edat_seen mcpSpecVersion menuName mode model month named_vectors ncbiStatus
-    ncbiUsagePolicyUrl outcome payload_keys pdat pmcid pmid pmids project pubDate query query_key question reason
+    ncbiUsagePolicyUrl outcome payload_keys pdat pmcid pmid pmids project pubDate query query_key reason
     reasons relationshipType report_uri requested retracted searchParameters searchTerm serverName serverVersion
     settled_to span sparse_model started_at state suggestedTerm supportedEutilities term termCount toolIdentifier
     treeNumbers type ui updated_at uri uuid version warnings with_id
@@ -75,13 +75,8 @@ def addressing_a_model(value: Any, written: str = "") -> list[str]:
     lowered = (written or json.dumps(value, ensure_ascii=False)).lower()
     if not any(hint in lowered for hint in _HINTS):
         return []
-    found = (place for place, text in _texts(value, "") if _addresses(text))
+    found = (place for place, text in _texts(value, "") if _ADDRESSES.search(text))
     return [place for place, _ in zip(found, range(MOST_POINTERS), strict=False)]
-
-
-def _addresses(text: str) -> bool:
-    lowered = text.lower()
-    return any(each in lowered for each in _HINTS) and _ADDRESSES.search(text) is not None
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:

@@ -14,31 +14,23 @@ NAMES = ("answer-clinical-question", "systematic-search", "keep-topic-current", 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill of one file. `content` is the file as it stands, in bytes."""
+    """A skill of one file. `content` is the file as it stands, `text` the procedure itself, in Markdown.
+
+    `front_matter` has the fields above it, `name` and `description` among them: one line each, of plain YAML scalars.
+    """
 
     name: str
     content: bytes
-
-    @property
-    def front_matter(self) -> Mapping[str, str]:
-        """The fields above the text, `name` and `description` among them: one line each, of plain YAML scalars."""
-        fields = (line.partition(": ") for line in self._parts[0].splitlines())
-        return {name: value for name, _, value in fields}
-
-    @property
-    def text(self) -> str:
-        """The procedure itself, in Markdown."""
-        return self._parts[1]
-
-    @property
-    def _parts(self) -> tuple[str, str]:
-        _, fields, text = self.content.decode().split("---\n", 2)
-        return fields, text.strip()
+    front_matter: Mapping[str, str]
+    text: str
 
 
 @cache
 def skill(name: str) -> Skill:
-    return Skill(name, resources.files(__name__).joinpath(name, FILE).read_bytes())
+    content = resources.files(__name__).joinpath(name, FILE).read_bytes()
+    _, above, text = content.decode().split("---\n", 2)
+    fields = (line.partition(": ") for line in above.splitlines())
+    return Skill(name, content, {name: value for name, _, value in fields}, text.strip())
 
 
 def all_skills() -> list[Skill]:

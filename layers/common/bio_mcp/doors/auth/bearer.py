@@ -102,26 +102,24 @@ class TokenRequired:
         self._rate = RateLimiter(access.calls_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope).getlist("authorization")
-        outcome = self._anonymous(scope) if self._access.public_read and not headers else await self._named(headers)
+        outcome = await self._caller(scope)
         if isinstance(outcome, Response):
             await outcome(scope, receive, send)
         else:
             await self._app({**scope, KEY: outcome}, receive, send)
 
-    def _anonymous(self, scope: Scope) -> Caller | Response:
-        """Whoever comes without a token; the calls of each address are counted."""
-        address, _ = scope.get("client") or ("", 0)
-        caller = replace(ANONYMOUS, client=network_of(address))
-        return self._unless_too_many(caller, f"{ANONYMOUS.subject} at {caller.client}")
-
-    async def _named(self, headers: list[str]) -> Caller | Response:
-        found = await self._authenticate(headers)
-        if isinstance(found, Response):
-            return found
-        return self._unless_too_many(self._access.permitted(found), found.subject)
-
-    def _unless_too_many(self, caller: Caller, counted: str) -> Caller | Response:
+    async def _caller(self, scope: Scope) -> Caller | Response:
+        """Who calls; of those without a token each address is counted by itself."""
+        headers = Headers(scope=scope).getlist("authorization")
+        if self._access.public_read and not headers:
+            address, _ = scope.get("client") or ("", 0)
+            caller = replace(ANONYMOUS, client=network_of(address))
+            counted = f"{ANONYMOUS.subject} at {caller.client}"
+        else:
+            found = await self._authenticate(headers)
+            if isinstance(found, Response):
+                return found
+            caller, counted = self._access.permitted(found), found.subject
         if wait_s := self._rate.wait_s(counted):
             log.warning("too many calls", extra={"subject": caller.subject})
             return too_many(wait_s)
