@@ -145,14 +145,11 @@ class Gazetteer:
         for start, end, row in _concepts_in(text, words):
             keys = (tuple(sorted(variant)) for variant in synonyms.rows()[row])
             nodes = {each.node.node_id: each for key in keys for each in self._of_concepts.get(key, ())}
-            if nodes or _is_noun(text[start:end]):
+            name = text[start:end]
+            # By its ending it may be a name: stems do not tell "indicated" from a drug, Indicate.
+            if nodes or " " in name or (len(name) > SHORT and not _VERB.search(name)):
                 found.setdefault((start, end), nodes)
         return list(_longest(found))
-
-
-def _is_noun(text: str) -> bool:
-    """Whether it may be a name, as far as its ending shows: stems do not tell "indicated" from a drug, Indicate."""
-    return " " in text or (len(text) > SHORT and not _VERB.search(text))
 
 
 def _longest(found: dict[tuple[int, int], dict[str, Entry]]) -> Iterator[Match]:

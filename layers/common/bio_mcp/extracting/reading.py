@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bio_mcp.answering.contraindications import NOT_EVIDENCE
@@ -16,7 +16,7 @@ from bio_mcp.ingesting.writing import RESERVE_S, DocumentWriter, WrittenDocument
 from bio_mcp.literature.descriptions import References
 from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.ports import Backends, BackendsOver
-from bio_mcp.ports.projects import Parser, Project, ProjectDocument
+from bio_mcp.ports.projects import Collections, Parser, Project, ProjectDocument, ProjectDocuments
 from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.scope import bounded_by
@@ -76,8 +76,8 @@ class DryRun(BackendsOver):
         self._lines: list[Line] = []
         super().__init__(
             backends,
-            collections=_Collections(backends, self._lines),
-            project_documents=_ProjectDocuments(backends, self._lines),
+            collections=_Collections(backends.collections, self._lines),
+            project_documents=_ProjectDocuments(backends.project_documents, self._lines),
             embeddings=_NoVectors(backends),
         )
 
@@ -99,10 +99,11 @@ class _NoVectors:
         return [None] * len(texts)
 
 
+@dataclass(slots=True)
 class _Collections:
-    def __init__(self, backends: Backends, lines: list[Line]) -> None:
-        self._stored, self._lines = backends.collections, lines
-        self._noted: dict[tuple[str, str], list[ProjectChunk]] = {}
+    _stored: Collections
+    _lines: list[Line]
+    _noted: dict[tuple[str, str], list[ProjectChunk]] = field(default_factory=dict)
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         if (collection, doc_id) not in self._noted:
@@ -125,10 +126,11 @@ class _Collections:
         """Nothing: what is embedded before the time ends is no part of the plan."""
 
 
+@dataclass(slots=True)
 class _ProjectDocuments:
-    def __init__(self, backends: Backends, lines: list[Line]) -> None:
-        self._stored, self._lines = backends.project_documents, lines
-        self._noted: dict[tuple[str, str], ProjectDocument | None] = {}
+    _stored: ProjectDocuments
+    _lines: list[Line]
+    _noted: dict[tuple[str, str], ProjectDocument | None] = field(default_factory=dict)
 
     def find(self, project_id: str, identifiers: Sequence[str]) -> list[ProjectDocument]:
         stored = {each.doc_id: each for each in self._stored.find(project_id, identifiers)}
@@ -322,13 +324,10 @@ def _written(lines: Sequence[Mapping[str, Any]], key: str) -> WrittenDocument:
 class _ReadOnce:
     """A parser that remembers the file that it read last."""
 
-    def __init__(self, parser: Parser) -> None:
-        self._parser = parser
-        self._last: tuple[object, ParsedDocument] | None = None
+    _last: tuple[object, ParsedDocument] | None = None
 
-    @property
-    def version(self) -> str:
-        return self._parser.version
+    def __init__(self, parser: Parser) -> None:
+        self._parser, self.version = parser, parser.version
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
         asked = content, name, tuple(languages)

@@ -4,7 +4,7 @@ Without `dry_run: false` nothing is written but the job and its log, which lists
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from typing import Any, cast
 
@@ -12,15 +12,14 @@ from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.gazetteer import Gazetteer
 from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
-from bio_mcp.ingesting.documents import Entry, Incoming
+from bio_mcp.ingesting.documents import Entry, Feed, FileFeed
 from bio_mcp.ingesting.projects import Options, create_project, lost_index, model_for
-from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Request
+from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
 from bio_mcp.ingesting.sources import other_model
 from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
-from bio_mcp.ports.sources import SourceFile, Sources
 from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.project_chunks import collection_name
 
@@ -31,7 +30,6 @@ def _gazetteer(graph: Any, revision: str) -> Gazetteer:  # noqa: ARG001  another
     return Gazetteer(graph.names())
 
 
-PROVIDERS = {"ner": "gazetteer", "ocr": "tesseract"}
 LANGUAGES: Mapping[str, Sequence[str]] = {"th": ("th", "en"), "en": ("en",), "auto": ("en", "th")}
 
 
@@ -41,12 +39,6 @@ class Provider:
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
-
-
-def check_provider(kind: str, asked: Provider) -> None:
-    """Raise `InvalidInput`, which names what there is, for an unknown one."""
-    if asked.name != PROVIDERS[kind]:
-        raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {PROVIDERS[kind]}")
 
 
 def languages_of(asked: Provider, lang: str) -> Sequence[str]:
@@ -86,27 +78,17 @@ class Ran:
     log: str
 
 
-class BatchFeed:
-    def __init__(self, sources: Sources, located: Sequence[tuple[str, str]], *, local: bool) -> None:
-        self._sources, self._located, self._local = sources, located, local
+@dataclass(frozen=True, slots=True)
+class BatchFeed(Feed):
+    feeds: Sequence[FileFeed]
 
     def entries(self) -> list[Entry]:
         """One entry a file. Raises `InvalidInput` for more than `MOST`."""
-        found = [
-            Entry(f"{place:04} {file.address}", file.name, partial(self._load, file, lang))
-            for place, (location, lang) in enumerate(self._located)
-            for file in sorted(self._sources.files(location, local=self._local), key=lambda each: each.address)
-        ]
+        placed = ((place, each) for place, feed in enumerate(self.feeds) for each in feed.entries())
+        found = [replace(each, key=f"{place:04} {each.key}") for place, each in placed]
         if len(found) > MOST:
             raise InvalidInput(f"these are {len(found):,} documents; {MOST} are the most of a call", field="batch")
         return found
-
-    def finish(self) -> list[str]:
-        return []
-
-    def _load(self, file: SourceFile, lang: str) -> Incoming:
-        content = self._sources.read(file.address, local=self._local)
-        return Incoming(file.name, content, file.address, language=None if lang == "auto" else lang)
 
 
 def run(
@@ -131,21 +113,24 @@ def run(
         return _logged(gone, batch, plan, backends)
     local = bool(job.request.get("local")) if job and unattended else local
     located = [(backends.sources.locate(uri, local=local), lang) for uri, lang in batch.items]
-    request = Request(plan.project.project_id, _key(batch, located), local, dict(batch.arguments), KIND)
-    if job and job.request["query_key"] != request.query_key:
+    request = request_of(plan.project.project_id, _key(batch, located), local, batch.arguments)
+    if job and job.request["query_key"] != request["query_key"]:
         raise InvalidInput(f"{job_id!r} is the job of another batch", field="job_id")
 
-    def reading(job: Job, cursor: IngestCursor) -> Reading:
-        return Reading(plan, job, cursor, backends, deadline)
+    def reading(job: Job, cursor: IngestCursor) -> Write:
+        return Reading(plan, job, cursor, backends, deadline).write_document
 
-    feed = BatchFeed(backends.sources, located, local=local)
-    report = IngestRun(RunContext(backends, deadline, progress, unattended), request, feed, reading).run(job_id)
+    feed = BatchFeed(
+        [FileFeed(backends.sources, place, local, None if lang == "auto" else lang) for place, lang in located]
+    )
+    report = IngestRun(RunContext(backends, deadline, progress, unattended), KIND, request, feed, reading).run(job_id)
     return _logged(report, batch, plan, backends)
 
 
 def _plan(batch: Batch, backends: Backends) -> Plan:
-    check_provider("ocr", batch.ocr)
-    check_provider("ner", batch.ner)
+    for kind, asked, only in (("ocr", batch.ocr, "tesseract"), ("ner", batch.ner, "gazetteer")):
+        if asked.name != only:
+            raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {only}")
     for _, lang in batch.items:
         languages_of(batch.ocr, lang)
     project, is_new = _project(batch.project, backends)

@@ -78,30 +78,27 @@ class Feed(Protocol):
 
     def finish(self) -> Sequence[str]:
         """Record that every entry has been worked through, and return warnings. It may be called again."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
-class FileFeed:
-    """The files at a location."""
+class FileFeed(Feed):
+    """The files at a location, or in one language."""
 
     sources: Sources
     location: str
     local: bool
+    language: str | None = None
 
     def entries(self) -> list[Entry]:
         """One entry a file, by address."""
-        files = self.sources.files(self.location, local=self.local)
-        return [
-            Entry(each.address, each.name, partial(self._load, each)) for each in sorted(files, key=lambda e: e.address)
-        ]
-
-    def finish(self) -> list[str]:
-        return []
+        files = sorted(self.sources.files(self.location, local=self.local), key=lambda each: each.address)
+        return [Entry(each.address, each.name, partial(self._load, each)) for each in files]
 
     def _load(self, file: SourceFile) -> Incoming:
         content = self.sources.read(file.address, local=self.local)
         url = file.address if file.address.startswith("https://") else None
-        return Incoming(file.name, content, file.address, Description(url=url))
+        return Incoming(file.name, content, file.address, Description(url=url), language=self.language)
 
 
 CERTAIN = ("pmid", "pmcid", "doi", "zotero", "sha256")

@@ -150,8 +150,13 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
 
     def _note(self, project_id: str, documents: Sequence[ProjectDocument]) -> None:
         """Note what is found. Documents about which Crossref refuses to answer keep no others waiting."""
+
+        def known(dois: Sequence[str]) -> Mapping[str, Sequence[Notice]]:
+            works = self.backends.notices.of(dois, deadline=self.deadline)
+            return {doi: work.notices for doi, work in works.items()}
+
         try:
-            noted = note(project_id, documents, self._known, self.backends)
+            noted = note(project_id, documents, known, self.backends)
         except UpstreamFailed as failure:
             if failure.retryable:
                 raise
@@ -160,10 +165,6 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
         self.cursor.checked += noted.checked
         self.cursor.changed += noted.changed
         self.cursor.unknown += noted.unknown
-
-    def _known(self, dois: Sequence[str]) -> Mapping[str, Sequence[Notice]]:
-        works = self.backends.notices.of(dois, deadline=self.deadline)
-        return {doi: work.notices for doi, work in works.items()}
 
 
 def _doi(document: ProjectDocument) -> str:

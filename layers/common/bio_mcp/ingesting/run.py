@@ -1,6 +1,6 @@
 """Ingest a source into a project: a job that goes through its documents one by one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isinf
@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any
 
 from bio_mcp.errors import DeadlineExceeded, InvalidInput, UpstreamFailed
-from bio_mcp.ingesting.documents import Entry, Feed
-from bio_mcp.ingesting.writing import WritesDocuments, WrittenDocument
+from bio_mcp.ingesting.documents import Entry, Feed, Incoming
+from bio_mcp.ingesting.writing import WrittenDocument
 from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext
 from bio_mcp.ports.state import Job
 
@@ -49,7 +49,6 @@ class IngestCursor(Cursor):
 
     @property
     def done(self) -> int:
-        """Documents that are behind the cursor."""
         return self.processed + self.failed
 
     def rest(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -113,28 +112,20 @@ TOO_LONG = "it takes longer to read than a queued call may; ingest it on the com
 IngestReport = JobReport[IngestCursor]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine."""
+Write = Callable[[Incoming], WrittenDocument]
+"""Brings a document in; the same once more changes nothing."""
 
-    project: str
-    location: str
-    local: bool
-    arguments: dict[str, Any] = field(default_factory=dict)
-    kind: str = KIND
 
-    @property
-    def query_key(self) -> str:
-        """One for each source of a project, which does not show where on a machine that is."""
-        return f"{self.project} {sha256(self.location.encode(errors='surrogateescape')).hexdigest()[:16]}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments}
+def request_of(project_id: str, location: str, local: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine. There is
+    one key for each source of a project, which does not show where on a machine that is."""
+    key = f"{project_id} {sha256(location.encode(errors='surrogateescape')).hexdigest()[:16]}"
+    return {"query_key": key, "local": local, "arguments": dict(arguments)}
 
 
 class IngestRun(JobRun[IngestCursor, IngestReport]):
-    """One call's share of an ingest: of `feed`, the documents that `make_writer` brings in, which is made once the job
-    is known and the lease is held. Raises what both raise."""
+    """One call's share of an ingest of `feed`, whose documents are brought in by what `writer` makes once the job is
+    known and the lease is held. Raises what both raise."""
 
     tool, cursor_type = TOOL, IngestCursor
     what = "ingest of this source"
@@ -144,12 +135,13 @@ class IngestRun(JobRun[IngestCursor, IngestReport]):
     def __init__(
         self,
         context: RunContext,
-        request: Request,
+        kind: str,
+        request: dict[str, Any],
         feed: Feed,
-        make_writer: Callable[[Job, IngestCursor], WritesDocuments],
+        writer: Callable[[Job, IngestCursor], Write],
     ) -> None:
-        super().__init__(context, request.to_json())
-        self.kind, self.feed, self.make_writer = request.kind, feed, make_writer
+        super().__init__(context, request)
+        self.kind, self.feed, self.writer = kind, feed, writer
         self.steps, self._since = 0, monotonic()
 
     def take_up(self, last: Job | None) -> tuple[Job, IngestCursor]:
@@ -166,7 +158,7 @@ class IngestRun(JobRun[IngestCursor, IngestReport]):
         return IngestCursor(planned=dict(last.cursor.get("planned", {})) if last and same else {})
 
     def work(self) -> IngestReport:
-        self.writer = self.make_writer(self.job, self.cursor)
+        self.write = self.writer(self.job, self.cursor)
         self.entries = self.cursor.rest(self.feed.entries())[::-1]
         return super().work()
 
@@ -180,7 +172,7 @@ class IngestRun(JobRun[IngestCursor, IngestReport]):
         self.progress(cursor.done, cursor.expected, entry.name)
         self.steps += 1
         try:
-            cursor.passed(entry, self.writer.write_document(entry.load()))
+            cursor.passed(entry, self.write(entry.load()))
         except (InvalidInput, UpstreamFailed) as problem:
             if problem.retryable:
                 raise

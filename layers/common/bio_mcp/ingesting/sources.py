@@ -8,7 +8,7 @@ from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
 from bio_mcp.ingesting.documents import Feed, FileFeed
 from bio_mcp.ingesting.projects import model_for
-from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Request
+from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
 from bio_mcp.ingesting.writing import DocumentWriter
 from bio_mcp.ingesting.zotero import ZoteroFeed, is_zotero, parsed
 from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
@@ -54,19 +54,19 @@ class Ingesting:
             return IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
         local = bool(job.request.get("local")) if job and self._context.unattended else self._local
         location, feed = self._feed(arguments["source"], project, local, again=options.rebuild)
-        request = Request(project.project_id, location, local, arguments)
-        if job and job.request["query_key"] != request.query_key:
+        request = request_of(project.project_id, location, local, arguments)
+        if job and job.request["query_key"] != request["query_key"]:
             raise InvalidInput(f"{job_id!r} is the job of another project or source", field="job_id")
 
-        def writer(job: Job, _cursor: IngestCursor) -> DocumentWriter:
+        def writer(job: Job, _cursor: IngestCursor) -> Write:
             bound = self._bound(project, again=options.rebuild)
             references = self._references(options.references or project.references, local)
             again = job.job_id if options.rebuild else None
             return DocumentWriter(
                 bound, backends, self._deadline, references=references, languages=options.languages, again=again
-            )
+            ).write_document
 
-        return IngestRun(self._context, request, feed, writer).run(job_id)
+        return IngestRun(self._context, KIND, request, feed, writer).run(job_id)
 
     def _feed(self, source: str, project: Project, local: bool, *, again: bool) -> tuple[str, Feed]:
         """The source in its one form, and its documents."""

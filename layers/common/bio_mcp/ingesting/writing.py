@@ -6,7 +6,7 @@ a run that is killed anywhere is healed by the next: it writes the same chunks o
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
@@ -51,11 +51,6 @@ class WrittenDocument:
     pages: int = 0
     warnings: tuple[str, ...] = ()
     log: str | None = None
-
-
-class WritesDocuments(Protocol):
-    def write_document(self, incoming: Incoming) -> WrittenDocument:
-        """Bring the document in; the same once more changes nothing."""
 
 
 class DocumentWriter:
