@@ -25,8 +25,3 @@ def test_every_occurrence_is_found_overlapping_ones_and_those_within_others_too(
 
 def test_equal_phrases_are_each_found_and_an_empty_one_never():
     assert set(Phrases([("a",), (), ("a",)]).matches("ba")) == {(1, 2, 0), (1, 2, 2)}
-
-
-def test_nothing_is_found_without_phrases_or_words():
-    assert list(Phrases([]).matches("abc")) == []
-    assert list(Phrases(["ab"]).matches("")) == []

@@ -70,14 +70,6 @@ def test_a_second_run_writes_nothing(herbarium):
     assert herbarium.run(dry_run=True).report.cursor.written == 0
 
 
-def test_a_copy_of_a_document_is_read_into_it(herbarium):
-    for name in ("a.md", "b.md"):
-        herbarium.write(name, CLEAR)
-    ran = herbarium.run()
-    assert (ran.report.cursor.chunks, len(herbarium.project_documents.all(DEFAULT_PROJECT))) == (2, 1)
-    assert len([each for each in ran.lines if each.get("write") == "edge"]) == 1
-
-
 def test_a_dry_run_embeds_nothing_and_makes_no_project(herbarium):
     write_files(herbarium)
     herbarium.run(dry_run=True)

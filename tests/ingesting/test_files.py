@@ -100,14 +100,6 @@ def test_a_document_whose_chunks_are_gone_is_read_again(library):
     assert library.documents_of_project == [document]
 
 
-def test_progress_names_each_document_and_how_many_there_are(library):
-    library.write("a.md", "Hearts beat.")
-    library.write("b.md", "Livers are large.")
-    reported = []
-    library.ingest(progress=lambda *each: reported.append(each))
-    assert reported == [(0, 2, "a.md"), (1, 2, "b.md"), (2, 2, "")]
-
-
 def test_languages_are_the_librarys_then_the_callers_then_english_and_german(library):
     from bio_mcp.ingesting.sources import Options
 

@@ -64,12 +64,6 @@ def test_nodes_come_before_edges_and_no_write_is_larger_than_allowed(at_once):
     assert all(nodes == 0 for nodes, _ in graph.writes[with_edges[0] + 1 :])
 
 
-def test_a_small_file_is_one_write(tmp_path):
-    graph = Watched()
-    import_graph(items(*NODES, *EDGES), graph)
-    assert graph.writes == [(len(NODES), len(EDGES))]
-
-
 def test_an_import_that_broke_off_is_completed_by_the_next():
     graph = Watched(failing=3)
     with pytest.raises(StoreFailed):
@@ -138,13 +132,6 @@ def test_a_file_that_breaks_off_writes_nothing():
 def test_an_empty_file_is_none():
     with pytest.raises(InvalidInput, match="no node and no edge"):
         import_graph([], ReferenceGraph())
-
-
-def test_progress_counts_what_is_written():
-    seen = []
-    progress = lambda done, total, _: seen.append((done, total))  # noqa: E731
-    import_graph(items(*NODES, *EDGES), ReferenceGraph(), progress, at_once=5)
-    assert seen == [(5, 18), (14, 18), (18, 18)]
 
 
 def test_a_failed_write_of_the_laptops_store_leaves_nothing_of_it(tmp_path, closed):

@@ -110,15 +110,6 @@ def test_the_same_call_again_goes_on_and_then_reports_the_result_once(slow, cloc
     assert (third.cursor.written, third.job_id != first.job_id) == (1, True)
 
 
-def test_a_result_that_came_in_the_background_is_reported_to_the_next_call(slow, clock):
-    first = slow.ingest(deadline=Deadline(15, clock))
-    slow.ingest(deadline=Deadline(300, clock), unattended=True, job=first.job_id)
-    report = slow.ingest(deadline=Deadline(15, clock))
-    assert (report.state, report.job_id, report.cursor.written) == ("complete", first.job_id, 6)
-    assert report.ended
-    assert not slow.ingest(deadline=Deadline(15, clock)).ended
-
-
 def test_a_source_that_another_run_works_on_is_reported_as_running(slow, clock):
     first = slow.ingest(deadline=Deadline(15, clock))
     job = slow.jobs.get(first.job_id)

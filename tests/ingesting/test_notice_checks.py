@@ -11,7 +11,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import NEVER
 from bio_mcp.doors.queue_worker import work_once
-from bio_mcp.errors import Conflict, DeadlineExceeded, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 from bio_mcp.ingesting import notices
 from bio_mcp.ingesting.notices import BATCH, QUERY_KEY, check_all_notices
 from bio_mcp.ingesting.projects import Options, create_project
@@ -142,14 +142,6 @@ def test_a_check_without_time_goes_on_where_it_stopped(corpus, caplog):
     assert flagged(corpus) == ALL
 
 
-def test_a_continuation_that_comes_twice_checks_nothing_again(corpus):
-    done = check(corpus)
-    again = check(corpus, job_id=done.job_id)
-    assert (again.state, again.job_id, again.processed) == ("complete", done.job_id, done.processed)
-    assert again.ended
-    assert set(corpus.notices.asked.values()) == {1}
-
-
 def test_while_crossref_is_away_nothing_is_complete_and_the_next_call_goes_on(corpus, caplog):
     def away(dois):
         if "10.1/500" in dois:
@@ -203,15 +195,6 @@ def test_a_document_that_is_ingested_or_deleted_meanwhile_stays_as_it_is(corpus)
     [found] = CallBackends(corpus, Caller("ann", tenant="north")).project_documents.find("own", ["doi:10.1/507"])
     assert (found.sha256, found.chunks, found.notices) == ("new", 3, (RETRACTION,))
     corpus.project_documents.put("lab", document(7))
-
-
-def test_of_two_checks_at_once_the_later_one_waits(corpus):
-    def meanwhile(_dois):
-        with pytest.raises(Conflict):
-            check(corpus)
-
-    corpus.notices.before = meanwhile
-    assert check(corpus).state == "complete"
 
 
 def test_a_caller_may_not_check_the_projects_of_others(corpus):

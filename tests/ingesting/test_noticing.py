@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
-from bio_mcp.errors import NotFound, UpstreamFailed
+from bio_mcp.errors import UpstreamFailed
 from bio_mcp.ingesting.notices import note_notices
 from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
@@ -75,8 +75,3 @@ def test_a_source_that_fails_leaves_everything_and_says_so(backends):
     with pytest.raises(UpstreamFailed):
         note_notices("lab", away, backends)
     assert backends.project_documents.find("lab", [WORK.doc_id])[0].notices == (RETRACTION,)
-
-
-def test_an_unknown_project_is_not_found(backends):
-    with pytest.raises(NotFound):
-        note_notices("none", lambda _dois: {}, backends)

@@ -207,14 +207,6 @@ def test_a_name_that_is_unknown_or_ambiguous_lists_the_choices(followed, source,
     assert followed.titles == []
 
 
-def test_a_collection_may_be_named_by_its_key(followed):
-    keys = [followed.zotero.add_collection("Trials") for _ in range(2)]
-    followed.paper("First", collections=keys[:1])
-    followed.paper("Second", collections=keys[1:])
-    followed.ingest(f"zotero?collection={keys[1]}")
-    assert followed.titles == ["Second"]
-
-
 # What it costs
 
 
@@ -301,29 +293,21 @@ def test_all_is_read_again_when_that_is_asked_for(followed):
 # What leaves
 
 
-def leave_by_deletion(zotero, key):
-    zotero.delete(key)
+LEAVE = {
+    "deleted": lambda zotero, key: zotero.delete(key),
+    "trashed": lambda zotero, key: zotero.trash(key),
+    "moved": lambda zotero, key: zotero.move(key),
+    "without its tag": lambda zotero, key: zotero.tag(key, "other"),
+}
 
 
-def leave_by_trash(zotero, key):
-    zotero.trash(key)
-
-
-def leave_by_move(zotero, key):
-    zotero.move(key)
-
-
-def leave_by_tag(zotero, key):
-    zotero.tag(key, "other")
-
-
-@pytest.mark.parametrize("leave", [leave_by_deletion, leave_by_trash, leave_by_move, leave_by_tag])
+@pytest.mark.parametrize("leave", LEAVE)
 def test_what_leaves_is_dropped_with_its_chunks(anyhow, leave):
     heart = anyhow.zotero.add_collection("Heart")
     keys = anyhow.papers(5, collections=[heart], tags=[{"tag": "read"}])
     source = "zotero?collection=Heart&tag=read"
     anyhow.ingest(source)
-    leave(anyhow.zotero, keys[2])
+    LEAVE[leave](anyhow.zotero, keys[2])
     report = anyhow.ingest(source)
     assert anyhow.titles == ["Paper 0", "Paper 1", "Paper 3", "Paper 4"]
     assert len(anyhow.project.chunks) == 4
@@ -339,16 +323,6 @@ def test_what_is_restored_comes_back(anyhow):
     anyhow.zotero.restore(keys[0])
     anyhow.ingest()
     assert len(anyhow.titles) == 5
-
-
-def test_an_item_that_was_moved_into_the_collection_comes_in(anyhow):
-    heart = anyhow.zotero.add_collection("Heart")
-    anyhow.papers(2, collections=[heart])
-    outside = anyhow.paper("Outside")
-    anyhow.ingest("zotero?collection=Heart")
-    anyhow.zotero.move(outside, heart)
-    anyhow.ingest("zotero?collection=Heart")
-    assert anyhow.titles == ["Outside", "Paper 0", "Paper 1"]
 
 
 def test_a_child_collection_that_vanishes_takes_its_items_and_one_that_comes_brings_its_own(anyhow):

@@ -1,8 +1,8 @@
-"""Syncs that kill themselves, each in a fork of `python -m tests.syncing.killed`, which prints its exit code.
+"""Runs that kill themselves, each in a fork of `python -m tests.syncing.killed`, which prints its exit code.
 
-A line of standard input is a sync: `[HOME, BASE_URL, TERM, "PORT.METHOD", NTH, "before" or "after"]`.
-
-The process gets SIGKILL, as from the kernel when memory runs out, right before or after the NTH call of that method.
+A line of standard input has the arguments of a run; here `[HOME, "PORT.METHOD", NTH, "before" or "after", BASE_URL,
+TERM]`. The process gets SIGKILL, as from the kernel when memory runs out, right before or after the NTH call of that
+method.
 """
 
 import json
@@ -11,6 +11,7 @@ import signal
 import sys
 from datetime import date
 from pathlib import Path
+from typing import ClassVar
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
@@ -40,33 +41,37 @@ class Deadly:
         return call
 
 
-class Doomed(SlowCorpus):
-    """A corpus one of whose ports is deadly."""
+class Doomed:
+    """Backends one of whose ports is deadly."""
 
-    def arm(self, port, deadly):
-        self.deadly = {port: deadly}
-        return self
+    deadly: ClassVar = {}
 
     def __getattribute__(self, name):
-        found = vars(type(self)) and super().__getattribute__("__dict__").get("deadly", {}).get(name)
-        return found or super().__getattribute__(name)
+        return type(self).deadly.get(name) or super().__getattribute__(name)
+
+    def armed(self, step, nth, when):
+        port, method = step.split(".")
+        type(self).deadly = {port: Deadly(getattr(self, port), method, int(nth), when == "after")}
+        return self
 
 
-def sync(home, base_url, term, step, nth, when):
-    corpus = Doomed(Path(home), base_url, date(2026, 1, 1))
-    port, method = step.split(".")
-    corpus.arm(port, Deadly(getattr(corpus, port), method, nth, when == "after"))
+class DoomedCorpus(Doomed, SlowCorpus):
+    """A corpus one of whose ports is deadly."""
+
+
+def sync(home, step, nth, when, base_url, term):
+    corpus = DoomedCorpus(Path(home), base_url, date(2026, 1, 1)).armed(step, nth, when)
     sync_delta("k", term, 5, corpus, NEVER, lambda *_: None)
 
 
-def main():
+def forks(run):
     for line in sys.stdin:
         pid = os.fork()
         if not pid:
-            return sync(*json.loads(line))
+            return run(*json.loads(line))
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
     return None
 
 
 if __name__ == "__main__":
-    main()
+    forks(sync)

@@ -1,6 +1,6 @@
 """The corpus of the sync's tests with everything but passages in DynamoDB, S3 and SQS, at some endpoint.
 
-As a program, a sync over it that kills itself: as `tests.syncing.killed`, with ENDPOINT and PREFIX behind.
+As a program, a sync over it that kills itself, as `tests.syncing.killed` says; BASE_URL, ENDPOINT, PREFIX are last.
 """
 
 import sys
@@ -11,8 +11,8 @@ from pathlib import Path
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.support.aws_ports import AwsPorts
-from tests.support.corpus import Corpus
-from tests.syncing.killed import Deadly, Doomed
+from tests.support.corpus import Corpus, SlowCorpus
+from tests.syncing.killed import Doomed
 
 DAY = date(2026, 1, 1)
 ONE_DAY = '"2021/06/06"[crdt]'  # 63 records: two slices
@@ -33,15 +33,13 @@ class OverDynamoDB(Corpus):
     continuations = property(lambda self: self.ports.continuations)
 
 
-class DoomedOverDynamoDB(OverDynamoDB, Doomed):
+class DoomedOverDynamoDB(Doomed, OverDynamoDB, SlowCorpus):
     """One of its ports is deadly."""
 
 
-def main(home, base_url, step, nth, when, endpoint, prefix):
+def main(home, step, nth, when, base_url, endpoint, prefix):
     corpus = DoomedOverDynamoDB(Path(home), base_url, DAY).on(AwsPorts(endpoint=endpoint, prefix=prefix))
-    port, method = step.split(".")
-    corpus.arm(port, Deadly(getattr(corpus, port), method, int(nth), when == "after"))
-    sync_delta("k", ONE_DAY, 5, corpus, NEVER, lambda *_: None)
+    sync_delta("k", ONE_DAY, 5, corpus.armed(step, nth, when), NEVER, lambda *_: None)
 
 
 if __name__ == "__main__":

@@ -119,18 +119,6 @@ def longest(corpus, ncbi):
     return max(chunks.items(), key=lambda item: len(item[1]))
 
 
-@pytest.mark.usefixtures("few")
-def test_a_paper_that_gets_retracted_is_marked_in_the_next_sync(corpus, ncbi):
-    run(corpus)
-    pmid = next(
-        pmid for pmid in sorted(everything(ncbi)) if "<PublicationTypeList>" in (ncbi.control.record(int(pmid)) or "")
-    )
-    notice = '<PublicationTypeList><PublicationType UI="D016441">Retracted Publication</PublicationType>'
-    ncbi.control.revise(int(pmid), "2025/12/31", {"<PublicationTypeList>": notice})
-    run(corpus, overlap=0)
-    assert corpus.documents.get(pmid).article.retraction == "retracted"
-
-
 def test_a_batch_that_fails_in_the_middle_is_fetched_again_before_the_run_ends(corpus, ncbi):
     ncbi.control.fault(endpoint="efetch", nth=2, status=503, times=TRIES)
     report = run(corpus)
@@ -233,11 +221,6 @@ def test_a_run_near_its_deadline_stops_at_a_boundary_and_goes_on_through_the_que
     assert corpus.continuations.receive(60) is None
 
 
-def test_a_term_that_ncbi_dropped_in_part_is_a_warning(corpus, ncbi):
-    report = run(corpus, "qqxyzzyq OR cancer")
-    assert any("qqxyzzyq" in warning for warning in report.warnings)
-
-
 def test_a_term_that_pubmed_knows_nothing_of_syncs_nothing_and_not_the_whole_of_pubmed(corpus, ncbi):
     report = run(corpus, "qqxyzzyq")
     assert (report.state, report.processed, report.expected) == ("complete", 0, 0)
@@ -326,8 +309,3 @@ def test_an_overlap_longer_than_history_reads_everything(corpus, overlap):
     run(corpus, "cancer")
     first = corpus.documents.count()
     assert run(corpus, "cancer", overlap=overlap).processed == first
-
-
-def test_an_empty_answer_is_a_complete_sync(corpus):
-    report = run(corpus, "cancer NOT cancer")
-    assert (report.state, report.processed, report.max_edat) == ("complete", 0, None)

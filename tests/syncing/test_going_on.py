@@ -159,14 +159,6 @@ def test_an_outage_is_logged_at_each_try_and_at_its_end_and_the_next_sync_goes_o
     assert "had stalled: NCBI" in " ".join(after["warnings"])
 
 
-def test_an_outage_that_ends_costs_nothing(corpus, queue, clock, ncbi):
-    interrupted(corpus)
-    ncbi.control.fault(status=503, times=10)
-    work_off(queue, corpus, clock)
-    assert corpus.jobs.latest(delta.KIND, "k").state == "succeeded"
-    assert queue.dead() == []
-
-
 def test_what_waits_for_somebody_elses_work_stays_in_the_queue(corpus, queue, clock):
     interrupted(corpus)
     corpus.leases.acquire(delta.lease_name("k"), "somebody", 600)

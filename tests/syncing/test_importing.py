@@ -26,14 +26,6 @@ def counts(report):
     return report.inserted, report.updated, report.skipped, report.deleted
 
 
-def test_an_import_stores_and_indexes_every_record(corpus):
-    report = import_records(records(30), corpus)
-    assert (report.read, counts(report), report.problem) == (30, (30, 0, 0, 0), None)
-    size = corpus_size(corpus)
-    assert (size.documents, size.indexed) == (30, 30)
-    assert size.chunks >= 30
-
-
 def test_a_second_import_changes_nothing_and_embeds_nothing(corpus):
     import_records(records(30), corpus)
     before = corpus.model.embedded
@@ -106,15 +98,3 @@ def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
         import_records(records(30), corpus, then_full, batch=5)
     assert corpus_size(corpus).indexed == 10
     assert counts(import_records(records(30), corpus)) == (20, 0, 10, 0)
-
-
-def test_progress_only_goes_forward_and_ends_at_the_last_record(corpus):
-    reported = []
-    import_records(records(30), corpus, lambda done, _total, _note: reported.append(done), batch=12)
-    assert reported == sorted(reported)
-    assert (reported[0], reported[-1]) == (0, 30)
-
-
-def test_nothing_to_import_is_no_work(corpus):
-    report = import_records([], corpus)
-    assert (report.read, counts(report)) == (0, (0, 0, 0, 0))

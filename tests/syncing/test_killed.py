@@ -44,7 +44,7 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, killed
     ncbi.control.set_today("2026/01/01")
     first, last = TWO_BATCHES if nth == 2 and step in ONCE_A_BATCH else TWO_SLICES
     term = f'"{first}"[crdt] : "{last}"[crdt]'
-    assert killed(str(tmp_path), ncbi.base_url, term, step, nth, when) == -signal.SIGKILL
+    assert killed(str(tmp_path), step, nth, when, ncbi.base_url, term) == -signal.SIGKILL
     with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as corpus:
         if step not in ONCE:
             assert corpus.checkpoints.get("k").last_edat is None

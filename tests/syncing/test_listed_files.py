@@ -84,11 +84,3 @@ def test_a_file_that_cannot_be_read_is_bad_input(tmp_path):
     assert missing.size == 0
     with pytest.raises(InvalidInput, match="cannot be read"):
         missing.check()
-
-
-def test_a_file_that_is_written_after_it_was_listed_has_changed(tmp_path):
-    make(tmp_path, "a.xml")
-    file = ListedFile(tmp_path / "a.xml")
-    assert not file.has_changed
-    file.path.write_bytes(b"longer")
-    assert file.has_changed

@@ -8,8 +8,6 @@ import sys
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.literature.records import Deletion
-from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from tests.support import moto_server
 from tests.support.aws_ports import NOBODY, AwsPorts, MotoPorts
@@ -39,34 +37,6 @@ def heads(corpus, ncbi):
     return corpus.documents.heads([str(pmid) for pmid in ncbi.control.pmids("crdt", "2021/06/06", "2021/06/06")])
 
 
-def test_a_first_sync_brings_every_record_and_a_second_one_changes_nothing(corpus, ncbi):
-    report = run(corpus)
-    before, checkpoint, embedded = heads(corpus, ncbi), corpus.checkpoints.get("k"), corpus.model.embedded
-    assert (report.state, report.inserted) == ("complete", len(before))
-    assert {(head.version, head.indexed_version) for head in before.values()} == {(1, 1)}
-    again = run(corpus, overlap=10_000)
-    assert (again.inserted, again.updated, again.skipped) == (0, 0, len(before))
-    assert heads(corpus, ncbi) == before
-    assert corpus.checkpoints.get("k") == checkpoint
-    assert corpus.model.embedded == embedded
-    assert corpus.documents.count() == corpus.passages.count()[0] == len(before)
-
-
-def test_a_revised_record_raises_the_version_and_a_withdrawn_one_is_forgotten(corpus, ncbi):
-    run(corpus)
-    pmid = min(heads(corpus, ncbi), key=int)
-    ncbi.control.revise(int(pmid), "2025/12/31")
-    assert run(corpus, overlap=0).updated == 1
-    assert (corpus.documents.heads([pmid])[pmid].version, corpus.documents.heads([pmid])[pmid].indexed_version) == (
-        2,
-        2,
-    )
-    count = corpus.documents.count()
-    apply_records([Deletion(pmid)], corpus)
-    apply_records([Deletion(pmid)], corpus)
-    assert corpus.documents.count() == count - 1
-
-
 @pytest.fixture(scope="module")
 def server():
     with moto_server.running() as address:
@@ -80,7 +50,7 @@ def server():
 def test_a_sync_killed_anywhere_is_healed_once_its_lease_has_run_out(tmp_path, ncbi, server, step, nth, when):
     ncbi.control.set_today("2026/01/01")
     ports = AwsPorts(endpoint=server)
-    given = [tmp_path, ncbi.base_url, step, nth, when, server, ports.prefix]
+    given = [tmp_path, step, nth, when, ncbi.base_url, server, ports.prefix]
     command = [sys.executable, "-m", "tests.syncing.over_dynamodb", *map(str, given)]
     died = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **NOBODY})
     assert died.returncode == -signal.SIGKILL, died.stderr

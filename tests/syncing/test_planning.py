@@ -77,7 +77,3 @@ def test_what_adds_no_paper_or_nobody_could_confirm_is_never_asked_about(corpus,
 def test_the_nightly_sync_of_retractions_is_never_asked_about(corpus):
     nightly = {"query_key": queries.RETRACTIONS_KEY, "term": queries.RETRACTIONS_TERM, "known_only": True}
     assert "error" not in call(SYNC, nightly, Over(corpus, sync_max_records=1)).body
-
-
-def test_without_a_size_no_sync_is_asked_about(corpus, matching):
-    assert ask(corpus, 0)["inserted"] == matching

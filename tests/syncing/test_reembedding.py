@@ -295,19 +295,6 @@ def test_a_failure_of_an_index_that_is_still_there_is_not_passed_over(corpus, pa
         apply_records([revised(papers[0], 1)], Over(corpus, models=Meanwhile(corpus.models, "of", fails)))
 
 
-@of_models
-def test_a_second_model_after_the_first_is_removed_starts_from_the_searched_one(corpus, papers):
-    ready(corpus)
-    switch(Role.NEXT, corpus)
-    corpus.indexes.remove()
-    corpus.other_models.append(HashedWords("-3"))
-    fill(begin(corpus.other_models[1], corpus), corpus)
-    switch(Role.NEXT, corpus)
-    assert corpus.embeddings.fingerprint == "hashed-words-3"
-    corpus.indexes.remove()
-    assert nearness(corpus, papers[0].pmid) == pytest.approx(1, abs=1e-3)
-
-
 def test_stopped_before_any_call_of_any_step_and_repeated_nothing_is_lost(corpus, papers):
     stops = Counter()
     for at in range(6):

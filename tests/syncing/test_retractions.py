@@ -176,15 +176,6 @@ def test_an_answer_of_pubmed_that_is_kept_says_it_as_soon_as_the_sync_knows(corp
     assert [each["retraction"] for each in details().body["articles"]] == ["clear", "retracted"]
 
 
-def test_a_retraction_embeds_nothing_again(corpus, ncbi):
-    pmids = plain_papers(ncbi, 3)
-    sync(corpus, pmids)
-    embedded = corpus.model.embedded
-    retract(ncbi, pmids[0])
-    assert sync(corpus, pmids).updated == 1
-    assert corpus.model.embedded == embedded
-
-
 def test_a_retraction_that_is_taken_back_is_clear_again(corpus, ncbi):
     pmids = plain_papers(ncbi, 3)
     sync(corpus, pmids)

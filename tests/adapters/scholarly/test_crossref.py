@@ -111,11 +111,6 @@ def test_the_year_is_of_the_first_date_that_has_one(crossref, server, name):
     assert crossref.of([DOI], deadline=NEVER)[DOI].year == 2014
 
 
-def test_an_article_without_pages_has_its_number(crossref, server):
-    server.works[DOI] = crossref_work(DOI, page=None, **{"article-number": "e1001"})
-    assert crossref.of([DOI], deadline=NEVER)[DOI].pages == "e1001"
-
-
 def test_nothing_is_asked_for_without_dois_and_one_of_the_works_that_fails_fails_all(crossref, server):
     assert (crossref.of([], deadline=NEVER), server.requests) == ({}, [])
     server.works[DOI] = crossref_work(DOI)

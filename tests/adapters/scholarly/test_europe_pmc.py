@@ -125,11 +125,6 @@ def test_marks_are_taken_out_of_a_title_and_signs_stay(europe_pmc, server, given
     assert europe_pmc.search("x", 1, deadline=NEVER).records[0].title == shown
 
 
-def test_an_id_that_would_end_its_own_quotes_is_not_asked_for(europe_pmc, server):
-    assert europe_pmc.articles(["10.1000/x\\", '10.1000/" OR "'], deadline=NEVER) == {}
-    assert server.requests == []
-
-
 def test_a_doi_that_the_search_did_not_ask_for_is_of_no_paper(europe_pmc, server):
     body = b'{"hitCount": 1, "resultList": {"result": [{"id": "7", "source": "MED", "doi": "10.1000/other"}]}}'
     server.faults += [Fault(status=200, body=body)]

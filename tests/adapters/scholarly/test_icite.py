@@ -26,22 +26,11 @@ def test_a_paper_has_its_figures_and_its_citations_in_the_order_of_their_numbers
     assert (paper.is_clinical, paper.cited_by_clinical, paper.is_provisional) == (True, ("12",), False)
 
 
-def test_a_paper_without_a_ratio_has_none_which_is_not_zero(icite, server):
-    server.papers["7"] = icite_paper(7, relative_citation_ratio=None, nih_percentile=None)
-    assert icite.of(["7"], deadline=NEVER)["7"].relative_citation_ratio is None
-
-
 def test_the_forms_of_older_answers_are_read(icite, server):
     older = {"references": "12 5", "cited_by": "", "is_clinical": "Yes", "is_research_article": "No"}
     server.papers["7"] = icite_paper(7) | older
     paper = icite.of(["7"], deadline=NEVER)["7"]
     assert (paper.references, paper.cited_by, paper.is_clinical, paper.is_research) == (("5", "12"), (), True, False)
-
-
-def test_papers_come_in_the_order_asked_for_each_once_and_unknown_ones_not(icite, server):
-    server.papers |= {"1": icite_paper(1), "2": icite_paper(2)}
-    assert list(icite.of(["2", "3", "1", "2"], deadline=NEVER)) == ["2", "1"]
-    assert icite.of([], deadline=NEVER) == {}
 
 
 def test_many_papers_are_asked_for_in_portions(icite, server):

@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, NotFound, UpstreamFailed
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.scope import Limits, Meter
 from tests.adapters.scholarly.test_icite import EMPTY
 from tests.support.scholarly_server.server import Fault
@@ -51,12 +51,6 @@ def test_what_will_fail_again_is_asked_once(icite, server, status):
         ask(icite)
     assert not raised.value.retryable
     assert len(server.requests) == 1
-
-
-def test_nothing_there_is_not_found_and_no_failure_of_the_service(icite, server):
-    server.faults += [Fault(status=404)]
-    with pytest.raises(NotFound):
-        icite.read("pubs", deadline=NEVER)
 
 
 def test_a_service_that_is_asked_too_fast_is_left_alone_for_as_long_as_it_says(icite, server, clock):
@@ -151,13 +145,6 @@ def test_an_answer_that_is_too_long_is_not_asked_for_again(service, server, cloc
     with pytest.raises(UpstreamFailed, match="ask for less at once"):
         ask(service("NIH iCite", "icite/api", max_bytes=10))
     assert (len(server.requests), clock.pauses) == (1, [])
-
-
-@pytest.mark.parametrize("status", [408, 425, 500, 504])
-def test_what_may_pass_is_asked_again(icite, server, status):
-    server.faults += [Fault(status=status)]
-    assert ask(icite)["data"] == EMPTY
-    assert len(server.requests) == 2
 
 
 def test_a_failure_tells_no_one_the_e_mail_that_went_along(service, server):

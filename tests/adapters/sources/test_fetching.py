@@ -6,7 +6,7 @@ import ssl
 import pytest
 
 from bio_mcp.adapters.sources import GuardedFetch
-from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import Forbidden, InvalidInput, UpstreamFailed
 from tests.adapters.sources.tls_server import HOST
 
 
@@ -58,8 +58,3 @@ def test_the_host_of_a_redirect_is_looked_up_and_its_address_checked_like_the_fi
     with pytest.raises(UpstreamFailed):
         fetch("/to-inside", redirects=1, resolve=resolve)
     assert asked == [HOST, "inside.example.org"]
-
-
-def test_an_answer_of_more_bytes_than_allowed_is_refused(fetch):
-    with pytest.raises(UnreadableDocument, match="larger than 5 kB"):
-        fetch("/endless")

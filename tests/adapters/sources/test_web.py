@@ -79,11 +79,6 @@ def test_a_host_with_a_private_address_is_not_connected_to(web, host):
     assert host.seen == []
 
 
-def test_a_host_is_looked_up_once_for_each_request_so_that_no_second_answer_counts(web):
-    web("/moved")
-    assert web.resolve.asked == [HOST, HOST]
-
-
 def test_a_certificate_of_another_name_is_refused(web, host):
     made = web.made()
     with pytest.raises(UpstreamFailed, match="could not be reached"):

@@ -169,12 +169,6 @@ def test_more_changes_than_one_request_names_are_all_found(web):
     assert web.port.changes(cursor).changed == frozenset(keys)
 
 
-def test_files_that_have_no_annotations_are_not_asked_for_them(web):
-    item = web.library.add("book", title="With a text file")
-    web.library.attach(item, "notes.txt", b"text")
-    assert [each.name for each in web.port.items([item])[0].attachments] == ["notes.txt"]
-
-
 def test_an_item_that_vanishes_while_it_is_read_is_not_one_without_a_file(web):
     key = web.library.add("book", title="Vanishes")
     web.library.attach(key, "paper.pdf", b"%PDF")

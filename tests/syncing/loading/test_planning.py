@@ -4,7 +4,6 @@ from collections import Counter
 from datetime import date
 from itertools import permutations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,27 +68,6 @@ def test_every_order_of_the_files_leaves_what_their_own_order_leaves_and_no_two_
     assert len(written) == len(set(written))
     expected = one_after_the_other(files)
     assert all(one_after_the_other(order) == expected for order in permutations(applied))
-
-
-@pytest.mark.parametrize("pmid", PMIDS)
-def test_a_paper_that_one_file_alone_has_is_left_out_of_none(pmid):
-    files = [[Article(pmid)], [Article("1")], [Deletion("2")]]
-    assert planned(files) == files
-
-
-def test_a_file_without_a_record_has_none_to_leave_out():
-    assert planned([[], [Article("1")], []]) == [[], [Article("1")], []]
-    assert planned([[]]) == [[]]
-
-
-def test_a_deletion_that_a_later_file_takes_back_is_left_out():
-    first, again = Article("1", title="First"), Article("1", title="Again", date_revised=date(2020, 1, 1))
-    assert planned([[first], [Deletion("1")], [again]]) == [[], [], [again]]
-
-
-def test_a_later_file_with_an_older_revision_is_left_out():
-    newer, older = Article("1", date_revised=date(2026, 2, 2)), Article("1", date_revised=date(2026, 2, 1))
-    assert planned([[newer], [older]]) == [[newer], []]
 
 
 def test_a_file_that_is_not_wanted_still_counts():

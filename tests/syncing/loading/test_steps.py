@@ -241,12 +241,6 @@ def test_a_file_that_was_removed_is_not_loaded_and_its_records_stay(loaded, expe
     assert papers(loaded.corpus) == expected
 
 
-def test_other_names_in_the_folder_are_nothing_to_load(loaded, files):
-    loaded.files.put("files/notes.txt", b"mine")
-    loaded.files.put("files/nested/pubmed26n0900.xml.gz", b"mine")
-    assert loaded.report(loaded.run())["files"] == len(files)
-
-
 @pytest.fixture
 def large(loaded):
     """A run that is planned, and the item of a file that takes several batches."""
