@@ -19,46 +19,13 @@ from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
 from tests.exporting.papers import papers
 from tests.support.cases import case
-from tests.support.validation import validate
 
-NAME = {
-    "type": "object",
-    "properties": {part: {"type": "string", "minLength": 1} for part in ("family", "given", "suffix", "literal")},
-    "additionalProperties": False,
-    "anyOf": [{"required": ["family"]}, {"required": ["literal"]}],
-}
-DATE = {
-    "type": "object",
-    "properties": {
-        "date-parts": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 2,
-            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3},
-        },
-        "season": {"enum": [1, 2, 3, 4]},
-        "literal": {"type": "string"},
-    },
-    "additionalProperties": False,
-    "minProperties": 1,
-}
-TEXTS = (
-    "id title original-title container-title container-title-short publisher publisher-place volume issue ISSN ISBN "
-    "edition page genre status language DOI PMID PMCID URL source note abstract keyword"
+TEXTS = set(  # the variables of CSL-JSON 1.0.2 that we use
+    (
+        "id title original-title container-title container-title-short publisher publisher-place volume issue ISSN "
+        "ISBN edition page genre status language DOI PMID PMCID URL source note abstract keyword"
+    ).split()
 )
-# The variables of CSL-JSON 1.0.2 that we use, with the kinds that its schema gives them.
-CSL = {
-    "type": "object",
-    "properties": {
-        "type": {"enum": ["article", "article-journal", "book", "chapter"]},
-        "author": {"type": "array", "items": NAME, "minItems": 1},
-        "editor": {"type": "array", "items": NAME, "minItems": 1},
-        "issued": DATE,
-        **{name: {"type": "string", "minLength": 1} for name in TEXTS.split()},
-    },
-    "required": ["id", "type"],
-    "additionalProperties": False,
-}
 
 
 @cache
@@ -139,7 +106,13 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(start):
 
 def csl_reads_back(record, item):
     article = record.article
-    validate(item, CSL)
+    assert item.keys() <= TEXTS | {"type", "author", "editor", "issued"}
+    assert item["type"] in ("article", "article-journal", "book", "chapter")
+    assert all(isinstance(item[name], str) and item[name] for name in TEXTS & item.keys())
+    assert all(each.get("family") or each.get("literal") for each in [*item.get("author", ()), *item.get("editor", ())])
+    for part in item.get("issued", {}).get("date-parts", ()):
+        assert all(type(each) is int for each in part)
+        assert 1 <= len(part) <= 3
     assert (item["PMID"], item.get("DOI")) == (article.pmid, article.doi)
     assert item.get("abstract", "") == record.abstract
     assert item.get("keyword", "") == "; ".join(record.subjects)

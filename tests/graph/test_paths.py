@@ -53,24 +53,6 @@ def test_without_a_pattern_a_path_goes_as_far_as_edges_lead():
     assert ids(wandered(graph(), GINGER, depth=1)) == ["H2 C10", "H2 C9", "H2 I06"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "paths"),
-    [
-        (Filters(edges=frozenset({EdgeType.TREATS})), ["H2 I06"]),
-        (Filters(nodes=frozenset({NodeType.CONSTITUENT})), ["H2 C10", "H2 C9"]),
-        (Filters(sources=("another FLORA", "a rëview")), ["H2 C9 I05", "H2 I06"]),
-        (Filters(sources=("?",)), []),
-        (Filters(evidence=True), []),
-        (Filters(icd_prefix="k"), ["H2 C9 I05"]),
-        (Filters(to="I06"), ["H2 C10 I06", "H2 I06"]),
-        (Filters(to="C9"), ["H2 C9"]),
-        (Filters(to="F1"), []),
-    ],
-)
-def test_a_path_passes_every_filter(filters, paths):
-    assert ids(wandered(graph(), GINGER, filters=filters)) == paths
-
-
 def hub(many, inner=0):
     """A herb of `many` constituents, each treating `inner` indications."""
     constituents = [Node(f"X{n:05}", NodeType.CONSTITUENT, {"en": f"x{n}"}) for n in range(many)]

@@ -58,13 +58,6 @@ def test_a_record_has_the_labelled_abstract_and_the_year():
     assert (found.year, found.doi) == (2019, "10.1/x")
 
 
-def test_a_paper_that_the_review_has_is_not_read_again(backends):
-    collect(R, ["3"], BY_HAND, backends, Deadline(20))
-    done = collect(R, ["3", "4"], BY_HAND, backends, Deadline(20))
-    assert (done.new, done.known) == (1, 1)
-    assert backends.pubmed.fetched == [["3"], ["4"]]
-
-
 def test_a_search_is_stored_with_what_it_returned_duplicates_included(backends):
     collect(R, ["1"], BY_HAND, backends, Deadline(20))
     search_pubmed(R, " statins[ti] ", backends, Deadline(20))

@@ -89,13 +89,6 @@ def test_a_long_list_is_a_job_that_goes_on_when_it_is_asked_for(backends, papers
     assert ask(backends, job_id=job_id).body == again
 
 
-def test_one_call_at_a_time_works_on_a_list(backends, papers):
-    text = "\n".join(f"PMID: {each.pmid}" for each in papers)
-    job_id = call(check_bibliography, {"text": text}, backends, deadline=Deadline(2)).body["job_id"]
-    assert backends.leases.acquire(backends.jobs.get(job_id).lease, "somebody else", 60)
-    assert ask(backends, job_id=job_id).body["state"] == "running"
-
-
 def test_a_long_answer_is_cut_and_says_where_to_go_on(backends, papers):
     titles = [f"{place} {'of something else ' * 60}" for place in range(40)]
     items = [{"PMID": p.pmid, "title": t, "container-title": t} for p, t in zip(papers, titles, strict=False)]

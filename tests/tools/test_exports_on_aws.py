@@ -99,16 +99,6 @@ def test_the_file_has_an_address_and_later_another(aws):
     assert details["uri"] == body["file"]["uri"]
 
 
-def test_a_tenant_has_its_files_apart(aws):
-    body = exported(aws, NORTH)
-    stored = aws.jobs.get(body["job_id"]).cursor["file"]
-    assert text_of(aws, body, NORTH).startswith("TY  - ")
-    assert stored.startswith("exports/")
-    assert urlsplit(body["file"]["url"]).path.count("/") == 1 + urlsplit(exported(aws)["file"]["url"]).path.count("/")
-    refused = read(export_details, {"id": body["job_id"]}, aws, caller=SOUTH).body
-    assert refused["error"]["code"] == "NOT_FOUND"
-
-
 def test_an_export_that_goes_on_is_a_message_of_its_own_queue_and_ends_as_the_same_file(aws):
     begun = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7}, aws, deadline=Deadline(0)).body
     assert begun["state"] == "continues"

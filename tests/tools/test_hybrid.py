@@ -124,13 +124,6 @@ def test_a_project_that_lost_its_index_is_an_error_and_no_shorter_list(tmp_path)
         assert ask(corpus)["error"]["code"] == "INDEX_UNAVAILABLE"
 
 
-def test_an_empty_corpus_says_so(tmp_path):
-    with Corpus(tmp_path) as corpus:
-        body = ask(corpus)
-    assert body["hits"] == []
-    assert "The corpus is empty" in body["warnings"][0]
-
-
 KIDNEY = ProjectChunk("th-1", Work("th"), "ผู้ป่วยโรคไตวายเรื้อรังควรเลี่ยงยาแก้ปวด ตรวจการทำงานของไตทุกปี")
 SKIN = ProjectChunk("th-2", Work("th"), "ใบบัวบกใช้กับแผลที่ผิวหนัง")
 TURMERIC = Node(
@@ -209,8 +202,3 @@ def test_a_question_that_is_declared_english_is_not_translated(thai):
     assert "english" not in body
     assert body["warnings"] == []
     assert ids(body)[0] == "pmid:2"
-
-
-def test_a_project_that_is_thai_has_no_meaning_to_an_english_model(thai):
-    [first, *_] = ask(thai, "ฟ้าผ่า บัวบกแก้ฟกช้ำ", filters={"types": ["chunk"]})["hits"]
-    assert first["id"] == "th-2"

@@ -1,7 +1,7 @@
 """whatsNew, called as every door calls it."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -9,8 +9,6 @@ from bio_mcp.call import call
 from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.news import latest_news
-from bio_mcp.tools.exports import export_papers
 from bio_mcp.tools.news import whats_new
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
@@ -128,19 +126,3 @@ def test_an_answer_about_a_query_whose_papers_are_not_all_known_says_so(corpus):
     assert "earlier version" in warning
     corpus.checkpoints.advance("begun", "t")
     assert "first sync" in asked(corpus, query_key="begun")["warnings"][0]
-
-
-def test_a_query_is_exported_by_its_key_and_one_that_is_not_known_is_no_empty_file(corpus):
-    body = call(export_papers, {"format": "csv", "query_key": "topic"}, corpus).body
-    assert (body["state"], body["papers"], body["warnings"]) == ("complete", 2, [])
-    assert call(export_papers, {"format": "csv", "query_key": "no"}, corpus).body["error"]["code"] == "NOT_FOUND"
-    corpus.checkpoints.advance("old", "t", None, {"edat": "2025-12-31"})
-    assert "earlier version" in call(export_papers, {"format": "csv", "query_key": "old"}, corpus).body["warnings"][0]
-
-
-def test_the_latest_news_come_first(corpus):
-    apply_records([REVISED], corpus)
-    page = latest_news("topic", 2, corpus)
-    assert [each.entry.pmid for each in page.items] == ["1", "2"]
-    assert page.items[0].entry.at - page.items[1].entry.at > timedelta(days=1)
-    assert page.position == page.items[0].entry.position

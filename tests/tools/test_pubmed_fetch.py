@@ -109,13 +109,6 @@ def test_articles_come_in_the_order_asked_for_each_once_and_the_missing_are_name
     assert body["status"] == "complete"
 
 
-def test_a_record_that_was_withdrawn_is_not_found(live, ncbi):
-    pmid = known(ncbi, 1)[0]
-    ncbi.control.withdraw([int(pmid)])
-    body = live.fetch(pmid)
-    assert (body["articles"], body["notFoundPmids"], body["status"]) == ([], [pmid], "complete")
-
-
 BOOK = """<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version="1">88</PMID><ArticleIdList>
 <ArticleId IdType="bookaccession">NBK1</ArticleId></ArticleIdList><Book><Publisher><PublisherName>A Press
 </PublisherName><PublisherLocation>Bethesda</PublisherLocation></Publisher><BookTitle book="b">GeneBook</BookTitle>
@@ -130,12 +123,6 @@ def test_a_chapter_names_its_book(live, ncbi, level):
     [chapter] = live.fetch("88", detailLevel=level)["articles"]
     assert (chapter["title"], chapter["journalInfo"]["title"]) == ("A chapter", "GeneBook")
     assert chapter["book"] == {"title": "GeneBook", "publisher": "A Press", "accession": "NBK1"}
-
-
-def test_two_hundred_articles_are_one_request(live, ncbi):
-    body = live.fetch(*known(ncbi, 200), maxCharacters=answer_size.MOST)
-    assert len(body["articles"]) == 200
-    assert len(ncbi.control.requests()) == 1
 
 
 # ---- NCBI's own text ----
@@ -169,12 +156,6 @@ def test_a_medline_text_that_lacks_a_record_that_pubmed_has_is_a_failure(live, n
     ncbi.control.fault(endpoint="efetch", status=200, body=text, content_type="text/plain")
     error = live.fetch(*pmids, detailLevel="medline_text")["error"]
     assert (error["code"], error["details"]["retryable"]) == ("NCBI_PARSING_ERROR", True)
-
-
-@pytest.mark.parametrize("cut", [150, 5_000])
-def test_an_answer_that_is_cut_is_asked_for_again(live, ncbi, cut):
-    ncbi.control.fault(endpoint="efetch", cut=cut)
-    assert len(live.fetch(*known(ncbi, 20))["articles"]) == 20
 
 
 # ---- more than fits ----

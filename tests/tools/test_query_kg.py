@@ -85,10 +85,6 @@ def test_the_depth_is_limited_by_the_call_and_a_pattern_may_be_longer_than_the_d
     assert refused["error"]["message"] == "pattern: it has 4 steps, and at most 3 are asked for"
 
 
-def test_an_empty_pattern_is_none(backends):
-    assert ids(asked(backends, "herb", "H1", pattern="")) == ids(asked(backends, "herb", "H1"))
-
-
 @pytest.mark.parametrize(
     ("filters", "paths"),
     [
@@ -96,6 +92,8 @@ def test_an_empty_pattern_is_none(backends):
         ({"nodes": ["constituent"]}, ["H2 C10", "H2 C9"]),
         ({"sources": ["flora", "review"]}, ["H2 C10 I06", "H2 C9 I05", "H2 I06"]),
         ({"evidence": True}, []),
+        ({"sources": ["?"]}, []),
+        ({"to": "C9"}, ["H2 C9"]),
         ({"icd": "K30"}, ["H2 C9 I05"]),
         ({"to": "nausea"}, ["H2 C10 I06", "H2 I06"]),
     ],
