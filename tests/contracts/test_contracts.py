@@ -136,12 +136,6 @@ def test_a_resource_of_a_paper_is_the_answer_of_rag_get():
     assert read(RESOURCES["resource://pubmed/paper/{pmid}"], {"pmid": PMID}, corpus()).body == by_tool
 
 
-def test_search_finds_what_it_is_asked_for():
-    article = next(each for each in corpus().articles if each.title)
-    results = call(TOOLS["rag.search"], {"query": article.title}, corpus()).body["results"]
-    assert results[0]["doc_id"] == f"pmid:{article.pmid}"
-
-
 @pytest.mark.parametrize("name", READS)
 def test_the_same_question_has_the_same_answer(name):
     first, second = (call(TOOLS[name], EXAMPLES[name], corpus()) for _ in range(2))
@@ -265,11 +259,6 @@ def size_of_list(names, *asked):
     """Bytes, as they are sent."""
     shown = types.ListToolsResult(tools=Listing(tuple(TOOLS.values())).select(names, asked))
     return len(shown.model_dump_json(by_alias=True, exclude_none=True).encode())
-
-
-@pytest.mark.parametrize("field", ["query_key", "term", "overlap_days", "known_only", "max_records", "job_id"])
-def test_what_a_sync_is_asked_is_explained(field):
-    assert TOOLS["pubmed.sync_delta"].input_schema["properties"][field]["description"]
 
 
 def test_the_answer_of_a_contracts_tool_is_listed_unless_another_has_the_same_or_it_describes_itself():

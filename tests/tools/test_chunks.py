@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.support.corpus import DIM, Corpus, HashedWords, Over
 from tests.support.sample_project import add_project, passages
 
@@ -80,17 +78,6 @@ def test_one_embedding_that_is_none_refuses_the_whole_call(lab, embedding, code,
     assert error["code"] == code
     assert says in error["message"]
     assert lab.collections.count("proj-lab") == HELD
-
-
-def test_whole_numbers_and_very_large_ones_are_numbers(lab):
-    for name, numbers in {"i": [1, 2], "l": [8e307, 1.6e308], "s": [1e-300, 2e-300]}.items():
-        body = store(lab, item(name) | {"embedding": [*numbers, *[0] * (DIM - 2)]})
-        assert body["chunks_written"] == 1
-    query = np.zeros(DIM, np.float32)
-    query[1] = 1
-    found = {each.chunk.chunk_id: each.sim for each in lab.collections.search("proj-lab", ChunkQuery((), query))}
-    assert found["i"] == pytest.approx(2 / math.sqrt(5), abs=1e-6)
-    assert found["l"] == found["s"] == pytest.approx(2 / math.sqrt(5), abs=1e-6)
 
 
 def test_another_embedding_model_is_refused(lab):

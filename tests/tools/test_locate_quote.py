@@ -164,13 +164,6 @@ def test_sentences_of_real_records_are_found_in_the_corpus(backends):
         assert place["title"] == article.title
 
 
-def test_a_title_is_found_without_offsets(backends):
-    article = next(islice(sample(), 3, 4))
-    place = locate(backends, article.title, doc_id=article.pmid)["places"][0]
-    assert (place["section"], place["char_start"]) == ("Title", None)
-    assert place["pmid"] == article.pmid
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [

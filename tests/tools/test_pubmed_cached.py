@@ -62,16 +62,6 @@ def test_a_call_that_looked_for_nothing_says_nothing(tools):
     assert "cache" not in tools(pubmed.search_pubmed, queryTerm="((").audit
 
 
-def test_an_answer_that_lacks_something_is_whole_again_at_the_next_call(tools, calls, ncbi):
-    tool, arguments = calls[0]
-    ncbi.control.fault(endpoint="esummary", status=500, times=50)
-    partial = tools(tool, **arguments)
-    assert (partial.body["status"], partial.body["briefSummaries"]) == ("partial", [])
-    assert partial.audit["cache"]["status"] == "miss"
-    ncbi.control.clear_faults()
-    assert tools(tool, **arguments).body["status"] == "complete"
-
-
 def test_the_standing_of_ncbi_is_never_a_kept_one(tools, ncbi):
     read(pubmed.pubmed_stats, {}, tools)
     ncbi.control.fault(status=500, times=50)

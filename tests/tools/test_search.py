@@ -201,17 +201,6 @@ def test_a_journal_of_which_there_is_no_paper_is_named(corpus):
     assert warnings("The Lancet", "2985213r", "A journal") == []
 
 
-def test_an_answer_has_whole_hits_within_a_length_and_says_what_it_left_out(corpus):
-    whole = search(corpus, "statins")
-    short = search(corpus, "statins", max_characters=1500)
-    hits, shown = whole.body["results"], short.body["results"]
-    assert shown == hits[: len(shown)]
-    assert 0 < len(shown) < len(hits)
-    assert len(short.text) <= 1500 < len(whole.text)
-    assert short.body["status"] == "partial"
-    assert f"{len(hits) - len(shown)} more did not fit" in short.body["reasons"][0]
-
-
 def test_a_failed_model_is_an_error_and_never_a_worse_list():
     class Broken(WordVectors):
         def embed(self, _texts):
