@@ -108,6 +108,10 @@ def test_a_formulation_that_is_given_as_a_herb_is_not_looked_up_as_one():
     assert body["entities"][0]["candidates"] == [{"id": "F1", "type": "formulation", "label": "Fictive Five"}]
 
 
+def test_no_entity_at_all_is_a_mistake_and_no_empty_answer():
+    assert check(corpus_of())["error"]["code"] == "INVALID_ARG"
+
+
 @pytest.mark.parametrize("hostile", ["../../etc/passwd", "H1\0", "' OR 1=1 --", "x" * 200, "", " "])
 def test_a_hostile_id_is_unknown(hostile):
     assert statuses(check(corpus_of(), [hostile])) == [(hostile.replace("\0", "\N{REPLACEMENT CHARACTER}"), "unknown")]

@@ -1,7 +1,7 @@
 """Ask the questions of a set, with what a search or an answer needs for that."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,30 +31,30 @@ def asked_by_evaluation(backends: Backends, embeddings: Embeddings, gone: Collec
     """
     own: dict[str, Any] = {"embeddings": embeddings, "answers": _NoAnswers()}
     if left_out := frozenset(gone):
-        own["passages"] = _PassagesWithout(backends.passages, gone=left_out)
-        own["documents"] = _DocumentsWithout(backends.documents, gone=left_out)
+        own["passages"] = _PassagesWithout(backends.passages, left_out)
+        own["documents"] = _DocumentsWithout(backends.documents, left_out)
     return BackendsOver(backends, **own)
 
 
-class _Over:
-    """A port over another, some attributes aside."""
+@dataclass(frozen=True)
+class _Without:
+    """A port over another, without the papers that are gone."""
 
-    def __init__(self, below: Any, **own: Any) -> None:
-        self._below = below
-        self.__dict__.update(own)
+    below: Any
+    gone: frozenset[str]
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._below, name)
+        return getattr(self.below, name)
 
 
-class _PassagesWithout(_Over):
+class _PassagesWithout(_Without):
     """Passages of which a search returns what it would return if some papers were not there."""
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         """Search as deep as it takes to have the best `query.depth` of the other papers by each leg."""
         within = None if query.within is None else query.within - self.gone
         deeper = replace(query, depth=query.depth + len(self.gone), within=within)
-        found = [each for each in self._below.hybrid_search(deeper) if each.pmid not in self.gone]
+        found = [each for each in self.below.hybrid_search(deeper) if each.pmid not in self.gone]
         for leg in ("bm25", "sim"):  # ties are broken by PMID, the highest first
             scored = [(score, int(each.pmid), each) for each in found if (score := getattr(each, leg)) is not None]
             for *_, beyond in sorted(scored, reverse=True)[query.depth :]:
@@ -64,11 +64,9 @@ class _PassagesWithout(_Over):
         return [each for each in found if each.bm25 is not None or each.sim is not None]
 
 
-class _DocumentsWithout(_Over):
-    """Documents, some of which cannot be read."""
-
+class _DocumentsWithout(_Without):
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
-        there: dict[str, Document] = self._below.get_many([pmid for pmid in pmids if pmid not in self.gone])
+        there: dict[str, Document] = self.below.get_many([pmid for pmid in pmids if pmid not in self.gone])
         return there
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.evaluating.figures import chosen
 from bio_mcp.evaluating.questions import EvaluationSet, curated, questions_in, smoke, version_of
-from bio_mcp.evaluating.run import KIND, TOOL, EvaluationReport, EvaluationRun
+from bio_mcp.evaluating.run import KIND, TOOL, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
@@ -74,7 +74,21 @@ def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResu
     arguments = request.model_dump(mode="json", exclude_unset=True, exclude={"params": {"job_id"}})
     share = RunContext(backends, context.deadline, context.progress, context.unattended)
     report = EvaluationRun(share, questions, metrics, arguments, location, local=local).run(params.job_id)
-    return _result(report, questions.version, backends, local=context.local)
+    key = report.cursor.report_key
+    return EvalResult.of(
+        report,
+        metrics=[
+            EvalMetric.of(
+                each,
+                **{name: round(getattr(each, name), DIGITS) for name in ("value", "low", "high")},
+                less_is_better=None if each.rising else True,
+            )
+            for each in (report.cursor.history[-1].results if key else ())
+        ],
+        report_uri=backends.blobs.uri(key) if key and context.local else key,  # where it is, to this machine's user
+        version=questions.version,
+        model=backends.embeddings.fingerprint,
+    )
 
 
 def _local(job_id: str | None, backends: Backends, context: Context) -> bool:
@@ -99,22 +113,3 @@ def questions_of(name: str, uri: str | None, backends: Backends, local: bool) ->
     location = backends.sources.locate(uri, local=local)
     content = backends.sources.read(location, local=local)
     return EvaluationSet(name, version_of(content), questions_in(content)), location
-
-
-def _result(report: EvaluationReport, version: str, backends: Backends, *, local: bool) -> EvalResult:
-    """Files of this machine are named to its user only; others are given the key of the report."""
-    key = report.cursor.report_key
-    return EvalResult.of(
-        report,
-        metrics=[
-            EvalMetric.of(
-                each,
-                **{name: round(getattr(each, name), DIGITS) for name in ("value", "low", "high")},
-                less_is_better=None if each.rising else True,
-            )
-            for each in (report.cursor.history[-1].results if key else ())
-        ],
-        report_uri=backends.blobs.uri(key) if key and local else key,
-        version=version,
-        model=backends.embeddings.fingerprint,
-    )

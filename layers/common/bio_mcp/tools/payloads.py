@@ -205,15 +205,11 @@ def flat_payload(chunk: ProjectChunk, project: Project) -> dict[str, Any]:
     work, (first, last) = chunk.work, chunk.page_span or (None, None)
     return {
         "project_id": project.project_id,
-        "doc_id": work.doc_id,
+        **{name: getattr(work, name) for name in ("doc_id", "citekey", "doi", "year", "title")},
         "section_path": list(chunk.section_path),
         "page_start": first,
         "page_end": last,
-        "citekey": work.citekey,
-        "doi": work.doi,
-        "year": work.year,
         "authors": list(work.authors),
-        "title": work.title,
         "tags": list(work.tags),
         "source_path": work.source,
         "chunk_text": cut(chunk.text, project.max_characters),

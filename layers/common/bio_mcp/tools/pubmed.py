@@ -341,7 +341,8 @@ class NcbiCompliance(Response):
 class OperationalStatus(Response):
     """Connection to NCBI, as the last request ended.
 
-    `ncbiStatus` is Nominal, Failing or Unknown (nothing asked yet); `budgetLeft` is the requests left in this second.
+    `ncbiStatus` is Nominal, Failing (the last request failed) or Unknown (nothing asked yet); `budgetLeft` is the
+    requests left in this second.
     """
 
     lastNcbiConnectivityCheck: str | None
@@ -398,6 +399,8 @@ class PubmedStatistics(Response):
 def describe_server(contact: ConnectionStatus) -> ServerStatus:
     """Describe the server and its connection to NCBI; asks nobody."""
     key = "with API key" if contact.keyed else "without API key"
+    times = (contact.last, contact.answered, contact.failed)
+    last, answered, failed = (instant(each) if each else None for each in times)
     return ServerStatus(
         serverName="bio-mcp",
         serverVersion=__version__,
@@ -411,23 +414,15 @@ def describe_server(contact: ConnectionStatus) -> ServerStatus:
             currentRateLimitAdherence=f"Targeting <{contact.limit} requests/sec ({key}) via request queuing.",
         ),
         supportedEutilities=["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell"],
-        operationalStatus=_operational(contact),
+        operationalStatus=OperationalStatus(
+            lastNcbiConnectivityCheck=last,
+            ncbiStatus="Unknown" if not last else "Nominal" if contact.last == contact.answered else "Failing",
+            internalQueueLength=contact.waiting,
+            budgetLeft=contact.left,
+            lastSuccess=answered,
+            lastFailure=failed,
+        ),
         documentationUrl="docs/tools.md",
-    )
-
-
-def _operational(contact: ConnectionStatus) -> OperationalStatus:
-    """The connection's status: Failing when the last request failed, Unknown before the first."""
-    status = "Unknown" if contact.last is None else "Nominal" if contact.last == contact.answered else "Failing"
-    times = (contact.last, contact.answered, contact.failed)
-    last, answered, failed = (instant(each) if each else None for each in times)
-    return OperationalStatus(
-        lastNcbiConnectivityCheck=last,
-        ncbiStatus=status,
-        internalQueueLength=contact.waiting,
-        budgetLeft=contact.left,
-        lastSuccess=answered,
-        lastFailure=failed,
     )
 
 
