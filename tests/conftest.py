@@ -33,3 +33,12 @@ def closed():
     """Takes what has a `close`, and closes it after the test."""
     with ExitStack() as stack:
         yield lambda opened: stack.enter_context(closing(opened))
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """An environment of somebody whom AWS does not know."""
+    from tests.support.aws_ports import NOBODY  # which loads moto
+
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)

@@ -12,7 +12,6 @@ from bio_mcp.tool import Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from bio_mcp.wiring.aws import Aws
 from scripts.port_grants import GRANTS, VARIABLES
-from tests.support.aws_ports import NOBODY
 from tests.support.examples import EXAMPLES, example_of
 from tests.support.touched_ports import PORTS, reached, run, small_corpus, touched_by, ungranted, used
 
@@ -103,9 +102,7 @@ def test_every_port_that_a_tool_may_touch_has_a_row():
 
 
 @pytest.mark.parametrize("port", VARIABLES)
-def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+def test_a_port_is_made_of_the_variables_of_its_row(port, nobody):
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     given |= {"ZOTERO_LIBRARY_TYPE": "group"}
     given |= {"BIO_MCP_SOURCES": "icite,crossref,europepmc,unpaywall"} if "BIO_MCP_SOURCES" in given else {}
@@ -121,9 +118,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
 
 
 @pytest.mark.parametrize("port", ["passages", "collections"])
-def test_a_port_over_an_index_in_s3_is_made_of_the_same_variables(port, monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+def test_a_port_over_an_index_in_s3_is_made_of_the_same_variables(port, nobody):
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     backends = Aws(Settings.from_env(given | {"BIO_MCP_INDEX_TIER": "s3", "BIO_MCP_OPENSEARCH_URL": ""}))
     assert getattr(backends, INDEX.get(port, port))

@@ -29,7 +29,7 @@ from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.embedded import Embedded
 from bio_mcp.wiring.mode import load, secret_of
 from scripts.template.functions import declared
-from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.aws_ports import MotoPorts, client
 from tests.support.scopes import metered
 
 ROOT = Path(__file__).parents[1]
@@ -78,10 +78,7 @@ ANYWHERE = (
 """Those that need no service of AWS."""
 
 
-@pytest.fixture(autouse=True)
-def nobody(monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("nobody")
 
 
 def test_a_mode_whose_library_is_not_installed_is_reported(monkeypatch):
@@ -244,10 +241,8 @@ QUEUED = {name: each.lambda_module for name, each in TOOLS.items() if declared(e
 
 
 @pytest.fixture
-def ports():
-    made = MotoPorts()
-    yield made
-    made.close()
+def ports(closed):
+    return closed(MotoPorts())
 
 
 @pytest.mark.parametrize("tool", QUEUED)

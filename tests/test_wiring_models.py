@@ -99,10 +99,8 @@ COMPLETION = {"choices": [{"message": {"content": "Yes [1]."}}]}
 
 
 @pytest.fixture
-def endpoint():
-    endpoint = JsonEndpoint(COMPLETION)
-    yield endpoint
-    endpoint.close()
+def endpoint(closed):
+    return closed(JsonEndpoint(COMPLETION))
 
 
 def model(**given):

@@ -5,7 +5,6 @@ import pytest
 from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.reindexing import of_role, switch
-from tests.adapters.aws.conftest import nobody as nobody
 from tests.adapters.aws.conftest import ports as ports
 from tests.support.aws_ports import client
 from tests.support.corpus import HashedWords

@@ -11,18 +11,14 @@ from bio_mcp.health import FAIL, OK, WARN
 from bio_mcp.settings import Settings
 from tests.doors.command_line import Ran
 from tests.support.aws_corpus import AwsCorpus
-from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.aws_ports import MotoPorts, client
 
 TERM = '"2021/06/02"[crdt] : "2021/06/02"[crdt]'
 
 
 @pytest.fixture
-def made(monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
-    made = MotoPorts()
-    yield made
-    made.close()
+def made(nobody, closed):
+    return closed(MotoPorts())
 
 
 @pytest.fixture
@@ -162,9 +158,8 @@ def test_the_commands_work_over_a_stack(stack):
     assert "5 papers, 5 of them indexed" in message
 
 
-def test_without_a_region_the_variable_is_named(monkeypatch, tmp_path, capsys):
-    for name, value in {**NOBODY, "AWS_CONFIG_FILE": str(tmp_path / "none")}.items():
-        monkeypatch.setenv(name, value)
+def test_without_a_region_the_variable_is_named(nobody, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
         monkeypatch.delenv(name, raising=False)
     settings = Settings(mode="aws", table_checkpoints="c", home=tmp_path)

@@ -10,7 +10,7 @@ from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools import checkpoint, sync_delta
 from tests.doors.lambda_bridge import context
 from tests.support.aws_corpus import AwsCorpus
-from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.aws_ports import MotoPorts, client
 
 FROM, TO = "2021/06/02", "2021/06/03"
 TERM = f'"{FROM}"[crdt] : "{TO}"[crdt]'
@@ -66,9 +66,7 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(monkeypatch, ncbi):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+def cloud(nobody, ncbi):
     ncbi.control.set_today("2026/01/01")
     made = MotoPorts()
     cloud = Cloud(made, ncbi.base_url)

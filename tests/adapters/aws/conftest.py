@@ -1,20 +1,19 @@
 import pytest
 
 from tests.support import moto_server
-from tests.support.aws_ports import NOBODY, MotoPorts
+from tests.support.aws_ports import MotoPorts, client
 
 
 @pytest.fixture
-def nobody(monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+def ports(nobody, closed):
+    return closed(MotoPorts())
 
 
 @pytest.fixture
-def ports(nobody):
-    made = MotoPorts()
-    yield made
-    made.close()
+def s3(ports):
+    made = client("s3")
+    made.create_bucket(Bucket="bucket")
+    return made
 
 
 @pytest.fixture(scope="session")

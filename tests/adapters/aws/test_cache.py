@@ -6,16 +6,12 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from bio_mcp.adapters.aws.answers import LARGEST, DynamoCache
 from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
-from tests.support.aws_ports import NOBODY, MotoPorts
+from tests.support.aws_ports import MotoPorts
 
 
 @pytest.fixture
-def ports(monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
-    made = MotoPorts(Clock(1_000_000.25))
-    yield made
-    made.close()
+def ports(nobody, closed):
+    return closed(MotoPorts(Clock(1_000_000.25)))
 
 
 def item(ports, key):

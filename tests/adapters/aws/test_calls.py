@@ -16,10 +16,8 @@ NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def ports(nobody):
-    made = MotoPorts(lambda: NOON.timestamp())
-    yield made
-    made.close()
+def ports(nobody, closed):
+    return closed(MotoPorts(lambda: NOON.timestamp()))
 
 
 def call(number, at=NOON, read=b""):

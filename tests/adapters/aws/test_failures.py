@@ -11,7 +11,7 @@ from bio_mcp.adapters.aws.blobs import S3Blobs
 from bio_mcp.adapters.aws.clients import reaching
 from bio_mcp.adapters.aws.messages import SqsContinuations
 from bio_mcp.adapters.aws.state import DynamoCheckpoints, DynamoLeases
-from bio_mcp.adapters.aws.table import BACKOFF, Table
+from bio_mcp.adapters.aws.table import BACKOFF, Table, plain
 from bio_mcp.errors import StoreFailed
 from tests.support.aws_ports import client
 
@@ -88,13 +88,11 @@ def test_a_store_that_is_down_is_a_failure_worth_a_retry(nobody):
     assert "127.0.0.1" not in str(failed.value)
 
 
-STEADY = replace(BACKOFF, rng=lambda: 0.5)
-
-
 class Sparing:
+    """A DynamoDB that does `most` of what a batch asks, and leaves the others undone."""
+
     def __init__(self, most):
-        self.most = most
-        self.asked = []
+        self.most, self.asked, self.made = most, [], []
 
     def batch_get_item(self, RequestItems):  # noqa: N803  # boto3's name
         [(table, wanted)] = RequestItems.items()
@@ -105,18 +103,20 @@ class Sparing:
             "UnprocessedKeys": {table: {**wanted, "Keys": undone}} if undone else {},
         }
 
-
-def keys(count):
-    return [{"pmid": str(n)} for n in range(count)]
-
-
-def read(dynamodb, keys, backoff):
-    return Table(dynamodb, "t", "papers", backoff).batch_get_items(keys, ["pmid"])
+    def batch_write_item(self, RequestItems):  # noqa: N803  # boto3's name
+        [(table, requests)] = RequestItems.items()
+        self.made += requests[: self.most]
+        return {"UnprocessedItems": {table: requests[self.most :]} if requests[self.most :] else {}}
 
 
-def test_keys_that_were_left_undone_are_asked_for_until_all_are_there():
+def test_what_a_batch_left_undone_is_asked_for_until_all_is_done():
     sparing, slept = Sparing(30), []
-    assert read(sparing, keys(250), replace(STEADY, sleep=slept.append)) == keys(250)
+    of_papers = Table(sparing, "t", "papers", replace(BACKOFF, rng=lambda: 0.5, sleep=slept.append))
+    keys = [{"pmid": str(n)} for n in range(250)]
+    assert of_papers.batch_get_items(keys, ["pmid"]) == keys
     assert sparing.asked == [100, 70, 40, 10, 100, 70, 40, 10, 50, 20]
     first_s, second_s, third_s = 0.05, 0.1, 0.2
     assert slept == [first_s, second_s, third_s, first_s, second_s, third_s, first_s]
+    sparing.most = 10
+    of_papers.batch_write_items(deletes=keys)
+    assert [plain(each["DeleteRequest"]["Key"]) for each in sparing.made] == keys

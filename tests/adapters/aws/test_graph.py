@@ -42,10 +42,8 @@ class Counting:
 
 
 @pytest.fixture
-def counting(ports):
-    made = Counting(ports.dynamodb)
-    yield made
-    made.close()
+def counting(ports, closed):
+    return closed(Counting(ports.dynamodb))
 
 
 def test_of_a_hub_no_more_edges_are_read_than_asked_for_and_nothing_is_scanned(ports, counting):

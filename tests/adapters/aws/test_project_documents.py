@@ -1,11 +1,8 @@
 """Writes to the documents of projects that were killed are healed by repetition; what is long or throttled is whole."""
 
-from dataclasses import replace
-
 import pytest
 
 from bio_mcp.adapters.aws.projects import DynamoProjectDocuments
-from bio_mcp.adapters.aws.table import BACKOFF, Table, plain
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from tests.adapters.aws.dying import Dying, Killed
@@ -62,25 +59,3 @@ def test_names_longer_than_a_key_are_names_all_the_same(ports):
     assert [each.identifiers for each in ports.project_documents.find(P, long[:1])] == [{long[0]}]
     assert [ports.project_documents.cursor(P, name) for name in long] == [{"n": 0}, {"n": 1}]
     assert len(ports.project_documents.all(P)) == 2
-
-
-class Sparing:
-    def __init__(self, most):
-        self.most, self.made = most, []
-
-    def batch_write_item(self, RequestItems):  # noqa: N803  # boto3's name
-        [(table, requests)] = RequestItems.items()
-        self.made += requests[: self.most]
-        undone = requests[self.most :]
-        return {"UnprocessedItems": {table: undone} if undone else {}}
-
-
-KEYS = [{"item": str(n)} for n in range(60)]
-
-
-def test_requests_that_were_left_undone_are_made_until_none_is_left():
-    sparing, slept = Sparing(10), []
-    backoff = replace(BACKOFF, sleep=slept.append, rng=lambda: 0.5)
-    Table(sparing, "t", "documents", backoff).batch_write_items(deletes=KEYS)
-    assert [plain(each["DeleteRequest"]["Key"]) for each in sparing.made] == KEYS
-    assert slept == [0.05, 0.1, 0.05, 0.1]

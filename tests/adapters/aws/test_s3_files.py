@@ -8,7 +8,7 @@ from moto import mock_aws
 from bio_mcp.adapters.aws.blobs import S3Files
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument
 from bio_mcp.ports.stores import EXPIRING_DAYS
-from tests.support.aws_ports import NOBODY, client
+from tests.support.aws_ports import client
 from tests.support.aws_template import RESOURCES
 
 ODD = [
@@ -22,9 +22,7 @@ ODD = [
 
 
 @pytest.fixture
-def s3(monkeypatch):
-    for name, value in NOBODY.items():
-        monkeypatch.setenv(name, value)
+def s3(nobody):
     with mock_aws():
         made = client("s3")
         for bucket in ("papers", "private"):

@@ -21,7 +21,6 @@ from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.scope import bounded_by
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
-from tests.support.aws_ports import client
 from tests.support.published import MemoryObjects, database
 from tests.support.scopes import counting
 
@@ -46,13 +45,6 @@ class Hour:
 @pytest.fixture
 def objects():
     return MemoryObjects()
-
-
-@pytest.fixture
-def s3(ports):
-    made = client("s3")
-    made.create_bucket(Bucket="bucket")
-    return made
 
 
 @pytest.fixture

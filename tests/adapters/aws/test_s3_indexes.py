@@ -38,13 +38,6 @@ class Clock:
 
 
 @pytest.fixture
-def s3(ports):
-    made = client("s3")
-    made.create_bucket(Bucket="bucket")
-    return made
-
-
-@pytest.fixture
 def process(tmp_path, s3, closed):
 
     def another(*models, s3=s3, **options):

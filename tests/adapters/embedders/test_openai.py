@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,8 @@ def embed_all(request: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[JsonEndpoint]:
-    endpoint = JsonEndpoint(embed_all)
-    yield endpoint
-    endpoint.close()
+def endpoint(closed: Any) -> JsonEndpoint:
+    return closed(JsonEndpoint(embed_all))
 
 
 @pytest.fixture

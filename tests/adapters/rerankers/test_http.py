@@ -15,10 +15,8 @@ KEY = "sk-of-a-test"
 
 
 @pytest.fixture
-def endpoint():
-    endpoint = JsonEndpoint(COHERE)
-    yield endpoint
-    endpoint.close()
+def endpoint(closed):
+    return closed(JsonEndpoint(COHERE))
 
 
 def asked(endpoint, form="cohere", deadline=NEVER, **more):

@@ -26,7 +26,7 @@ class DynamoNews(DynamoStore):
     WHAT = "news"
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
-        by_item = {_padded(each.pmid): each for each in papers}
+        by_item = {f"{key(each.pmid):010}": each for each in papers}
         keys = [item_key(f"found {query_key}", item) for item in by_item]
         for known in self._table.batch_get_items(keys, ("item",)):
             del by_item[known["item"]]
@@ -82,7 +82,7 @@ class DynamoNews(DynamoStore):
         return (
             item_key(f"news {query_key}", entry.position),
             item_key(_paper(paper.pmid), query_key),
-            item_key(f"found {query_key}", _padded(paper.pmid)),
+            item_key(f"found {query_key}", f"{key(paper.pmid):010}"),
         )
 
     def _record(self, change: CorpusChange) -> None:
@@ -99,8 +99,9 @@ class DynamoNews(DynamoStore):
             put = self._table.putting(item_key(f"news {query_key}", entry.position))
             self._table.transact_write_items([once, put])
         if change.kind is ChangeKind.DELETED:
-            self._table.batch_write_items(deletes=[item_key(f"found {each}", _padded(change.pmid)) for each in keys])
-            self._table.batch_write_items(deletes=[item_key(_paper(change.pmid), each) for each in keys])
+            number, paper = f"{key(change.pmid):010}", _paper(change.pmid)
+            self._table.batch_write_items(deletes=[item_key(f"found {each}", number) for each in keys])
+            self._table.batch_write_items(deletes=[item_key(paper, each) for each in keys])
 
     def _before(self, seconds: float) -> datetime:
         return datetime.fromtimestamp(self._clock() - seconds, UTC)
@@ -108,10 +109,6 @@ class DynamoNews(DynamoStore):
 
 def _paper(pmid: str) -> str:
     return f"paper {key(pmid)}"
-
-
-def _padded(pmid: str) -> str:
-    return f"{key(pmid):010}"
 
 
 def _whole(query_key: str) -> dict[str, Any]:
