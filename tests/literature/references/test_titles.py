@@ -23,20 +23,6 @@ def test_a_title_is_known_without_its_subtitle_with_a_mark_and_with_other_small_
     assert same_title(TITLE, TITLE.upper()) is True
 
 
-@pytest.mark.parametrize(
-    "stated",
-    [
-        "Effects of garlic on nausea in pregnancy: a randomised controlled trial",
-        "Effects of ginger on nausea in pregnancy: a randomised controlled study",
-        "Nausea in pregnancy",
-        "Ginger",
-        "Effects of ginger on nausea in pregnancy: a randomised controlled trial with some very different other ending",
-    ],
-)
-def test_another_word_a_part_and_a_longer_title_are_other_titles(stated):
-    assert same_title(stated, TITLE) is False
-
-
 @pytest.mark.parametrize("stated", ["", "...", "Retracted", "Correction to"])
 def test_a_title_without_words_of_its_own_can_be_compared_with_none(stated):
     assert same_title(stated, TITLE) is None
@@ -77,6 +63,7 @@ OTHER = [
     ("Seeing the PDB", "Seeing the PDF"),
     ("Outcomes in 2019 of surgery for obesity", "Outcomes in 2018 of surgery for obesity"),
     ("Elective versus selective caesarean section", "Immune versus selective caesarean section"),
+    ("Nausea in pregnancy", TITLE),
     ("Corrigendum", "Erratum"),
     ("A", "A novel coronavirus from patients with pneumonia"),
 ]
