@@ -375,52 +375,40 @@ def parse_pdf(content: bytes, recognise: Recognise | None = None, most_pages: in
     `most_pages`, before any page is read.
     """
     with opened(content, most_pages) as document:
-        reader = _Reader(document, recognise)
-        pages = [reader.read(number) for number in range(1, len(document) + 1)]
+        read = [_read(document, number, recognise) for number in range(1, len(document) + 1)]
+        pages = [page for page, _ in read]
         laid_out = lay_out(pages, outline_of(document), document.get_metadata_dict(skip_empty=True))
         language = language_of(laid_out.text) or stated_language(document)
+    sure = [confidence for _, confidence in read if confidence]
     return replace(
         laid_out,
         pages=len(pages),
         language=language,
-        ocr=bool(reader.confidences),
-        confidence=mean(reader.confidences) if reader.confidences else None,
-        warnings=_warnings(reader.unread),
+        ocr=bool(sure),
+        confidence=mean(sure) if sure else None,
+        warnings=_warnings([page.number for page, confidence in read if confidence == 0]),
     )
 
 
-class _Reader:
-    """Reads pages. Notes how sure the recognised ones are, and which have no text in the end."""
+def _read(document: Any, number: int, recognise: Recognise | None) -> tuple[PageLines, float | None]:
+    """The lines of a page, and how surely they were recognised: None for the file's own, 0 where none can be read."""
+    import pypdfium2
 
-    def __init__(self, document: Any, recognise: Recognise | None) -> None:
-        self._document = document
-        self._recognise = recognise
-        self.confidences: list[float] = []
-        self.unread: list[int] = []
-
-    def read(self, number: int) -> PageLines:
-        """Read the lines of a page, by recognition where its own text is of no use."""
-        import pypdfium2
-
-        try:
-            page = self._document[number - 1]
-        except pypdfium2.PdfiumError:
-            self.unread.append(number)
-            return PageLines(number, 0, 0)
-        try:
-            found = page_lines(page, number)
-            return found if _is_usable(found, page) else self._recognised(page, found)
-        finally:
-            page.close()
-
-    def _recognised(self, page: Any, own: PageLines) -> PageLines:
-        found = self._recognise(image_of(page, own.number)) if self._recognise else None
+    try:
+        page = document[number - 1]
+    except pypdfium2.PdfiumError:
+        return PageLines(number, 0, 0), 0.0
+    try:
+        own = page_lines(page, number)
+        if _is_usable(own, page):
+            return own, None
+        found = recognise(image_of(page, number)) if recognise else None
         if not found or not found.lines:
-            self.unread.append(own.number)
-            return replace(own, lines=())
-        self.confidences.append(found.confidence)
+            return replace(own, lines=()), 0.0
         width, height = page.get_size()
-        return PageLines(own.number, width, height, found.lines)
+        return PageLines(number, width, height, found.lines), found.confidence
+    finally:
+        page.close()
 
 
 def _is_usable(found: PageLines, page: Any) -> bool:

@@ -1,18 +1,203 @@
-"""Pages of lines to a document: its title, DOI and PMID, its sections, captions and references."""
+"""Pages of lines to a document: its title, DOI and PMID, its sections of paragraphs, captions and references."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.identifiers import doi, normal, parse_pmid
-from bio_mcp.literature.layout.headings import headings, parted_headings
-from bio_mcp.literature.layout.lines import FlowLine, PageLines, body_size, words_of
+from bio_mcp.literature.layout.headings import Heading, headings, is_references, named, parted_headings
+from bio_mcp.literature.layout.lines import FlowLine, PageLines, Words, body_size, joined, words_of
 from bio_mcp.literature.layout.reading_order import in_reading_order, parted, without_running_lines
-from bio_mcp.literature.layout.sections import sections_of, text_of, with_unnamed
-from bio_mcp.literature.layout.tables import without_tables
+from bio_mcp.literature.layout.tables import Table, without_tables
+
+PageStarts = tuple[tuple[int, int], ...]
+
+_WIDER = 1.35  # times the usual distance of two lines: a gap between paragraphs
+_SENTENCE_END = re.compile(r"[.!?:;…”\"’)\]]\s*$|[.!?][”\"’)\]\d,–-]*$")
+_ENTRY = re.compile(r"\[?\d{1,3}[\].]\s*\S|\[\w+\d{2}\w?\]")
+_BREAK = "\n\n"
+
+
+def text_of(lines: Sequence[FlowLine], words: Words, *, entries: bool = False) -> tuple[str, PageStarts]:
+    """Return the lines' text, paragraphs parted by an empty line, and (offset, page) of each page's first character.
+
+    `entries`: the lines are a list of references, each of which is a paragraph.
+    """
+    begins = _entry_begins(lines) if entries else paragraph_begins(lines)
+    text = ""
+    done: list[str] = []
+    length = 0
+    starts: list[tuple[int, int]] = []
+    for line, new in zip(lines, begins, strict=True):
+        if new and text:
+            done.append(text)
+            length += len(text) + len(_BREAK)
+            text = ""
+        before, text = text, joined(text, line.text, words)
+        if not starts or line.page > starts[-1][1]:
+            starts.append((length + (len(text) - len(line.text) if before else 0), line.page))
+    return _BREAK.join([*done, text] if text else done), tuple(starts)
+
+
+def paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
+    """Return whether each line is the first of a paragraph."""
+    gaps = [gap for one, two in pairwise(lines) if 0.5 < (gap := one.gap_below(two)) < 3]
+    usual = median(gaps) if gaps else 1.2
+    pairs = zip([None, *lines], lines, strict=False)
+    return [before is None or _begins(before, line, usual) for before, line in pairs]
+
+
+def _begins(before: FlowLine, line: FlowLine, usual: float) -> bool:
+    gap = before.gap_below(line)
+    if abs(before.line.size - line.line.size) > 0.15 * line.line.size and not 0 <= gap <= 0.8:
+        return True
+    if gap > _WIDER * usual:
+        return True
+    ended = bool(_SENTENCE_END.search(before.text))
+    if line.indented and not before.indented and ended:
+        return True
+    return before.short and bool(re.search(r"[.!?][”\"’)\]\d]*$", before.text)) and not line.text[:1].islower()
+
+
+def _entry_begins(lines: Sequence[FlowLine]) -> list[bool]:
+    """By number where most have one, by hanging indent where some lines have one, else by the gaps."""
+    numbered = [bool(_ENTRY.match(line.text)) for line in lines]
+    if sum(numbered) >= max(2, len(lines) / 8):
+        return [each or not at for at, each in enumerate(numbered)]
+    edges = {line.column: min(each.line.x0 for each in lines if each.column == line.column) for line in lines}
+    hanging = [line.line.x0 > edges[line.column] + 0.5 * line.line.size for line in lines]
+    if sum(hanging) >= 0.25 * len(lines):
+        return [not each or not at for at, each in enumerate(hanging)]
+    return paragraph_begins(lines)
+
+
+Path = tuple[str, ...]
+FOOTNOTES = "Footnotes"
+
+
+def sections_of(
+    main: Sequence[FlowLine],
+    headings: Sequence[Heading],
+    captions: Sequence[tuple[int, Sequence[FlowLine]]],
+    footnotes: Sequence[Sequence[FlowLine]],
+    words: Words,
+    tables: Mapping[str, Table],
+) -> Iterator[ParsedSection]:
+    """Yield the sections in reading order, each caption and table after the one in which it stands.
+
+    Footnotes of the first page follow what comes before the first heading, all others come last.
+    """
+    begins = [-1, *(heading.start for heading in headings)]
+    starts = [0, *(heading.end for heading in headings)]
+    ends = [*begins[1:], len(main)]
+    first_page = main[0].page if main else 1
+    captions_of: dict[int, list[Sequence[FlowLine]]] = defaultdict(list)
+    for before, lines in captions:
+        captions_of[max(0, bisect_left(begins, before) - 1)].append(lines)
+    for at, path in enumerate(_paths(headings)):
+        if path or starts[at] < ends[at]:
+            yield _section(main[starts[at] : ends[at]], path, words, main[begins[at]].page if path else None)
+        if not at:
+            yield from (_section(note, (), words) for note in footnotes if note[0].page == first_page)
+        for lines in captions_of[at]:
+            table = tables.get(lines[0].line.font)
+            if table is None:
+                yield _section(lines, path, words, kind=SectionKind.BODY)
+            else:
+                heading = path[-1] if path else None
+                yield ParsedSection(table.text, heading, path, ((0, lines[0].page),), SectionKind.TABLE)
+    late = [line for note in footnotes if note[0].page != first_page for line in note]
+    if late:
+        yield _section(late, (FOOTNOTES,), words)
+
+
+def _paths(headings: Sequence[Heading]) -> Iterator[Path]:
+    """What each heading stands below, itself last; first that of the text before them all."""
+    yield ()
+    above: list[tuple[int, str]] = []
+    for heading in headings:
+        above = [*(each for each in above if each[0] < heading.level), (heading.level, heading.text)]
+        yield tuple(text for _, text in above)
+
+
+def _section(
+    lines: Sequence[FlowLine], path: Path, words: Words, page: int | None = None, kind: SectionKind | None = None
+) -> ParsedSection:
+    """The section of these lines; `page` is its heading's, `kind` what its headings say unless it is given."""
+    kind = kind or (SectionKind.REFERENCES if any(map(is_references, path)) else SectionKind.BODY)
+    text, starts = text_of(lines, words, entries=kind is SectionKind.REFERENCES)
+    return ParsedSection(text, path[-1] if path else None, path, starts or (((0, page),) if page else ()), kind)
+
+
+ABSTRACT, REFERENCES = "Abstract", "References"
+_WORDS = 60  # of an abstract, at least
+_SENTENCES = 3
+_LOWER = 0.6  # of its words; of names and addresses fewer begin so
+_LEGAL = re.compile(r"copyright|creative commons|©|licen[sc]e", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[?(\d{1,3})[\].]\s*\S")
+_ENTRIES = 5  # of a list of references, at least
+_ENTRY_LINES = 8  # that an entry has at most, on an average
+_YEAR = re.compile(r"\b(19|20)\d\d")
+
+
+def with_unnamed(flow: Sequence[FlowLine], found: Sequence[Heading]) -> list[Heading]:
+    """Return the headings with those that an abstract and references without one would have; they have no lines."""
+    all_found = list(found)
+    if found and found[0].start and not any(named(each.text) == "abstract" for each in found):
+        start = _abstract(flow[: found[0].start])
+        all_found[:0] = [] if start is None else [Heading(start, start, ABSTRACT, 1)]
+    if not any(is_references(each.text) for each in found):
+        start = _references(flow)
+        if start is not None:
+            before = [each for each in all_found if each.end <= start]
+            after = [each for each in all_found if each.start >= start]
+            all_found = [*before, Heading(start, start, REFERENCES, 1), *after]
+    return all_found
+
+
+def _abstract(lines: Sequence[FlowLine]) -> int | None:
+    """Where the longest paragraph of prose begins; None if there is none."""
+    begins = [at for at, new in enumerate(paragraph_begins(lines)) if new]
+    ends = [*begins[1:], len(lines)]
+    prose = [(len(text), start) for start, end in zip(begins, ends, strict=True) if (text := _prose(lines[start:end]))]
+    return max(prose)[1] if prose else None
+
+
+def _prose(lines: Sequence[FlowLine]) -> str:
+    """The text of a paragraph of an abstract; empty if it reads as something else."""
+    text = " ".join(line.text for line in lines)
+    words = text.split()
+    lower = sum(word[0].islower() for word in words)
+    sentences = len(re.findall(r"[.!?](?=\s+[A-Z]|$)", text))
+    fits = len(words) >= _WORDS and lower >= _LOWER * len(words) and sentences >= _SENTENCES
+    return text if fits and not _LEGAL.search(text) else ""
+
+
+def _references(flow: Sequence[FlowLine]) -> int | None:
+    """Where the last run of entries numbered from 1 begins, if they tell years; None if there is none."""
+    runs: list[list[int]] = []
+    for at, line in enumerate(flow):
+        number = _REFERENCE.match(line.text)
+        if number and int(number[1]) == 1:
+            runs.append([at])
+        elif number and runs and int(number[1]) == len(runs[-1]) + 1:
+            runs[-1].append(at)
+    return next((run[0] for run in reversed(runs) if _are_references(flow, run)), None)
+
+
+def _are_references(flow: Sequence[FlowLine], entries: Sequence[int]) -> bool:
+    if len(entries) < _ENTRIES or entries[-1] - entries[0] > _ENTRY_LINES * len(entries):
+        return False
+    text = " ".join(line.text for line in flow[entries[0] : entries[-1] + _ENTRY_LINES])
+    return len(_YEAR.findall(text)) >= 0.6 * len(entries)
+
 
 _LARGER = 1.15  # times the text's size
-_LINES = 8
+_TITLE_LINES = 8
 
 
 def title_lines(flow: Sequence[FlowLine], end: int, size: float) -> Sequence[FlowLine]:
@@ -31,7 +216,7 @@ def title_lines(flow: Sequence[FlowLine], end: int, size: float) -> Sequence[Flo
         return ()
     title = [line for line in first if line.line.size > 0.97 * largest]
     begin = first.index(title[0])
-    return [line for line in title if begin <= first.index(line) < begin + len(title)][:_LINES]
+    return [line for line in title if begin <= first.index(line) < begin + len(title)][:_TITLE_LINES]
 
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;:)\]’”]", re.IGNORECASE)
