@@ -17,7 +17,6 @@ def utc(eastern: str) -> str:
 
 
 def utc_now() -> datetime:
-    """The current time in UTC."""
     return datetime.now(UTC)
 
 

@@ -133,7 +133,6 @@ class CslItem:
 
     @property
     def title(self) -> str:
-        """The title without tags."""
         return _TAG.sub("", self.text("title")).strip()
 
     @property
@@ -189,5 +188,4 @@ def _described(item: CslItem) -> Description:
 
 
 def _letters(text: str | None) -> str:
-    """The letters and digits alone, in lower case."""
     return "".join(each for each in (text or "").casefold() if each.isalnum())

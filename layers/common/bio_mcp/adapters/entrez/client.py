@@ -218,7 +218,6 @@ class Eutils:
         return self.ask("einfo", {"db": "pubmed", "retmode": "json"}, deadline, utilities.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
-        """Send NCBI the cheapest request; raises unless it answers."""
         self.einfo(deadline=deadline)
 
     def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
@@ -228,11 +227,9 @@ class Eutils:
         return self.ask("espell", {"db": "pubmed", "term": term}, deadline, utilities.read_spelling)
 
     def contact(self) -> ConnectionStatus:
-        """The status of this process's connection to NCBI."""
         return self._status
 
     def close(self) -> None:
-        """Close the pooled connections; the client cannot be used afterwards."""
         self._transport.close()
 
     def ask(
@@ -260,7 +257,6 @@ class Eutils:
             self._status = replace(now, left=int(left)) if left.isdecimal() else now
 
     def _read(self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T]) -> T:
-        """Send one request and `read` its answer, recording success or failure."""
         answer = None
         try:
             answer = self._transport.send(endpoint, form, deadline)

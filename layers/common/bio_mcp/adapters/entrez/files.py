@@ -52,7 +52,6 @@ class NcbiFiles:
         )
 
     def close(self) -> None:
-        """Close the pooled connections."""
         self._client.close()
 
     def addresses(self) -> list[str]:

@@ -213,7 +213,6 @@ class HttpTransport:
         )
 
     def close(self) -> None:
-        """Close the pooled connections."""
         self._client.close()
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:

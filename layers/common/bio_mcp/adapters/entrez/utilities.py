@@ -39,7 +39,6 @@ def checked(pmids: Iterable[str], at_most: int | None = None) -> list[str]:
 
 
 def batches(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """Split `ids` into runs of at most `size`."""
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 

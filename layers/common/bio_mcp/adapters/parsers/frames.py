@@ -17,7 +17,6 @@ class Broken(Exception):
 
 
 def line(value: Mapping[str, Any]) -> bytes:
-    """One line of JSON."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 

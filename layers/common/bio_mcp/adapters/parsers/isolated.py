@@ -55,7 +55,6 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
         return not self.timed_out and self._process.poll() is None
 
     def ask(self, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
@@ -208,7 +207,6 @@ class IsolatedParser:
         return UnreadableDocument(_DAMAGED.format(answer.get("failed")))
 
     def _died(self, child: Child) -> Failure:
-        """Why the child ended without an answer."""
         code = child.end()
         if child.timed_out and call_deadline().remaining <= 0:
             return DeadlineExceeded("out of time while a file was read; it needs longer than this call has")

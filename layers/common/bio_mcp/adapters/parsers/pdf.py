@@ -187,7 +187,6 @@ class _Characters:
         self._objects = [object_of(page, at) for at in indexes]
 
     def words(self) -> Iterator[Word]:
-        """Every word of the page, in the order of the file."""
         codes, objects, count = self._codes, self._objects, len(self._codes)
         styles: dict[int, Style] = {}
         space: float | None = None

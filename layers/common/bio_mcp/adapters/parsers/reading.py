@@ -42,7 +42,12 @@ def decode(content: bytes) -> tuple[str, tuple[str, ...]]:
             return content.decode(encoding), ()
         except (UnicodeDecodeError, LookupError):
             continue
-    return _damaged_utf8(content) or (content.decode("cp1252", "replace"), (GUESSED,))
+    text = content.decode("utf-8", "replace")
+    bad = text.count(_REPLACED)
+    good = sum(1 for character in text if character > "\x7f") - bad
+    if good >= 4 * bad:  # UTF-8 with a few bad bytes
+        return text, (f"{bad:,} characters of the text could not be read.",)
+    return content.decode("cp1252", "replace"), (GUESSED,)
 
 
 def _declared(head: bytes) -> str | None:
@@ -50,14 +55,6 @@ def _declared(head: bytes) -> str | None:
     if not (found := _CHARSET.search(head)) or not _OF_TEXT.fullmatch(name := found[1].decode("ascii", "replace")):
         return None
     return "cp1252" if re.fullmatch(r"(?:us-)?ascii|iso-?8859-?1|latin-?1", name, re.IGNORECASE) else name
-
-
-def _damaged_utf8(content: bytes) -> tuple[str, tuple[str, ...]] | None:
-    """UTF-8 with a few bad bytes; None for text that has more of these than of good characters beyond ASCII."""
-    text = content.decode("utf-8", "replace")
-    bad = text.count(_REPLACED)
-    good = sum(1 for character in text if character > "\x7f") - bad
-    return (text, (f"{bad:,} characters of the text could not be read.",)) if good >= 4 * bad else None
 
 
 class Kind(StrEnum):
@@ -228,7 +225,6 @@ def _cleaned(section: ParsedSection) -> ParsedSection:
 
 
 def _line(text: str) -> str:
-    """One line of at most `LONGEST_LINE` characters."""
     line = " ".join(without_controls(text.replace("\n", " ")).split())
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE].rpartition(' ')[0] or line[:LONGEST_LINE]} …"
 

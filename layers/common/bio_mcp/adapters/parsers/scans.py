@@ -205,7 +205,6 @@ class Tesseract:
 
     @cached_property
     def problem(self) -> str | None:
-        """Why nothing can be recognised."""
         if not self.installed:
             return f"Text {_PROBLEM} tesseract is not installed: {_advice(self._wanted)}."
         if not self._used:
@@ -249,7 +248,6 @@ class Tesseract:
 
 
 def turned(image: PageImage, angle: int) -> PageImage:
-    """The image turned clockwise by 90, 180 or 270 degrees."""
     pixels, width = image.pixels, image.width
     if angle == 180:
         return replace(image, pixels=pixels[::-1])
@@ -297,7 +295,6 @@ def parse_pdf_with_scans(content: bytes, options: Options) -> ParsedDocument:
 
 
 def parse_image(content: bytes, options: Options) -> ParsedDocument:
-    """Read the pages of an image file."""
     tesseract = Tesseract(options.tesseract, options.languages)
     found = tesseract.pages_in(content)
     recognised = [(page, page.in_points(page.dpi)) for page in found]

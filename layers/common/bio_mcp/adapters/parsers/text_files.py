@@ -33,7 +33,6 @@ class Outline:
         self._announced = True
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph to the section."""
         if text := text.strip():
             self._texts.append(text)
 
@@ -203,7 +202,6 @@ class _Reader:
             self._inline.append(element.tail or "")
 
     def flush(self) -> None:
-        """End the paragraph."""
         if text := " ".join("".join(self._inline).split()):
             self.outline.paragraph(self._lead + text)
             self._lead = ""
@@ -242,7 +240,6 @@ _FRONT = re.compile(r"\s*---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)"
 
 
 def parse_markdown(text: str) -> ParsedDocument:
-    """Read CommonMark with tables."""
     from markdown_it import MarkdownIt
 
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -272,7 +269,6 @@ WRAPPED = 120  # characters; where a line is longer, a line is a paragraph
 
 
 def parse_plain_text(text: str) -> ParsedDocument:
-    """Read the text as one section."""
     outline = Outline()
     for paragraph in paragraphs(text):
         outline.paragraph(paragraph)
@@ -280,7 +276,6 @@ def parse_plain_text(text: str) -> ParsedDocument:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a text, each on one line."""
     lines = [" ".join(line.split()) for line in re.split(r"\r\n|[\n\r\f\v\x85\u2028\u2029]", text)]
     if max(map(len, lines), default=0) > WRAPPED:
         yield from filter(None, lines)

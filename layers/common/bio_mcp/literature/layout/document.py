@@ -44,7 +44,6 @@ def text_of(lines: Sequence[FlowLine], words: Words, *, entries: bool = False) -
 
 
 def paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
-    """Return whether each line is the first of a paragraph."""
     gaps = [gap for one, two in pairwise(lines) if 0.5 < (gap := one.gap_below(two)) < 3]
     usual = median(gaps) if gaps else 1.2
     pairs = zip([None, *lines], lines, strict=False)

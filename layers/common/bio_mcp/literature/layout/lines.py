@@ -59,12 +59,10 @@ class FlowLine:
 
     @property
     def short(self) -> bool:
-        """Whether the line ends well before its column does."""
         return self.line.x1 < self.right - 0.12 * (self.right - self.left)
 
     @property
     def indented(self) -> bool:
-        """Whether the line begins within its column, not at the edge."""
         return self.line.x0 > self.left + 0.5 * self.line.size
 
     def gap_below(self, other: "FlowLine") -> float:

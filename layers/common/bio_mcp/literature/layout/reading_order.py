@@ -195,7 +195,6 @@ def _edges(page: PageLines) -> list[PositionedLine]:
 
 
 def _outermost(edge: Sequence[PositionedLine]) -> list[PositionedLine]:
-    """The lines of the first row and of the last."""
     ends = {pick((line.y for line in edge if not line.angle), default=0.0) for pick in (min, max)}
     return [line for line in edge if not line.angle and any(abs(line.y - end) < 3 for end in ends)]
 

@@ -132,7 +132,6 @@ def _finished(record: Article) -> Article:
 
 
 def _set_to(name: str, value: Callable[[etree._Element], Any]) -> Reader:
-    """Make a reader that sets the attribute `name` to `value(element)`."""
     return lambda record, element: setattr(record, name, value(element))
 
 
@@ -159,7 +158,6 @@ def _add_each(name: str, value: Callable[[etree._Element], Any]) -> Reader:
 
 
 def _below(readers: Readers) -> Reader:
-    """Make a reader that hands the element's children to `readers`."""
     return lambda record, element: _read(record, element, readers)
 
 

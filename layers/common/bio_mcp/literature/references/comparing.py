@@ -236,7 +236,6 @@ class Comparison:
 
     @property
     def score(self) -> float:
-        """How near the work is, to choose among several."""
         differs = {each.field for each in self.serious}
         worth = {"title": 5.0, "pmid": 1.5, "doi": 2.0, "pmcid": 1.5, "pages": 1.5}
         return sum(worth.get(each, 1.0) for each in self.agrees) - sum(worth.get(each, 1.0) for each in differs) / 2

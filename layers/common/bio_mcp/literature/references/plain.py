@@ -231,7 +231,6 @@ def _after_date(text: str, start: int, imprint: Imprint) -> int:
 
 
 def _split(body: str) -> tuple[str, str]:
-    """Title and journal."""
     quoted = _QUOTED.match(body)
     if quoted:
         return quoted[1].strip(_EDGES), body[quoted.end() :].strip(_EDGES)
@@ -253,7 +252,6 @@ def _split(body: str) -> tuple[str, str]:
 
 
 def _by_comma(body: str) -> tuple[str, str]:
-    """`Title, Journal` or one of the two."""
     if _is_journal(body):
         return "", body.strip(_EDGES)
     title, _, journal = body.rpartition(", ")

@@ -147,7 +147,6 @@ _SOURCE: Places = {
 
 
 def _of_sources(parts: dict[str, bytes]) -> list[CitedWork]:
-    """The sources of Word's own bibliography."""
     lists = [xml for name, xml in sorted(parts.items()) if name.startswith("customXml/") and b"bibliography" in xml]
     roots = map(_parsed, lists)
     return [_source(each) for root in roots if root is not None for each in root.iter(f"{_SOURCES}Source")]

@@ -42,7 +42,6 @@ class CitedWork:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it states nothing to look for."""
         return not any((self.title, self.journal, self.doi, self.pmid, self.pmcid, *self.authors))
 
     @property
@@ -72,7 +71,6 @@ def work(**stated: object) -> CitedWork:
 
 
 def refuse_too_many(count: int) -> None:
-    """Raise `InvalidInput` where a file has more references than are read."""
     if count > MOST:
         raise InvalidInput(f"more than {MOST:,} references in one file; split it")
 
