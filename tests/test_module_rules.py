@@ -91,7 +91,7 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
     ],
     retries_of_its_own: [
         ("adapters.aws.state", "import time\nfor n in range(3):\n    time.sleep(2**n)"),
-        ("adapters.opensearch.bulk", "def f(self):\n    self._backoff.sleep(1)"),
+        ("adapters.opensearch.client", "def f(self):\n    self._backoff.sleep(1)"),
         ("syncing.delta", "from time import sleep\nsleep(1)"),
     ],
     blaming_the_caller: [

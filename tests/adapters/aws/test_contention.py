@@ -11,7 +11,6 @@ from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoCheckpoints
-from bio_mcp.adapters.opensearch import bulk
 from bio_mcp.adapters.opensearch.client import BULK_BACKOFF, Busy, OpenSearchTransport
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
@@ -97,7 +96,7 @@ def announcing():
 def indexing():
     aws = Contention()
     transport = OpenSearchTransport(aws, bulk_backoff=aws.backoff(BULK_BACKOFF))
-    return aws, lambda: bulk.write(transport, "/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
+    return aws, lambda: transport.write_bulk("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
 
 
 LOOPS = {

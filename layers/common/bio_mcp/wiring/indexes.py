@@ -40,23 +40,30 @@ def passages_in(database: "Database", name: str = "") -> "SqlitePassages":
 def indexes(settings: Settings) -> "OpenSearchIndexes":
     """The index of papers in OpenSearch, and the one beside it. Raises `Misconfigured`."""
     url = _url(settings)
-    from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes, connected
+    from bio_mcp.adapters.opensearch.client import transport_to
+    from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes, OpenSearchPassages
+    from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     service, vectors, shards = settings.opensearch_service, settings.opensearch_vectors, settings.opensearch_shards
     if vectors != "float" and service == "aoss":
         raise Misconfigured("BIO_MCP_OPENSEARCH_VECTORS: an index in OpenSearch Serverless can have float alone")
-    live = connected(url, service, settings.index_name, k1=BM25_K1, b=BM25_B, shards=shards, vectors=vectors)
-    return OpenSearchIndexes(live)
+    layout = Layout(FLAVOURS[service], BM25_K1, BM25_B, shards, contents=PAPERS[vectors])
+    return OpenSearchIndexes(OpenSearchPassages(transport_to(url, service), settings.index_name, layout))
 
 
 def collections(settings: Settings) -> "OpenSearchCollections":
     """The indices of projects in OpenSearch. Raises `Misconfigured`."""
     url = _url(settings)
-    from bio_mcp.adapters.opensearch.collections import connected
+    from bio_mcp.adapters.opensearch.chunks import CHUNKS
+    from bio_mcp.adapters.opensearch.client import transport_to
+    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+    from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-    return connected(url, settings.opensearch_service, settings.index_name, k1=BM25_K1, b=BM25_B)
+    service = settings.opensearch_service
+    layout = Layout(FLAVOURS[service], BM25_K1, BM25_B, contents=CHUNKS)
+    return OpenSearchCollections(transport_to(url, service), settings.index_name, layout)
 
 
 def _url(settings: Settings) -> str:

@@ -186,10 +186,19 @@ def sigv4(service: str, region: str | None = None, credentials: "Credentials | N
 
 
 T = TypeVar("T")
+Actions = Callable[[Collection[str]], Mapping[str, bytes]]
+"""Ids that are not written yet -> the lines to send for those that still need writing."""
 
+REQUEST_BYTES = 4 << 20  # of a bulk request: small domains refuse more than 10 MiB
+CONFLICT, NOT_FOUND, NO_ANSWER = 409, 404, 0
+PASSING = (*BUSY_STATUS, CONFLICT, NO_ANSWER)
 BACKOFF = Backoff(tries=5, first_s=0.1, cap_s=2.0)
 BULK_BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)
 JSON, NDJSON = "application/json", "application/x-ndjson"
+
+
+class _Pending(IndexUnavailable):
+    """Some documents are not written yet, and none was refused."""
 
 
 class OpenSearchTransport:
@@ -223,11 +232,15 @@ class OpenSearchTransport:
 
     def once(self, method: str, path: str, body: Any, deadline: Deadline) -> Any:
         """Send one request and return the answer's JSON. `body` may also be bytes: lines that are ready to be sent."""
-        sent, kind = _encoded(body)
+        kind = NDJSON if isinstance(body, bytes | list) else JSON
+        if isinstance(body, list):
+            body = lines(body)
+        elif body is not None and kind == JSON:
+            body = json.dumps(body).encode()
         seconds = max(0.1, min(deadline.remaining, 86_400))
         try:
             answer = self._client.perform_request(
-                method, path, body=sent or None, timeout=seconds, headers={"content-type": kind}
+                method, path, body=body or None, timeout=seconds, headers={"content-type": kind}
             )
         except SerializationError:
             answer = None
@@ -235,15 +248,69 @@ class OpenSearchTransport:
             raise Busy("The passage index gave an answer that cannot be read; try again in a moment.")
         return answer
 
+    def write_bulk(self, path: str, ids: Collection[str], actions: Actions) -> None:
+        """Send bulk requests until the documents `ids` are written. Before every try `actions` gives their lines, from
+        what is stored by then. Those refused for the moment are sent again, the others not.
 
-def _encoded(body: Any) -> tuple[bytes, str]:
-    if body is None:
-        return b"", JSON
-    if isinstance(body, bytes):
-        return body, NDJSON
-    if isinstance(body, list):
-        return lines(body), NDJSON
-    return json.dumps(body).encode(), JSON
+        Raises `IndexUnavailable`, which counts the documents that were not written, and whatever `actions` raises. What
+        was written stays written.
+        """
+        pending, deadline = list(ids), call_deadline().share(self.write_s)
+
+        def write() -> None:
+            due = actions(pending) if pending else {}
+            answers = self._sent(path, due, deadline) if due else {}
+            pending[:] = [key for key in due if answers[key][0] in PASSING]
+            if refused := [why for status, why in answers.values() if not (status in PASSING or 200 <= status < 300)]:
+                raise _unwritten(len(refused) + len(pending), len(ids), refused[0], retryable=False)
+            if pending:
+                raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
+
+        retry(write, worth=_Pending, backoff=self.bulk_backoff, deadline=deadline)
+
+    def _sent(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
+        """Send each document once; return status and reason by id, `NO_ANSWER` for those without an answer."""
+        found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
+        for part in _parts(due):
+            try:
+                answer = self.once("POST", path, b"".join(part.values()), deadline)
+            except Busy:
+                break  # the parts after it would only add to its load
+            except IndexRefused as error:
+                found.update(dict.fromkeys(part, (error.status, error.kind)))
+                break
+            found.update((key, state) for key, state in _states(answer) if key in part)
+        return found
+
+
+def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
+    """Divide the lines into requests of at most `REQUEST_BYTES`; a document that is larger has one to itself."""
+    part: dict[str, bytes] = {}
+    size = 0
+    for key, line in due.items():
+        if part and size + len(line) > REQUEST_BYTES:
+            yield part
+            part, size = {}, 0
+        part[key] = line
+        size += len(line)
+    yield part
+
+
+def _states(answer: Any) -> Iterator[tuple[str, tuple[int, str]]]:
+    for item in answer.get("items", ()):
+        [outcome] = item.values()
+        deleted = outcome["status"] == NOT_FOUND and "error" not in outcome  # it had not been there
+        yield outcome["_id"], (200 if deleted else outcome["status"], kind_of(outcome))
+
+
+def _unwritten(count: int, of: int, why: str, *, retryable: bool) -> IndexUnavailable:
+    kind = _Pending if retryable else IndexUnavailable
+    return kind(
+        f"{count} of {of} documents could not be written to the passage index ({why}). The others are safe; "
+        f"{'try again in a minute' if retryable else 'look at its log'}.",
+        retryable=retryable,
+        unwritten=count,
+    )
 
 
 def lines(objects: Sequence[Any]) -> bytes:

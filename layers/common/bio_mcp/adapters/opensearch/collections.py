@@ -34,7 +34,6 @@ from bio_mcp.adapters.indexes import (
 )
 from bio_mcp.adapters.opensearch.chunks import (
     CHUNK,
-    CHUNKS,
     LISTED_AT_ONCE,
     VECTOR,
     chunk_from,
@@ -46,9 +45,9 @@ from bio_mcp.adapters.opensearch.chunks import (
     semantic_body,
     vector_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines, transport_to
+from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Hit, Index, StoredIndex, T, fits
-from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
+from bio_mcp.adapters.opensearch.schema import Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
@@ -67,12 +66,6 @@ HEAP_SHARE = 0.2  # of all heap that shards may take
 NEARLY = 0.8  # of the room
 REMEDY = "Delete projects that nobody needs, or give the domain more or larger nodes, before it refuses new ones."
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,150}")
-
-
-def connected(url: str, service: str, corpus: str, *, k1: float, b: float) -> "OpenSearchCollections":
-    """Return the collections at `url` whose names begin with `corpus`. Connects when first used."""
-    layout = Layout(FLAVOURS[service], k1, b, contents=CHUNKS)
-    return OpenSearchCollections(transport_to(url, service), corpus, layout)
 
 
 class OpenSearchCollections:

@@ -11,8 +11,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.indexes import other_index_model, other_model
-from bio_mcp.adapters.opensearch import bulk
-from bio_mcp.adapters.opensearch.client import BUSY_STATUS, Busy, IndexRefused, OpenSearchTransport, kind_of, lines
+from bio_mcp.adapters.opensearch.client import (
+    BUSY_STATUS,
+    Actions,
+    Busy,
+    IndexRefused,
+    OpenSearchTransport,
+    kind_of,
+    lines,
+)
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable
 
@@ -273,12 +280,12 @@ class StoredIndex:
             found |= {hit["_id"]: hit for hit in answer}
         return found
 
-    def write(self, keys: Collection[str], actions: bulk.Actions, *, refresh: bool = False) -> None:
-        """Write documents by `_id`, as `bulk.write` says; with `refresh` searches see them at once."""
+    def write(self, keys: Collection[str], actions: Actions, *, refresh: bool = False) -> None:
+        """Write documents by `_id`, as `write_bulk` says; with `refresh` searches see them at once."""
         options = "?refresh=true&require_alias=true" if refresh else "?require_alias=true"
         if keys:
             options = options if self.layout.flavour.managed else ""
-            bulk.write(self._transport, f"/{self._target}/_bulk{options}", keys, actions)
+            self._transport.write_bulk(f"/{self._target}/_bulk{options}", keys, actions)
 
     def delete(self, keys: Collection[str], *, refresh: bool = False) -> None:
         gone = {key: lines([{"delete": {"_id": key}}]) for key in keys}

@@ -46,7 +46,7 @@ from bio_mcp.adapters.indexes import (
     other_index_model,
     vectors_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines, transport_to
+from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import (
     GONE,
     Alias,
@@ -62,7 +62,7 @@ from bio_mcp.adapters.opensearch.index import (
     page,
     words,
 )
-from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout, VectorLayout, indexed, nearest
+from bio_mcp.adapters.opensearch.schema import Layout, indexed, nearest
 from bio_mcp.adapters.stored import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.health import OK, WARN, Finding
@@ -82,21 +82,6 @@ COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "lay
 MOST_YEARS = 2_000  # pairs of a year and a design
 LISTED_AT_ONCE = 500  # PMIDs of one listing
 REFRESH_AFTER = 1_000  # documents: more than a sync or an import settles at once
-
-
-def connected(
-    url: str,
-    service: str,
-    alias: str,
-    *,
-    k1: float,
-    b: float,
-    shards: int = 1,
-    vectors: VectorLayout = "float",
-) -> "OpenSearchPassages":
-    """Return the passages behind `alias` at `url`. Connects when first used. `service` is a key of `FLAVOURS`."""
-    layout = Layout(FLAVOURS[service], k1, b, shards, contents=PAPERS[vectors])
-    return OpenSearchPassages(transport_to(url, service), alias, layout)
 
 
 class OpenSearchPassages:
