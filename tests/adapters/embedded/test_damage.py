@@ -60,7 +60,7 @@ def corpus(whole, tmp_path):
 def problems(path):
     database = Database(path.parent)
     try:
-        return check(database).problems
+        return check(database)
     except Failure as failure:
         return (str(failure),)
     finally:

@@ -98,7 +98,7 @@ def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     assert passages.count()[0] == 299
     assert len(passages.hybrid_search(PassageQuery((("y", 1.0),), None))) == 0
     store.put(documents(4))
-    assert check(database).problems == ()
+    assert check(database) == ()
 
 
 def test_a_directory_that_is_a_file_is_refused_with_advice(tmp_path):
@@ -144,14 +144,6 @@ def test_another_programs_database_is_refused(tmp_path):
     other.close()
     with pytest.raises(StoreFailed, match="another program"):
         SqliteDocuments(Database(tmp_path)).count()
-
-
-def test_what_is_stored_and_not_indexed_is_waiting(filled):
-    database = Database(filled)
-    found = check(database)
-    assert (found.articles, found.indexed, found.waiting) == (3, 299, 3)
-    SqliteDocuments(database).mark_indexed({"1": 1, "2": 1})
-    assert check(database).waiting == 1
 
 
 def test_threads_share_one_database(filled):

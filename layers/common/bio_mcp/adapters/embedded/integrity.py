@@ -3,8 +3,7 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
@@ -72,9 +71,6 @@ WRONG = {
 SETTINGS_LOST = (
     "SELECT (3 - count(*)) * EXISTS (SELECT 1 FROM entries) FROM settings WHERE name IN ('model', 'dim', 'change')"
 )
-COUNTS = (
-    "SELECT count(*), coalesce(sum(version > indexed_version OR pmid NOT IN (SELECT pmid FROM entries)), 0) FROM heads"
-)
 INDEXED = (
     f"SELECT {ENTRY}, entry_crc, vectors, vectors_crc, CAST(chunks AS BLOB), chunks_crc "  # noqa: S608  columns only
     "FROM entries JOIN vectors USING (pmid) JOIN chunks USING (pmid) JOIN checksums USING (pmid)"
@@ -90,22 +86,11 @@ CHECKED_ELSEWHERE = {  # row by row, by their checksums
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Integrity:
-    """The result of `check`. `problems` are sentences, empty if the file is sound.
+def check(database: Database) -> tuple[str, ...]:
+    """Read every page and row of the corpus file; returns its problems, as sentences.
 
-    `waiting` counts articles whose passages the next sync makes. Counts are 0 if they cannot be read.
+    Raises `StoreFailed` if it cannot be opened at all.
     """
-
-    articles: int
-    indexed: int
-    chunks: int
-    waiting: int
-    problems: tuple[str, ...]
-
-
-def check(database: Database) -> Integrity:
-    """Read every page and row of the corpus file. Raises `StoreFailed` if it cannot be opened at all."""
     problems: list[str] = []
     with database.reading() as connection:
         looks: tuple[Callable[[sqlite3.Connection], Iterable[str]], ...] = (
@@ -122,12 +107,7 @@ def check(database: Database) -> Integrity:
                 problems.extend(look(connection))
             except sqlite3.Error as error:
                 problems.append(str(error))
-        try:
-            articles, waiting = connection.execute(COUNTS).fetchone()
-            indexed, chunks = PaperRows(connection).size()
-        except sqlite3.Error:
-            articles = waiting = indexed = chunks = 0
-    return Integrity(articles, indexed, chunks, waiting, tuple(dict.fromkeys(problems)))
+    return tuple(dict.fromkeys(problems))
 
 
 def _wrong_rows(connection: sqlite3.Connection) -> Iterator[str]:
@@ -211,9 +191,8 @@ def space(home: Path, free: int) -> Finding:
     return Finding(WARN if free < LOW_DISK else OK, found, "Free some space soon." if free < LOW_DISK else "")
 
 
-def database(integrity: Integrity) -> Finding:
+def database(problems: Sequence[str]) -> Finding:
     """The result of the integrity check, with what to do about damage."""
-    problems = integrity.problems
     if not problems:
         return Finding(OK, "whole")
     for repair, remedy in REPAIRS.items():

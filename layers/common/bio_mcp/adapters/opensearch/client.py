@@ -96,6 +96,14 @@ class IndexRefused(IndexUnavailable):
         self.status, self.kind = status, kind
 
 
+class IndexGone(IndexRefused):
+    """There is no such index."""
+
+
+def refusal(status: int, kind: str) -> IndexRefused:
+    return (IndexGone if kind == "index_not_found_exception" else IndexRefused)(status, kind)
+
+
 def kind_of(answer: Any) -> str:
     """Return OpenSearch's word for the innermost cause of an error, as index_not_found_exception."""
     error = answer.get("error") if isinstance(answer, dict) else None
@@ -164,7 +172,7 @@ def _failure(status: int, text: str) -> IndexUnavailable:
     if status in BUSY_STATUS:
         return Busy(f"The passage index is busy (HTTP {status}); try again in a moment.")
     try:
-        return IndexRefused(status, kind_of(json.loads(text)))
+        return refusal(status, kind_of(json.loads(text)))
     except ValueError:
         return Busy(f"The passage index gave an answer that cannot be read (HTTP {status}).")
 

@@ -18,7 +18,7 @@ while it is rebuilt there.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -45,8 +45,8 @@ from bio_mcp.adapters.opensearch.chunks import (
     semantic_body,
     vector_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines
-from bio_mcp.adapters.opensearch.index import GONE, Alias, Hit, Index, StoredIndex, T, fits
+from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.index import Alias, Hit, Index, StoredIndex, T, fits
 from bio_mcp.adapters.opensearch.schema import Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch
 from bio_mcp.health import OK, WARN, Finding
@@ -275,11 +275,8 @@ def _remove(alias: Alias) -> bool:
     found = False
     while (index := alias.refresh()) is not None:
         found = True
-        try:
+        with suppress(IndexGone):
             alias.transport.ask("DELETE", f"/{index.name}")
-        except IndexRefused as error:
-            if error.kind != GONE:
-                raise
     return found
 
 

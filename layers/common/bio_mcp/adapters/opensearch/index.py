@@ -6,6 +6,7 @@ ranks per shard. Words are one `term` clause each, with its weight as a boost, a
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,17 +16,18 @@ from bio_mcp.adapters.opensearch.client import (
     BUSY_STATUS,
     Actions,
     Busy,
+    IndexGone,
     IndexRefused,
     OpenSearchTransport,
     kind_of,
     lines,
+    refusal,
 )
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
 EXISTS = "resource_already_exists_exception"
-GONE = "index_not_found_exception"
 READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
 WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
 
@@ -103,11 +105,8 @@ class Alias:
         """
         if (index := self.index()) is None:
             return empty
-        try:
+        with suppress(IndexGone):
             return read(self.stored(index))
-        except IndexRefused as error:
-            if error.kind != GONE:
-                raise
         if (successor := self.refresh()) is None:
             raise IndexUnavailable(
                 f"The index {self.name} was there a moment ago and is gone: what it has was deleted, or its index lost."
@@ -122,7 +121,8 @@ class Alias:
         name = self.layout.index_name(self.corpus, fingerprint, dim)
         self._create(name, fingerprint, dim, [self.name] if instead_of is None else [])
         if instead_of is not None:
-            self._replace(instead_of.name, name)
+            with suppress(IndexGone):  # another process was faster
+                self._act({"add": {"index": name, "alias": self.name}}, {"remove_index": {"index": instead_of.name}})
         elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
             self.transport.ask("PUT", f"/{name}/_alias/{self.name}")
         found = self._behind()
@@ -168,13 +168,6 @@ class Alias:
         if actions:
             self.transport.ask("POST", "/_aliases", {"actions": actions})
 
-    def _replace(self, old: str, new: str) -> None:
-        try:
-            self._act({"add": {"index": new, "alias": self.name}}, {"remove_index": {"index": old}})
-        except IndexRefused as error:
-            if error.kind != GONE:  # else another process was faster
-                raise
-
     def _create(self, name: str, fingerprint: str, dim: int, aliases: Sequence[str]) -> None:
         """Create the index unless it exists, with the first kind of BM25 that this OpenSearch knows."""
         named: dict[str, Any] = {"aliases": {each: {} for each in (self.layout.own_alias(name), *aliases)}}
@@ -190,12 +183,9 @@ class Alias:
 
     def _behind(self) -> list[Index]:
         """Return all indices behind the alias, the oldest first: more than one only while two processes create them."""
-        try:
-            answer: dict[str, Any] = self.transport.ask("GET", f"/{self.name}")
-        except IndexRefused as error:
-            if error.kind == GONE:
-                return []
-            raise
+        answer: dict[str, Any] = {}
+        with suppress(IndexGone):
+            answer = self.transport.ask("GET", f"/{self.name}")
         oldest = sorted(answer, key=lambda name: (int(answer[name]["settings"]["index"]["creation_date"]), name))
         return [described_index(name, answer[name]) for name in oldest]
 
@@ -212,14 +202,11 @@ class OneIndex(Alias):
 
     def refresh(self) -> Index | None:
         """Look up whether it is still there."""
-        try:
+        with suppress(IndexGone):
             self.transport.ask("GET", f"/{self.layout.own_alias(self._index.name)}/_alias")
-        except IndexRefused as error:
-            if error.kind == GONE:
-                self.forget()
-                return None
-            raise
-        return self._index
+            return self._index
+        self.forget()
+        return None
 
     def forget(self) -> None:
         """Have the alias itself looked up before its next use."""
@@ -234,7 +221,7 @@ class OneIndex(Alias):
 class StoredIndex:
     """What an index has: searching, reading and writing it by its own name, papers and chunks alike.
 
-    Raises `IndexRefused` of the kind `GONE` when the index is gone.
+    Raises `IndexGone` when the index is gone.
     """
 
     def __init__(self, alias: Alias, index: Index) -> None:
@@ -348,7 +335,7 @@ def checked(response: Body) -> Body:
         status = int(response.get("status", 500))
         if status in BUSY_STATUS:
             raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
-        raise IndexRefused(status, kind_of(response))
+        raise refusal(status, kind_of(response))
     shards = response["_shards"]
     missing = max(shards["failed"], shards["total"] - shards["successful"])
     if missing or response.get("timed_out"):

@@ -28,7 +28,7 @@ answers a writer. One request moves all of them, or none.
 
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -46,9 +46,8 @@ from bio_mcp.adapters.indexes import (
     other_index_model,
     vectors_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexRefused, OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import (
-    GONE,
     Alias,
     Body,
     Hit,
@@ -317,11 +316,8 @@ class OpenSearchIndexes:
     def _roles(self) -> dict[Role, Index]:
         """Look up the indexes that are written to. The alias for both is made with the first that is begun."""
         answer: Mapping[str, Any] = {}
-        try:
+        with suppress(IndexGone):
             answer = self._transport.ask("GET", f"/{self._written}")
-        except IndexRefused as error:
-            if error.kind != GONE:
-                raise
         roles = {
             role: described_index(name, described)
             for name, described in answer.items()
