@@ -28,7 +28,6 @@ from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
 from bio_mcp.answering.search import DEPTH
 from bio_mcp.ports.stores import Passages
 from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from tests.support.opensearch_node.jvm import FAST_CODE, Node, start
 
 INDEX = "corpus.index"
@@ -60,7 +59,7 @@ class Searched:
 
 class Embedded(Searched):
     def __init__(self, store: Path) -> None:
-        self.passages = SqlitePassages(Database(store.parents[1]), k1=BM25_K1, b=BM25_B)
+        self.passages = SqlitePassages(Database(store.parents[1]))
 
     @classmethod
     def fill(cls, store: Path, documents: int, _minutes: float) -> None:
@@ -79,7 +78,7 @@ class OpenSearch(Searched):
         self.node: Node = start(store, settings=BUFFERS, heap=HEAP, options=FAST_CODE)
         contents = PAPERS["paper"]
         contents = replace(contents, settings={**contents.settings, **FEW_SEGMENTS})
-        layout = WithoutRecovery(DOMAIN, BM25_K1, BM25_B, shards, replicas=0, contents=contents)
+        layout = WithoutRecovery(DOMAIN, shards, replicas=0, contents=contents)
         transport = OpenSearchTransport(client(self.node.url), read_s=60, write_s=600)
         self.passages = OpenSearchPassages(transport, "million", layout)
         self.server = self.node.jvm.pid

@@ -32,7 +32,6 @@ from bio_mcp.literature.records import Article
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import TITLE_WEIGHT, abstract_text, chunks_of
 from bio_mcp.retrieval.passages import Chunk
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 DAILY_FILE = Path(__file__).parents[2] / "shared/data/pubmed/pubmed21n1298.dev.xml.xz"
 RECORDS = 6_000  # of the daily file; more only takes longer to read
@@ -125,7 +124,7 @@ class Filling:
     def fill(self, documents: int) -> None:
         """Write papers until there are `documents`, with synchronisation off: a corpus to be measured, not kept."""
         database = Database(self._directory)
-        SqlitePassages(database, k1=BM25_K1, b=BM25_B).ensure_schema("benchmark", self._windows.shape[1])
+        SqlitePassages(database).ensure_schema("benchmark", self._windows.shape[1])
         database.close()
         with closing(sqlite3.connect(self._directory / FILE, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous = OFF")

@@ -27,7 +27,6 @@ from bio_mcp.answering.answers import LEAST_PAPERS, Answer, answer
 from bio_mcp.literature.records import CitedSpan, Document
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.settings import Settings
 
 SET = "scifact"
@@ -55,7 +54,7 @@ def given(found: Answer, tau: float) -> bool:
 def ask(model: KeptEmbeddings, documents: dict[str, Document]) -> Iterator[Pair]:
     questions = judged(SET)
     with tempfile.TemporaryDirectory() as scratch:
-        stored = SqlitePassages(Database(Path(scratch)), k1=BM25_K1, b=BM25_B)
+        stored = SqlitePassages(Database(Path(scratch)))
         fill(stored, (each.article for each in documents.values()), model)
         passages = Without(stored, frozenset(documents))
         backends = cast(

@@ -31,7 +31,6 @@ from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.retrieval.analysis import analyse, query_terms
 from bio_mcp.retrieval.passages import Candidate, Chunk, Entry, Filters, PassageQuery
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 ROOT = Path(__file__).resolve().parents[1]
 QA = ROOT.parent / "shared/data/qa"
@@ -121,7 +120,7 @@ def entry(number: int, title: str, abstract: str, sample: Sample, rng: np.random
 
 def build(work: Path, documents: int, sample: Sample) -> None:
     """Fill the corpus file, through the port."""
-    passages = SqlitePassages(Database(work), k1=BM25_K1, b=BM25_B)
+    passages = SqlitePassages(Database(work))
     if passages.count()[0] == documents:
         return
     passages.ensure_schema("benchmark", sample.windows.shape[1])
@@ -248,7 +247,7 @@ def start(work: Path, name: str) -> SqlitePassages:
     """A new process's way to its first answer, imports apart."""
     began, began_cpu = time.perf_counter(), time.process_time()
     memory = resident()
-    engine = SqlitePassages(Database(work), k1=BM25_K1, b=BM25_B)
+    engine = SqlitePassages(Database(work))
     engine.hybrid_search(PassageQuery((("cell", 1.0),), None))
     print(
         f"{name}: {time.perf_counter() - began:.2f} s wall, {time.process_time() - began_cpu:.2f} s CPU, "

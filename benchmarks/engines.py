@@ -27,7 +27,6 @@ from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from tests.support.opensearch_node.jvm import start
 from tests.support.opensearch_node.passages import passages_at
 
@@ -101,7 +100,7 @@ def _mean_ndcg(found: Sequence[list[str]], asked: Judged) -> float:
 def measure(name: str, model: KeptEmbeddings, url: str) -> None:
     asked, found = judged(name), list(articles(name))
     with tempfile.TemporaryDirectory() as scratch:
-        embedded = SqlitePassages(Database(Path(scratch)), k1=BM25_K1, b=BM25_B)
+        embedded = SqlitePassages(Database(Path(scratch)))
         opensearch = passages_at(url)
         fill([embedded, opensearch], model, entries_of(found, model))
         model.embed(asked.questions)

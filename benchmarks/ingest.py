@@ -171,11 +171,10 @@ def by_step(path: Path, home: Path) -> None:
     from bio_mcp.adapters.parsers.pdf import parse_pdf
     from bio_mcp.retrieval.chunking import chunks_of_sections
     from bio_mcp.retrieval.project_chunks import Work
-    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     model = OnnxEmbeddings(PACKAGED / DEFAULT)
     model.embed(["aspirin"])
-    collections = SqliteCollections(Database(home), k1=BM25_K1, b=BM25_B)
+    collections = SqliteCollections(Database(home))
     collections.create("proj-benchmark", model.fingerprint, model.dim)
     steps: dict[str, float] = {}
     with timed(steps, "read"):

@@ -39,7 +39,6 @@ from bio_mcp.answering.search import DEPTH
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery
 from bio_mcp.retrieval.question import expansion
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 RIVALS = ROOT / ".cache/rivals/bin/python"
 OWN, THEIRS = [sys.executable, "-m", "benchmarks._own_engines"], [str(RIVALS), "-m", "benchmarks._rivals"]
@@ -49,7 +48,7 @@ Search = Callable[[PassageQuery], object]
 
 
 def opened(work: Path) -> SqlitePassages:
-    return SqlitePassages(Database(work), k1=BM25_K1, b=BM25_B)
+    return SqlitePassages(Database(work))
 
 
 def questions(count: int) -> tuple[list[PassageQuery], list[PassageQuery]]:

@@ -29,7 +29,6 @@ from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.passages import NAMESPACE
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.tools.search import rag_search
 
 CORPORA = ("sample", "pubmedqa", *SETS)
@@ -82,7 +81,7 @@ class Corpus:
 
     def __init__(self, name: str, home: Path, model: KeptEmbeddings) -> None:
         held = {each.pmid: Document(each, "") for each in papers(name)}
-        self.passages = SqlitePassages(Database(home), k1=BM25_K1, b=BM25_B)
+        self.passages = SqlitePassages(Database(home))
         fill(self.passages, (each.article for each in held.values()), model)
         documents = SimpleNamespace(get_many=lambda pmids: {pmid: held[pmid] for pmid in pmids})
         self.backends = cast(

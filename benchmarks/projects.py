@@ -20,7 +20,6 @@ from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 NAME, DIM, CHUNKS, WORDS, QUERIES = "proj-bench", 384, 100, 180, 200
 VOCABULARY = [f"word{n}" for n in range(30_000)]
@@ -57,7 +56,7 @@ def spread(times: list[float]) -> str:
 
 def measure(home: Path, chunks: int) -> None:
     draw, generator = random.Random(1), np.random.default_rng(1)  # noqa: S311  the same texts each time
-    collections = SqliteCollections(Database(home), k1=BM25_K1, b=BM25_B)
+    collections = SqliteCollections(Database(home))
     collections.create(NAME, "bench", DIM)
 
     def write(number: int) -> float:

@@ -37,7 +37,7 @@ from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval import relevance as calibration
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, Ranked
+from bio_mcp.retrieval.ranking import Ranked
 from bio_mcp.retrieval.relevance import FIRST, OF_PAPER, OF_PAPERS, background, features_of_paper, features_of_papers
 
 FITTED = {"scifact": 1.0, "nfcorpus": 1.0, "scifact, 450 papers": 0.5, "nfcorpus, 450 papers": 0.5}
@@ -134,7 +134,7 @@ def small(
 def ask(model: KeptEmbeddings) -> Iterator[Asked]:
     for name, articles, pairs in corpora():
         with tempfile.TemporaryDirectory() as scratch:
-            stored = SqlitePassages(Database(Path(scratch)), k1=BM25_K1, b=BM25_B)
+            stored = SqlitePassages(Database(Path(scratch)))
             fill(stored, articles, model)
             passages = Without(stored, frozenset(each.pmid for each in articles))
             backends = SimpleNamespace(passages=passages, embeddings=model, today=lambda: datetime.now(EASTERN).date())

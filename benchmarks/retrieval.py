@@ -37,7 +37,7 @@ from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.question import expansion
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, fuse
+from bio_mcp.retrieval.ranking import fuse
 
 ROOT = Path(__file__).resolve().parents[1]
 QA = ROOT.parent / "shared/data/qa"
@@ -203,7 +203,7 @@ def interval(difference: Scores) -> str:
 def measure(name: str, model: KeptEmbeddings) -> None:
     questions = judged(name)
     with tempfile.TemporaryDirectory() as scratch:
-        passages = SqlitePassages(Database(Path(scratch)), k1=BM25_K1, b=BM25_B)
+        passages = SqlitePassages(Database(Path(scratch)))
         fill(passages, articles(name), model)
         model.embed(questions.questions)
         found = {

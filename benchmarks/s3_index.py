@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from bio_mcp.adapters.aws.s3_index import PAPERS_A_WRITE
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.literature.medline import parse
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.chunking import chunks_of, entry_of
 from bio_mcp.retrieval.passages import Entry, PassageQuery
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from tests.adapters.embedded.engine import passages_in
 from tests.support.published import MemoryObjects, database
 
 FILE = Path(__file__).parents[1] / "tests/data/pubmed/quick600.dev.xml.gz"
@@ -47,7 +47,7 @@ def main() -> None:
         print(f"{writing_s:.0f} s to write all, {PAPERS_A_WRITE} at a time")
         before = memory_mb()
         reader = database(Path(directory) / "reader", objects)
-        passages = passages_in(reader)
+        passages = SqlitePassages(reader)
         _, copied_s = timed(lambda: passages.count())
         _, loaded_s = timed(lambda: passages.hybrid_search(query()))
         _, warm_s = timed(lambda: [passages.hybrid_search(query()) for _ in range(20)])
@@ -61,7 +61,7 @@ def main() -> None:
 def write(directory: Path, objects: MemoryObjects, papers: int) -> None:
     """Write the papers as `reindex` does."""
     writer = database(directory, objects, max_bytes=1 << 40)
-    passages = passages_in(writer)
+    passages = SqlitePassages(writer)
     passages.ensure_schema("random", DIM)
     rest = islice(entries(), papers)
     while part := list(islice(rest, PAPERS_A_WRITE)):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from benchmarks.retrieval import MODEL
+from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import abstract_text, sentence_spans
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
 from bio_mcp.retrieval.ranking import reciprocal_ranks
-from tests.adapters.embedded.engine import collections_in
 from tests.all.test_opensearch_ranking import sample
 from tests.support.opensearch_node.collections import collections_at
 
@@ -61,7 +61,7 @@ def vectors(papers, embed):
 @pytest.fixture
 def engines(tmp_path, opensearch):
     with_file = Database(tmp_path)
-    made = [collections_in(with_file), collections_at(opensearch.url)]
+    made = [SqliteCollections(with_file), collections_at(opensearch.url)]
     for each in made:
         each.create(ONE, "model", 384)
     yield made

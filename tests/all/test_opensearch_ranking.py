@@ -15,6 +15,7 @@ from benchmarks.engines import compare, entries_of, fill
 from benchmarks.off_topic import off_topic
 from benchmarks.retrieval import MODEL, QA, SETS, Judged, articles, judged, rankings
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.call import call
 from bio_mcp.literature.medline import open_records
@@ -22,7 +23,6 @@ from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.chunking import abstract_text, entry_of, sentence_spans
 from bio_mcp.retrieval.passages import NAMESPACE
 from bio_mcp.tools.search import rag_search
-from tests.adapters.embedded.engine import passages_in
 from tests.support.opensearch_node.passages import passages_at
 
 BM25, FUSED = "BM25", ("dense, best window", "fused, no feedback", "**rag.search**")
@@ -58,7 +58,7 @@ def model():
 @pytest.fixture
 def engines(tmp_path, opensearch):
     with_file = Database(tmp_path)
-    yield [passages_in(with_file), passages_at(opensearch.url)]
+    yield [SqlitePassages(with_file), passages_at(opensearch.url)]
     with_file.close()
 
 

@@ -9,8 +9,9 @@ from tempfile import mkdtemp
 
 from bio_mcp.adapters.aws.s3_index import Published, PublishedDatabase, private_directory
 from bio_mcp.adapters.aws.s3_indexes import IndexNames, PublishedIndexes
+from bio_mcp.adapters.embedded.collections import SqliteCollections
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.lazy import lazily
-from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.support.corpus import Corpus
 
 LIMIT = 64 << 20
@@ -101,11 +102,11 @@ class PublishedPorts:
 
     @cached_property
     def passages(self):
-        return self._pair("corpus", passages_in)
+        return self._pair("corpus", SqlitePassages)
 
     @cached_property
     def collections(self):
-        return self._pair("projects", collections_in)
+        return self._pair("projects", SqliteCollections)
 
     def _pair(self, name, of):
         objects = self._objects(name)
@@ -129,7 +130,7 @@ class PublishedCorpus(Corpus):
     @lazily
     def indexes(self):
         names = IndexNames(self._s3, "bucket", refresh_s=self._refresh_s, clock=self._clock)
-        made = PublishedIndexes(names, self._copied, lambda database, name: passages_in(database, name=name))
+        made = PublishedIndexes(names, self._copied)
         self.opened.callback(made.close)
         return made
 

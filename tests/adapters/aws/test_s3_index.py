@@ -13,13 +13,13 @@ import pytest
 
 from bio_mcp.adapters.aws import s3_index
 from bio_mcp.adapters.aws.s3_index import STALE_S, IndexObjects, Published, private_directory
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, IndexUnavailable
 from bio_mcp.health import OK, WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.scope import bounded_by
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 from tests.support.published import MemoryObjects, database
 from tests.support.scopes import counting
@@ -58,7 +58,7 @@ def process(tmp_path, objects):
 
     def another(**options):
         made.append(database(tmp_path / str(len(made)), options.pop("objects", objects), **options))
-        return passages_in(made[-1])
+        return SqlitePassages(made[-1])
 
     yield another
     for each in made:

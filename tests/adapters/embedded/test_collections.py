@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.embedded.chunk_rows import head
-from bio_mcp.adapters.embedded.collections import LOADED
+from bio_mcp.adapters.embedded.collections import LOADED, SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.errors import Conflict, ModelMismatch
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
-from tests.adapters.embedded.engine import collections_in
 from tests.adapters.entries import DIM, unit
 
 ONE = "proj-one"
@@ -23,7 +22,7 @@ def database(tmp_path):
 
 @pytest.fixture
 def collections(database):
-    made = collections_in(database)
+    made = SqliteCollections(database)
     made.create(ONE, "m", DIM)
     return made
 
@@ -34,7 +33,7 @@ def found(collections, text="all", collection=ONE, depth=1_000):
 
 
 def test_what_another_process_writes_is_found_by_the_next_search(collections, tmp_path):
-    other = collections_in(Database(tmp_path))
+    other = SqliteCollections(Database(tmp_path))
     store(collections, ONE, document("d1", "all"))
     assert set(found(other)) == {"d1-0"}
     store(collections, ONE, document("d1", "all new", "all"), document("d2", "all"))

@@ -10,8 +10,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
 from bio_mcp.adapters.embedded.integrity import check
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.errors import Conflict, Failure, IndexUnavailable
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
@@ -20,7 +22,6 @@ from bio_mcp.retrieval.project_chunks import ChunkQuery, Work
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import reindex
 from tests.adapters.chunks import document, store
-from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.adapters.entries import DIM
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus
@@ -121,12 +122,12 @@ def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_ag
     change(corpus, sql, int(PMID))
     assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
     with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp admin reindex"):
-        passages_in(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
+        SqlitePassages(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
     reindex(corpus)
     assert problems(corpus.database.directory / FILE) == ()
     after = rows(corpus.database.directory / FILE)
     assert (after[b"vectors"], after[b"chunks"]) == (before[b"vectors"], before[b"chunks"])
-    assert passages_in(corpus.database).hybrid_search(QUERY)
+    assert SqlitePassages(corpus.database).hybrid_search(QUERY)
 
 
 CHUNKS = {
@@ -148,7 +149,7 @@ def test_a_damaged_chunk_is_reported_by_its_document_in_its_project_alone_and_ma
     [problem] = problems(corpus.database.directory / FILE)
     assert "damaged chunks of the documents d3: ingest them again" in problem
     assert corpus.checks()[1].remedy == "Ingest these documents again, with force_rebuild."
-    collections, query = collections_in(corpus.database), ChunkQuery((("cell", 1.0),), np.ones(DIM, np.float32))
+    collections, query = SqliteCollections(corpus.database), ChunkQuery((("cell", 1.0),), np.ones(DIM, np.float32))
     with pytest.raises(IndexUnavailable, match="document d3 are damaged: ingest it again"):
         collections.search("proj-a", query)
     assert len(collections.search("proj-b", query)) == 16

@@ -9,11 +9,11 @@ import pytest
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 
 
@@ -26,7 +26,7 @@ def filled(tmp_path):
     """A directory with a corpus of three documents, closed."""
     database = Database(tmp_path)
     SqliteDocuments(database).put(documents(1, 2, 3))
-    passages = passages_in(database)
+    passages = SqlitePassages(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry(str(n), "x") for n in range(1, 300)])
     database.close()
@@ -44,7 +44,7 @@ def test_every_commit_is_synced_to_the_disk_on_every_connection(filled):
 
 def test_a_locked_corpus_says_so_and_can_be_tried_again(filled):
     database = Database(filled, busy_timeout_s=0.01)
-    store, passages = SqliteDocuments(database), passages_in(database)
+    store, passages = SqliteDocuments(database), SqlitePassages(database)
     with Database(filled).writing():
         with pytest.raises(StoreFailed, match="try again") as failure:
             store.put(documents(4))
@@ -72,7 +72,7 @@ def test_a_corpus_with_torn_pages_is_reported_and_left_as_it_is(filled):
     whole = path.read_bytes()
     torn = whole[: 16_384 * 2] + b"\xff" * (len(whole) - 16_384 * 2)
     path.write_bytes(torn)
-    passages = passages_in(Database(filled))
+    passages = SqlitePassages(Database(filled))
     with pytest.raises(IndexUnavailable, match="damaged") as failure:
         passages.hybrid_search(PassageQuery((("x", 1.0),), None))
     assert not failure.value.retryable
@@ -86,7 +86,7 @@ def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     database = Database(filled)
     with database.reading() as connection:
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-    store, passages = SqliteDocuments(database), passages_in(database)
+    store, passages = SqliteDocuments(database), SqlitePassages(database)
     big = [Document(Article(str(n), title=os.urandom(4_000).hex()), "hash") for n in range(10, 60)]
     with pytest.raises(StoreFailed, match="free some space"):
         store.put(big)
@@ -148,7 +148,7 @@ def test_another_programs_database_is_refused(tmp_path):
 
 def test_threads_share_one_database(filled):
     database = Database(filled)
-    passages, store = passages_in(database), SqliteDocuments(database)
+    passages, store = SqlitePassages(database), SqliteDocuments(database)
     failures = []
 
     def work(thread):

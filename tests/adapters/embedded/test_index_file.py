@@ -29,12 +29,11 @@ from bio_mcp.adapters.embedded.index_file import (
 )
 from bio_mcp.adapters.embedded.integrity import index_file
 from bio_mcp.adapters.embedded.live_index import MAX_CHANGED
-from bio_mcp.adapters.embedded.passages import SqliteIndexes
+from bio_mcp.adapters.embedded.passages import SqliteIndexes, SqlitePassages
 from bio_mcp.health import OK, WARN
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.embedded.reader import as_reader
 from tests.adapters.entries import DIM, entry, unit
 
@@ -44,7 +43,7 @@ FILTERED = PassageQuery((("a", 1.0),), unit(2), Filters(year_from=2005, tags=fro
 
 
 def opened(directory):
-    return passages_in(Database(directory))
+    return SqlitePassages(Database(directory))
 
 
 def finding(directory):
@@ -315,7 +314,7 @@ def test_appending_to_mapped_arrays_does_not_touch_the_file(tmp_path):
 
 
 def test_the_file_that_doctor_examines_is_that_of_the_index_that_is_searched(tmp_path):
-    with closing(Database(tmp_path)) as database, closing(SqliteIndexes(database, passages_in)) as indexes:
+    with closing(Database(tmp_path)) as database, closing(SqliteIndexes(database)) as indexes:
         indexes.searched()[0].ensure_schema("m", DIM)
         assert indexes.searched_database() is database
         indexes.begin("other", DIM)

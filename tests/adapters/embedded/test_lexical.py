@@ -53,7 +53,7 @@ def scored(table, alive, own, query, documents):
 def test_the_hits_are_those_of_scoring_every_document(seed, rows, share):
     segments, table, alive = made_up(seed, rows)
     rng = np.random.default_rng(seed + 1)
-    own = norms(table.sum(axis=1).astype(np.int32), alive, 1.2, 0.5)
+    own = norms(table.sum(axis=1).astype(np.int32), alive)
     query = [(int(term), float(rng.choice([1.0, 2.0, 0.3]))) for term in rng.permutation(WORDS)[: rng.integers(1, 9)]]
     among = None if share is None else np.flatnonzero(alive & (rng.random(rows) < share)).astype(np.int32)
     dead, order = np.flatnonzero(~alive).astype(np.int32), rng.permutation(rows).astype(np.int64)
@@ -92,7 +92,7 @@ def test_a_word_of_most_documents_is_looked_up_for_those_alone_that_may_be_hits(
     common = np.arange(rows, dtype=np.int32)
     terms = np.repeat(np.array([0, 1], np.uint32), [len(common), len(rare)])
     segments = Segments().plus(postings_of(terms, np.concatenate([common, rare]), np.ones(len(terms), np.uint16)))
-    own = norms(np.full(rows, 100, np.int32), np.ones(rows, np.bool_), 1.2, 0.5).view(Norms)
+    own = norms(np.full(rows, 100, np.int32), np.ones(rows, np.bool_)).view(Norms)
     own.taken = []
     found, _ = best_by_bm25(Texts(segments, own, NONE), [(0, 1.0), (1, 1.0)], None, np.arange(rows), 100)
     assert found.tolist() == rare[::-1][:100].tolist()

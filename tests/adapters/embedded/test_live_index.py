@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.retrieval.passages import Filters, PassageQuery
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit
 
 PMIDS = st.integers(1, 30).map(str)
@@ -63,7 +63,7 @@ HOLDINGS = {"vectors": Sizes(), "vectors and codes": Sizes(exact=0), "codes": Si
 @given(steps=STEPS, holding=st.sampled_from(sorted(HOLDINGS)))
 def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factory, steps, holding):
     database = Database(tmp_path_factory.mktemp("corpus"))
-    writer, reader = passages_in(database), passages_in(database, HOLDINGS[holding])
+    writer, reader = SqlitePassages(database), SqlitePassages(database, HOLDINGS[holding])
     writer.ensure_schema("m", DIM)
     for step, what in steps:
         if step == "upsert":
@@ -72,14 +72,14 @@ def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factor
             writer.delete(what)
         else:
             answers(reader)
-    assert_equal(reader, passages_in(database))
+    assert_equal(reader, SqlitePassages(database))
     database.close()
 
 
 @pytest.mark.parametrize("holding", sorted(HOLDINGS))
 def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path, holding):
     database = Database(tmp_path)
-    live = passages_in(database, HOLDINGS[holding])
+    live = SqlitePassages(database, HOLDINGS[holding])
     live.ensure_schema("m", DIM)
     rng = np.random.default_rng(0)
     for start in range(0, 3_000, 250):
@@ -96,7 +96,7 @@ def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path, holding):
         ]
         live.upsert_chunks(batch)
         live.delete([str(n) for n in rng.integers(1, 1_500, 20)])
-        assert_equal(live, passages_in(database))
+        assert_equal(live, SqlitePassages(database))
     database.close()
 
 
@@ -108,7 +108,7 @@ def test_the_codes_find_what_a_full_product_finds(tmp_path, apart, in_memory, de
     vectors in memory, and by those of the corpus file; for few hits documents are selected by signs first."""
     dim, documents, of_each = 256, 4_000, 3
     database = Database(tmp_path)
-    passages = passages_in(database, Sizes(in_memory=in_memory))
+    passages = SqlitePassages(database, Sizes(in_memory=in_memory))
     passages.ensure_schema("m", dim)
     rng = np.random.default_rng(1)
     spectrum = (1 / np.sqrt(np.arange(1, dim + 1))).astype(np.float32)

@@ -1,10 +1,10 @@
 import pytest
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Filters, PassageQuery
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, chunk, entry
 
 
@@ -12,7 +12,7 @@ from tests.adapters.entries import DIM, chunk, entry
 def two(tmp_path):
     """Two connections to one corpus, as two processes have them."""
     databases = [Database(tmp_path), Database(tmp_path)]
-    engines = [passages_in(database) for database in databases]
+    engines = [SqlitePassages(database) for database in databases]
     engines[0].ensure_schema("model", DIM)
     yield engines
     for database in databases:

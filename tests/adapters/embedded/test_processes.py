@@ -10,8 +10,8 @@ import pytest
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.retrieval.passages import PassageQuery
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.embedded.writer import SIZE, pmids
 
 
@@ -46,7 +46,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged_and_leaves_no_half_b
     chance = random.Random(seed)  # noqa: S311  when to kill need not be a secret
     acknowledged, rounds = set(), 2
     database = Database(tmp_path)
-    running = passages_in(database)  # a server that lives through it all
+    running = SqlitePassages(database)  # a server that lives through it all
     for _ in range(rounds):
         with Writer(tmp_path, max(acknowledged, default=-1) + 1) as writer:
             for _ in range(chance.randint(1, 12)):
@@ -55,7 +55,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged_and_leaves_no_half_b
                 pass  # so that it dies anywhere in a batch
         acknowledged |= set(writer.acknowledged)
         found = indexed(running)
-        assert found == indexed(passages_in(Database(tmp_path)))
+        assert found == indexed(SqlitePassages(Database(tmp_path)))
         assert len(found) % SIZE == 0
         whole = {pmid for batch in acknowledged for pmid in pmids(batch)}
         assert whole <= found
@@ -66,7 +66,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged_and_leaves_no_half_b
 
 
 def test_a_running_reader_sees_what_another_process_has_just_stored(tmp_path):
-    reader = passages_in(Database(tmp_path))
+    reader = SqlitePassages(Database(tmp_path))
     with Writer(tmp_path, 0) as writer:
         for _ in range(20):
             batch = writer.next_batch()
@@ -74,7 +74,7 @@ def test_a_running_reader_sees_what_another_process_has_just_stored(tmp_path):
 
 
 def test_two_writers_take_turns(tmp_path):
-    reader = passages_in(Database(tmp_path))
+    reader = SqlitePassages(Database(tmp_path))
     with Writer(tmp_path, 0) as one, Writer(tmp_path, 1_000) as other:
         done = [writer.next_batch() for _ in range(15) for writer in (one, other)]
         found = indexed(reader)

@@ -5,12 +5,12 @@ import threading
 import pytest
 
 from bio_mcp.adapters.embedded.database import Connection, Database
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.call import call
 from bio_mcp.errors import StoreFailed
 from bio_mcp.scope import reading_at_once
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tools.search import rag_search
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 from tests.support.corpus import Corpus
 from tests.support.sample_corpus import articles
@@ -26,7 +26,7 @@ class Counted(Connection):
 
 @pytest.fixture
 def passages(tmp_path):
-    made = passages_in(Database(tmp_path))
+    made = SqlitePassages(Database(tmp_path))
     made.ensure_schema("m", DIM)
     return made
 
@@ -47,7 +47,7 @@ def test_what_others_write_meanwhile_is_seen_after_the_block_and_in_other_thread
     with reading_at_once():
         assert passages.count() == (0, 0)
         with reading_at_once():
-            passages_in(Database(tmp_path)).upsert_chunks([entry("1", "x")])
+            SqlitePassages(Database(tmp_path)).upsert_chunks([entry("1", "x")])
         elsewhere.start()
         elsewhere.join()
         assert passages.count() == (0, 0)

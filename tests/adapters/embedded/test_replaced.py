@@ -9,11 +9,11 @@ import pytest
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 
 QUERY = PassageQuery((("x", 1.0),), None)
@@ -28,7 +28,7 @@ def earlier(tmp_path):
     """A copy of the corpus, from before PMID 2 was written to it."""
     home = tmp_path / "home"
     database = Database(home)
-    passages = passages_in(database)
+    passages = SqlitePassages(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry("1", "x")])
     SqliteDocuments(database).put(documents(1))
@@ -41,7 +41,7 @@ def database(tmp_path, earlier):
     """The corpus, in use, with a write-ahead log that holds PMID 2."""
     database = Database(tmp_path / "home")
     SqliteDocuments(database).put(documents(2))
-    passages_in(database).upsert_chunks([entry("2", "x")])
+    SqlitePassages(database).upsert_chunks([entry("2", "x")])
     return database
 
 
@@ -56,7 +56,7 @@ def stored(database):
 
 
 def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(database, earlier):
-    store, passages = SqliteDocuments(database), passages_in(database)
+    store, passages = SqliteDocuments(database), SqlitePassages(database)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "2"}
     put_back(database, earlier)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.literature.records import Article, Document
-from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 
 SIZE = 10
@@ -23,7 +23,7 @@ def pmids(batch):
 
 def main(directory, first):
     database = Database(Path(directory))
-    passages, documents = passages_in(database), SqliteDocuments(database)
+    passages, documents = SqlitePassages(database), SqliteDocuments(database)
     passages.ensure_schema("m", DIM)
     for batch in range(int(first), 1_000_000):
         documents.put([Document(Article(pmid), "hash") for pmid in pmids(batch)])

@@ -54,7 +54,7 @@ class Scripted:
         return OpenSearchTransport(self.client(), backoff=self.backoff, bulk_backoff=self.backoff, **bounds)
 
     def passages(self, flavour=DOMAIN):
-        return OpenSearchPassages(self.transport(), "corpus", Layout(flavour, 1.2, 0.5))
+        return OpenSearchPassages(self.transport(), "corpus", Layout(flavour))
 
 
 def item(pmid, status, kind="index", error=None):

@@ -28,7 +28,7 @@ OWN = (f"{ONE}~next", f"{ONE}~abc~1", f"{ONE}~abc~1~own", "corpus~x", ".kibana",
 
 
 def collections(server, flavour=DOMAIN):
-    return OpenSearchCollections(server.transport(), "corpus", Layout(flavour, 1.2, 0.5, contents=CHUNKS))
+    return OpenSearchCollections(server.transport(), "corpus", Layout(flavour, contents=CHUNKS))
 
 
 @pytest.mark.parametrize("name", [*IMPOSSIBLE, *OWN])
@@ -65,7 +65,7 @@ def test_serverless_looks_for_near_vectors_in_a_graph_and_is_written_as_it_can_b
     collections(server, SERVERLESS).search(ONE, ChunkQuery((), unit(1)))
     [_, body] = server.asked[1][2]
     assert body["query"]["knn"]["vector"]["k"] == 200
-    mapping = Layout(SERVERLESS, 1.2, 0.5, contents=CHUNKS).body("m", DIM, "BM25")
+    mapping = Layout(SERVERLESS, contents=CHUNKS).body("m", DIM, "BM25")
     assert mapping["mappings"]["properties"]["vector"]["method"]["engine"] == "faiss"
     assert "refresh_interval" not in mapping["settings"]["index"]
     [one] = document("d1", "text")

@@ -16,7 +16,7 @@ def test_an_alias_that_means_two_indices_is_settled_for_the_older():
 def test_what_the_alias_means_is_looked_up_again_after_a_freeze_and_when_the_clock_was_put_back():
     now = [1_000.0]
     server = Scripted(*[(200, OPEN)] * 3)
-    alias = Alias(server.transport(), "corpus", "corpus", Layout(DOMAIN, 1.2, 0.5), clock=lambda: now[0])
+    alias = Alias(server.transport(), "corpus", "corpus", Layout(DOMAIN), clock=lambda: now[0])
     for seconds in (0, KNOWN_S - 1, 1, -3_600):  # the third is half a minute after the first
         now[0] += seconds
         assert alias.index().name == "corpus-abc-1"

@@ -12,7 +12,7 @@ OF_2001 = {"range": {"year": {"gte": 2001}}}
 
 
 def body(layout):
-    return Layout(DOMAIN, 1.2, 0.5, contents=PAPERS[layout]).body("model-a", DIM, "BM25")
+    return Layout(DOMAIN, contents=PAPERS[layout]).body("model-a", DIM, "BM25")
 
 
 def asked(layout, **more):

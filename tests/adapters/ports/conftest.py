@@ -9,9 +9,11 @@ import logging
 import pytest
 
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.graph import SqliteGraph
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.projects import SqliteAnswers, SqliteProjectDocuments, SqliteProjects, SqliteScreenings
 from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations, SqliteBudgets, SqliteCache, SqliteCalls
 from bio_mcp.adapters.embedded.sync_state import (
@@ -24,7 +26,6 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteNews,
 )
 from tests.adapters.clocks import Clock
-from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.published import PublishedPorts
 from tests.support.reference_answers import ReferenceAnswers
@@ -81,7 +82,7 @@ class EmbeddedPorts:
         self.database = Database(directory)
         self.documents = SqliteDocuments(self.database, clock)
         self.resolve = self.documents.resolve
-        self.passages = passages_in(self.database)
+        self.passages = SqlitePassages(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)
         self.news = SqliteNews(self.database, clock)
         self.jobs = SqliteJobs(self.database)
@@ -91,7 +92,7 @@ class EmbeddedPorts:
         self.answers = SqliteAnswers(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
         self.projects = SqliteProjects(self.database)
-        self.collections = collections_in(self.database)
+        self.collections = SqliteCollections(self.database)
         self.project_documents = SqliteProjectDocuments(self.database)
         self.graph = SqliteGraph(self.database)
         self.screenings = SqliteScreenings(self.database)

@@ -8,7 +8,6 @@ from bio_mcp.adapters.opensearch.client import OpenSearchTransport, client
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from tests.support.opensearch_node.passages import QUICK, drop_deleted
 
 _numbers = itertools.count()
@@ -30,6 +29,6 @@ def collections_at(
 ) -> OpenSearchCollections:
     """New collections at `url`, or those of `corpus`; the adapter does not wait long before it tries again."""
     transport = OpenSearchTransport(client(url), backoff=QUICK, bulk_backoff=QUICK, read_s=30)
-    layout = Layout(DOMAIN, BM25_K1, BM25_B, contents=CHUNKS)
+    layout = Layout(DOMAIN, contents=CHUNKS)
     name = corpus or f"projects-{os.getpid()}-{next(_numbers)}"
     return kind(transport, name, layout)

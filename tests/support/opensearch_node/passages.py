@@ -8,7 +8,6 @@ from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 QUICK = Backoff(tries=6, first_s=0.01, cap_s=0.05)
 _numbers = itertools.count()
@@ -22,7 +21,7 @@ def passages_at(url: str, *, shards: int = 1, alias: str = "", vectors: str = "f
 def _made(
     kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "", vectors: str = "float"
 ) -> OpenSearchPassages:
-    layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0, contents=PAPERS[vectors])
+    layout = Layout(DOMAIN, shards, replicas=0, contents=PAPERS[vectors])
     transport = OpenSearchTransport(client(url), backoff=QUICK, bulk_backoff=QUICK, read_s=30)
     return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout)
 

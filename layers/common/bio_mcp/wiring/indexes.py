@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.s3_indexes import PublishedIndexes
     from bio_mcp.adapters.embedded.collections import SqliteCollections
     from bio_mcp.adapters.embedded.database import Database
-    from bio_mcp.adapters.embedded.passages import SqliteIndexes, SqlitePassages
+    from bio_mcp.adapters.embedded.passages import SqliteIndexes
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
 
@@ -24,17 +24,9 @@ def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
     """The index in the corpus file, and those beside it, which `opened` closes."""
     from bio_mcp.adapters.embedded.passages import SqliteIndexes
 
-    made = SqliteIndexes(database, passages_in)
+    made = SqliteIndexes(database)
     opened.callback(made.close)
     return made
-
-
-def passages_in(database: "Database", name: str = "") -> "SqlitePassages":
-    """The passages that a corpus file has, as the index of that name, or as its own."""
-    from bio_mcp.adapters.embedded.passages import SqlitePassages
-    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-    return SqlitePassages(database, k1=BM25_K1, b=BM25_B, name=name)
 
 
 def indexes(settings: Settings) -> "OpenSearchIndexes":
@@ -43,12 +35,11 @@ def indexes(settings: Settings) -> "OpenSearchIndexes":
     from bio_mcp.adapters.opensearch.client import transport_to
     from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes, OpenSearchPassages
     from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout
-    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     service, vectors, shards = settings.opensearch_service, settings.opensearch_vectors, settings.opensearch_shards
     if vectors != "float" and service == "aoss":
         raise Misconfigured("BIO_MCP_OPENSEARCH_VECTORS: an index in OpenSearch Serverless can have float alone")
-    layout = Layout(FLAVOURS[service], BM25_K1, BM25_B, shards, contents=PAPERS[vectors])
+    layout = Layout(FLAVOURS[service], shards, contents=PAPERS[vectors])
     return OpenSearchIndexes(OpenSearchPassages(transport_to(url, service), settings.index_name, layout))
 
 
@@ -59,10 +50,9 @@ def collections(settings: Settings) -> "OpenSearchCollections":
     from bio_mcp.adapters.opensearch.client import transport_to
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
-    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     service = settings.opensearch_service
-    layout = Layout(FLAVOURS[service], BM25_K1, BM25_B, contents=CHUNKS)
+    layout = Layout(FLAVOURS[service], contents=CHUNKS)
     return OpenSearchCollections(transport_to(url, service), settings.index_name, layout)
 
 
@@ -78,7 +68,7 @@ def published_indexes(own: Any) -> "PublishedIndexes":
 
     to = own.settings
     names = IndexNames(own.s3, to.needed("bucket"), refresh_s=to.index_refresh_s)
-    made: PublishedIndexes = own.closing(PublishedIndexes(names, partial(_copied, own), passages_in))
+    made: PublishedIndexes = own.closing(PublishedIndexes(names, partial(_copied, own)))
     return made
 
 
@@ -93,9 +83,8 @@ def published_projects(own: Any) -> "PublishedDatabase":
 def collections_in(database: "Database") -> "SqliteCollections":
     """The projects' indexes that a file has."""
     from bio_mcp.adapters.embedded.collections import SqliteCollections
-    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-    return SqliteCollections(database, k1=BM25_K1, b=BM25_B)
+    return SqliteCollections(database)
 
 
 def _copied(own: Any, objects: "IndexObjects") -> "PublishedDatabase":

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from bio_mcp.adapters.aws.s3_index import FOLDER, FORMAT, STALE_S, IndexObjects, ReplaceableObject, reaching_index
+from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.indexes import back_from, check_begun, unknown_role
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.health import OK, WARN, Finding
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
     from bio_mcp.adapters.aws.s3_index import PublishedDatabase
-    from bio_mcp.adapters.embedded.passages import SqlitePassages
 
 FIRST = "corpus"  # the index that a stack begins with; any later one is `corpus-` and sixteen digits
 OF_PAPERS = re.compile(rf"{FOLDER}/({FIRST}(?:-[0-9a-f]{{16}})?)/")
@@ -126,18 +126,13 @@ class Copy(NamedTuple):
 class PublishedIndexes:
     """The port `Indexes` over the indexes that `names` has.
 
-    `copied` makes a new copy, which is deleted when nothing refers to it any more; `over` gives the passages of a copy,
-    by the index's name. What searches looks at names that are some seconds old, and at an index that may be removed by
-    then: its copy is complete. What writes looks at the newest.
+    `copied` makes a new copy, which is deleted when nothing refers to it any more. What searches looks at names that
+    are some seconds old, and at an index that may be removed by then: its copy is complete. What writes looks at the
+    newest.
     """
 
-    def __init__(
-        self,
-        names: "IndexNames",
-        copied: "Callable[[IndexObjects], PublishedDatabase]",
-        over: "Callable[[PublishedDatabase, str], SqlitePassages]",
-    ) -> None:
-        self._names, self._copied, self._over = names, copied, over
+    def __init__(self, names: "IndexNames", copied: "Callable[[IndexObjects], PublishedDatabase]") -> None:
+        self._names, self._copied = names, copied
         self._copies: dict[str, Copy] = {}
         self._searched = FIRST
         self._lock = Lock()
@@ -208,7 +203,7 @@ class PublishedIndexes:
         """Publish an empty index of this model under a new name; whoever reads the name finds the model."""
         name = f"{FIRST}-{token_hex(8)}"
         database = self._copied(self._names.objects(name, new=True))
-        self._over(database, name).ensure_schema(fingerprint, dim)
+        SqlitePassages(database, name=name).ensure_schema(fingerprint, dim)
         database.close()
         return name
 
@@ -225,7 +220,7 @@ class PublishedIndexes:
             for name in names.values():
                 if name not in self._copies:
                     database = self._copied(self._names.objects(name))
-                    self._copies[name] = Copy(database, self._over(database, name))
+                    self._copies[name] = Copy(database, SqlitePassages(database, name=name))
             return {role: self._copies[name] for role, name in names.items()}
 
 

@@ -13,6 +13,8 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
 Rows = NDArray[np.int32]
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -156,11 +158,12 @@ def lucene_lengths(lengths: NDArray[np.int32]) -> NDArray[np.float32]:
     return np.where(lengths < 24, lengths, 24 + ((above >> shift) << shift)).astype(np.float32)
 
 
-def norms(lengths: NDArray[np.int32], alive: NDArray[np.bool_], k1: float, b: float) -> NDArray[np.float32]:
+def norms(lengths: NDArray[np.int32], alive: NDArray[np.bool_]) -> NDArray[np.float32]:
     """BM25's k1 * (1 - b + b * length / mean length) per row; infinite for a dead row, so that its score is 0."""
     total, documents = int(lengths[alive].sum()), int(np.count_nonzero(alive))
     mean = np.float32(total / documents) if total else np.float32(1)
-    result: NDArray[np.float32] = (k1 * (1 - b + b * lucene_lengths(lengths) / mean)).astype(np.float32)
+    relative = 1 - BM25_B + BM25_B * lucene_lengths(lengths) / mean
+    result: NDArray[np.float32] = (BM25_K1 * relative).astype(np.float32)
     result[~alive] = np.inf
     return result
 

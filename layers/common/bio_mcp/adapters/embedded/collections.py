@@ -83,14 +83,14 @@ _REPLACED = f"{_NUMBERS} AND (doc_id = ? OR chunk_id IN (SELECT value FROM json_
 
 
 class SqliteCollections:
-    """The port `Collections` over the corpus file. `k1` and `b` are BM25's parameters.
+    """The port `Collections` over the corpus file.
 
     A collection is read into memory when it is first searched. `LOADED` of them stay: a search of another drops the one
     that was searched longest ago.
     """
 
-    def __init__(self, database: Database, *, k1: float, b: float) -> None:
-        self._database, self._k1, self._b = database, k1, b
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._lock = Lock()
         self._loaded: OrderedDict[tuple[int, int], LiveIndex] = OrderedDict()
 
@@ -221,7 +221,7 @@ class SqliteCollections:
         """The collection as `connection`'s transaction sees it, or newer."""
         key = of.collection, of.build
         with self._lock:
-            index = self._loaded.pop(key, None) or LiveIndex(self._k1, self._b, EVERY)
+            index = self._loaded.pop(key, None) or LiveIndex(EVERY)
             self._loaded[key] = index
             while len(self._loaded) > LOADED:
                 self._loaded.popitem(last=False)

@@ -361,7 +361,7 @@ class Columns:
             self._rows.remove(key)
         self._append_batches(source.batches(self._names, since, int(keys[-1]) if len(keys) else 0))
 
-    def snapshot(self, change: int, k1: float, b: float) -> Snapshot:
+    def snapshot(self, change: int) -> Snapshot:
         """An immutable view of the columns as they are now."""
         columns: dict[str, Any] = {name: array.view for name, array in self._arrays.items()}
         keys, lengths = columns["keys"], columns.pop("lengths")
@@ -374,7 +374,7 @@ class Columns:
             order=order,
             alive=alive,
             documents=len(live),
-            texts=Texts(self._terms, norms(lengths, alive, k1, b), dead),
+            texts=Texts(self._terms, norms(lengths, alive), dead),
             facets=self._facets,
             windows=self.windows.view(keys, order, live, dead),
             names=self._names,
@@ -498,12 +498,12 @@ class LiveIndex:
     may call `current`; those that come during a patch wait for it.
     """
 
-    def __init__(self, k1: float, b: float, sizes: Sizes, index_file: Path | None = None) -> None:
-        self._k1, self._b, self._sizes, self._index_file = k1, b, sizes, index_file
+    def __init__(self, sizes: Sizes, index_file: Path | None = None) -> None:
+        self._sizes, self._index_file = sizes, index_file
         self._lock = Lock()
         self._mapped: ArrayFile | None = None
         self._columns = Columns(0, sizes)
-        self._snapshot = self._columns.snapshot(0, k1, b)
+        self._snapshot = self._columns.snapshot(0)
         self._seen: tuple[Identity, Snapshot] = (), self._snapshot  # the corpus file and the snapshot made from it
 
     def current(self, file: Identity, source: Source) -> Snapshot:
@@ -533,7 +533,7 @@ class LiveIndex:
                 self._columns.patch(source, self._snapshot.change)
                 if self._columns.outgrown:
                     self._read(source, change)
-            self._snapshot = self._columns.snapshot(change, self._k1, self._b)
+            self._snapshot = self._columns.snapshot(change)
             failed.pop_all()
 
     def _read(self, source: Source, change: int) -> None:
@@ -563,4 +563,4 @@ class LiveIndex:
     def _reset(self) -> None:
         self._mapped = None
         self._columns = Columns(0, self._sizes)
-        self._snapshot = self._columns.snapshot(0, self._k1, self._b)
+        self._snapshot = self._columns.snapshot(0)

@@ -7,7 +7,7 @@ is never used twice, so that a slow writer cannot reach another index.
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
@@ -50,14 +50,16 @@ SIZES = Sizes()
 
 
 class SqlitePassages:
-    """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters, `sizes` says when vectors are
-    scored from bytes, `name` is empty for the index that the corpus file has from its beginning."""
+    """The port `Passages` over the corpus file. `sizes` says when vectors are scored from bytes.
 
-    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "") -> None:
+    `name` is empty for the index that the corpus file has from its beginning.
+    """
+
+    def __init__(self, database: Database, sizes: Sizes = SIZES, *, name: str = "") -> None:
         self._database, self._name = database, name or "corpus"
         self.write_at_once, self.refresh_after = database.papers_a_write, 1
         self._only: tuple[str, int] | None = None
-        self._index = LiveIndex(k1, b, sizes, database.directory / INDEX_FILE)
+        self._index = LiveIndex(sizes, database.directory / INDEX_FILE)
 
     def only_of(self, model: tuple[str, int]) -> "SqlitePassages":
         """Return these passages for a caller who has that model: once they are of another one, they are refused."""
@@ -249,10 +251,10 @@ Names = Mapping[Role, str]
 
 
 class SqliteIndexes:
-    """The port `Indexes` over `database`; `over` makes the passages of a corpus file, by the index's name."""
+    """The port `Indexes` over `database`."""
 
-    def __init__(self, database: Database, over: Callable[[Database, str], SqlitePassages]) -> None:
-        self._database, self._over = database, over
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._folder = database.directory / "indexes"
         self._open: dict[tuple[Role, str], tuple[Database, SqlitePassages]] = {}
         self._lock = Lock()
@@ -326,7 +328,7 @@ class SqliteIndexes:
             for key in names.items():
                 if key not in self._open:
                     database = self._database if key[1] == MAIN else Database(self._folder / key[1])
-                    self._open[key] = database, self._over(database, key[1])
+                    self._open[key] = database, SqlitePassages(database, name=key[1])
             return {role: self._open[role, name][1] for role, name in names.items()}
 
     def _sweep(self) -> None:

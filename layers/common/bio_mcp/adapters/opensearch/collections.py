@@ -51,6 +51,7 @@ from bio_mcp.adapters.opensearch.schema import Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
+from bio_mcp.retrieval.ranking import BM25_K1
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -160,7 +161,7 @@ class OpenSearchCollections:
                 if not fits(stored, query.vector):
                     return []
                 semantic = semantic_body(query, query.vector, scripts=stored.layout.flavour.managed)
-            return matches(*stored.search(lexical_body(query), semantic), stored.layout.k1 + 1)
+            return matches(*stored.search(lexical_body(query), semantic), BM25_K1 + 1)
 
         return self._read(collection, read, [])
 

@@ -68,6 +68,7 @@ from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import PaperIndex, Role
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StaticQuality, StoredChunk, YearCount
+from bio_mcp.retrieval.ranking import BM25_K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -180,7 +181,7 @@ class OpenSearchPassages:
                     return []
                 semantic = semantic_body(query, query.vector, index)
             words, windows = stored.search(lexical_body(query), semantic)
-            return candidates(words, windows, stored.layout.k1 + 1)
+            return candidates(words, windows, BM25_K1 + 1)
 
         return [] if query.within is not None and not numbers(query.within) else self.alias.read(read, [])
 

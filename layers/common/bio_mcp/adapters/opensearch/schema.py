@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
@@ -159,14 +161,12 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`k1` and `b` are BM25's; `replicas` are copies beside the first, None for one where there is a second node.
+    """`replicas` are copies beside the first, None for one where there is a second node.
 
     `generation` tells two indices of one model apart.
     """
 
     flavour: Flavour
-    k1: float
-    b: float
     shards: int = 1
     replicas: int | None = None
     generation: int = 1
@@ -208,7 +208,7 @@ class Layout:
         }
 
     def _settings(self, similarity: str) -> dict[str, Any]:
-        ranking = {"knn": True, "similarity": {"terms": {"type": similarity, "k1": self.k1, "b": self.b}}}
+        ranking = {"knn": True, "similarity": {"terms": {"type": similarity, "k1": BM25_K1, "b": BM25_B}}}
         if not self.flavour.managed:
             return ranking
         copies = {"auto_expand_replicas": "0-1"} if self.replicas is None else {"number_of_replicas": self.replicas}
