@@ -104,7 +104,9 @@ TABLE: Table = {
     "documents": _dynamodb("bio_mcp.adapters.aws.documents:DynamoDocuments", "table_documents"),
     "indexes": lambda own: indexes.published_indexes(own) if own.in_s3 else indexes.indexes(own.settings),
     "collections": lambda own: (
-        indexes.collections_in(own.published_projects) if own.in_s3 else indexes.collections(own.settings)
+        load("bio_mcp.adapters.embedded.collections:SqliteCollections")(own.published_projects)
+        if own.in_s3
+        else indexes.collections(own.settings)
     ),
     "published_projects": indexes.published_projects,
     "copies": _copies,

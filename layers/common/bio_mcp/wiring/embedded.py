@@ -40,7 +40,7 @@ def _indexes(own: "Embedded") -> Any:
 def _collections(own: "Embedded") -> Any:
     if own.settings.opensearch_url:
         return indexes.collections(own.settings)
-    return indexes.collections_in(own.database)
+    return load("bio_mcp.adapters.embedded.collections:SqliteCollections")(own.database)
 
 
 def _recorder(own: "Embedded") -> CallRecorder | None:

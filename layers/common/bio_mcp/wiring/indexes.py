@@ -13,7 +13,6 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.s3_index import IndexObjects, PublishedDatabase
     from bio_mcp.adapters.aws.s3_indexes import PublishedIndexes
-    from bio_mcp.adapters.embedded.collections import SqliteCollections
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.passages import SqliteIndexes
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
@@ -78,13 +77,6 @@ def published_projects(own: Any) -> "PublishedDatabase":
 
     made: PublishedDatabase = own.closing(_copied(own, IndexObjects(own.s3, own.settings.needed("bucket"), "projects")))
     return made
-
-
-def collections_in(database: "Database") -> "SqliteCollections":
-    """The projects' indexes that a file has."""
-    from bio_mcp.adapters.embedded.collections import SqliteCollections
-
-    return SqliteCollections(database)
 
 
 def _copied(own: Any, objects: "IndexObjects") -> "PublishedDatabase":
