@@ -48,15 +48,6 @@ def test_processes_start_one_after_the_other(pacer_of, clock):
     assert starts == [100, 101, 102, 103]
 
 
-def test_processes_share_one_file_also_after_it_was_deleted(pacer_of, clock, tmp_path):
-    running = pacer_of()
-    running.wait(NEVER)
-    (tmp_path / SqliteRateLimiter.file).unlink()
-    running.wait(NEVER)
-    pacer_of().wait(NEVER)
-    assert clock.now == 102
-
-
 def test_a_key_has_a_budget_of_its_own(pacer_of, clock):
     pacer_of("keyless").wait(NEVER)
     pacer_of("another").wait(NEVER)

@@ -244,13 +244,6 @@ def test_an_index_that_was_never_made_is_made_by_renewing_it(ports):
     assert ports.passages.count() == (1, 1)
 
 
-def test_an_index_has_a_name_while_it_exists(passages):
-    name = passages.name()
-    assert name
-    passages.upsert_chunks([entry("1", "aspirin")])
-    assert passages.name() == name
-
-
 def test_stored_vectors_are_read_by_the_hash_of_what_was_embedded(passages):
     written = entry("1", "aspirin", vectors=[unit(1), unit(2)])
     passages.upsert_chunks([written, entry("2", vectors=[])])

@@ -92,7 +92,7 @@ class OpenSearchCollections:
         index = alias.refresh()
         if index is not None and index.model == (fingerprint, dim):
             return
-        if index is not None and alias.stored(index).count()[0]:
+        if index is not None and StoredIndex(alias, index).count()[0]:
             raise other_collection_model(collection, index.fingerprint, fingerprint)
         for each in (_following(alias), alias):
             _remove(each)
@@ -204,7 +204,7 @@ class OpenSearchCollections:
         if vectors:
             check_same_model(collection, index.fingerprint, model, Conflict)
         check_vectors(vectors, index.dim)
-        stored = alias.stored(index)
+        stored = StoredIndex(alias, index)
         try:
             write(stored)
             stored.refresh()
@@ -283,13 +283,13 @@ def _remove(alias: Alias) -> bool:
 
 def _fill_and_switch(alias: Alias, old: Index, following: Alias, new: Index, embed: Embed) -> None:
     for _ in range(PASSES):
-        if bring_up(alias.stored(old), following.stored(new), embed) <= EMBEDDED_AT_ONCE:
+        if bring_up(StoredIndex(alias, old), StoredIndex(following, new), embed) <= EMBEDDED_AT_ONCE:
             break
     with ExitStack() as undo:
         if alias.layout.flavour.managed:
             undo.callback(alias.block, old, blocked=False)
             alias.block(old)
-        bring_up(alias.stored(old), following.stored(new), embed)
+        bring_up(StoredIndex(alias, old), StoredIndex(following, new), embed)
         alias.hand_over(new, also_from=following)
         undo.pop_all()
 

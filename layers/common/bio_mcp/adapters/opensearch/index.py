@@ -94,10 +94,6 @@ class Alias:
         """Drop the cached index: look it up before the next use."""
         self._known = None
 
-    def stored(self, index: Index) -> "StoredIndex":
-        """Return what reads and writes this index, by its own name."""
-        return StoredIndex(self, index)
-
     def read(self, read: "Callable[[StoredIndex], T]", empty: T) -> T:
         """Read the index, or its successor when it was replaced meanwhile; `empty` where there is none.
 
@@ -106,12 +102,12 @@ class Alias:
         if (index := self.index()) is None:
             return empty
         with suppress(IndexGone):
-            return read(self.stored(index))
+            return read(StoredIndex(self, index))
         if (successor := self.refresh()) is None:
             raise IndexUnavailable(
                 f"The index {self.name} was there a moment ago and is gone: what it has was deleted, or its index lost."
             )
-        return read(self.stored(successor))
+        return read(StoredIndex(self, successor))
 
     def make(self, fingerprint: str, dim: int, instead_of: Index | None = None) -> Index:
         """Create the index of this model and give it the alias, in place of `instead_of`, an empty index, if given.

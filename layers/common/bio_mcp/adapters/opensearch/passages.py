@@ -103,7 +103,7 @@ class OpenSearchPassages:
         if index is None:
             self.alias.make(fingerprint, dim)
         elif index.model != (fingerprint, dim):
-            self.alias.stored(index).refresh()
+            StoredIndex(self.alias, index).refresh()
             if self.count()[0]:
                 raise other_index_model(index.model, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
@@ -130,7 +130,7 @@ class OpenSearchPassages:
     def versions(self) -> Iterator[tuple[str, int]]:
         index = self.alias.refresh()
         if index is not None:
-            stored = self.alias.stored(index)
+            stored = StoredIndex(self.alias, index)
             stored.refresh()
             for hit in stored.listed(listing_body, 0, LISTED_AT_ONCE):
                 yield str(hit["fields"]["pmid"][0]), hit["fields"]["version"][0]
@@ -155,7 +155,7 @@ class OpenSearchPassages:
         for entry in entries:
             key(entry.pmid)
         by_pmid = {entry.pmid: entry for entry in newest(entries)}
-        stored = self.alias.stored(index)
+        stored = StoredIndex(self.alias, index)
         with self._written(index):
             stored.write(by_pmid, partial(_upserts, stored, by_pmid), refresh=refresh)
 
@@ -165,13 +165,13 @@ class OpenSearchPassages:
             raise IndexUnavailable("The passage index is gone; make its schema and sync again.", retryable=False)
         if index.model != (fingerprint, dim):
             raise other_index_model(index.model, fingerprint, dim)
-        self.alias.stored(index).refresh()
+        StoredIndex(self.alias, index).refresh()
 
     def delete(self, pmids: Sequence[str]) -> None:
         index = self.alias.index()
         if index is not None:
             with self._written(index):
-                self.alias.stored(index).delete([str(number) for number in numbers(pmids)], refresh=True)
+                StoredIndex(self.alias, index).delete([str(number) for number in numbers(pmids)], refresh=True)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         def read(stored: StoredIndex) -> list[Candidate]:
