@@ -84,11 +84,6 @@ def test_an_answer_says_what_is_left(budgets):
     assert asked(ADA, limited).budgets["calls"]["left"] == 3
 
 
-def test_what_is_left_changes_no_hash_of_an_answer(budgets):
-    limited = over(budgets, {"calls": 5})
-    assert asked(ADA, limited).audit["out_hash"] == asked(ADA, limited).audit["out_hash"]
-
-
 def test_callers_have_budgets_of_their_own_and_share_that_of_their_tenant(budgets):
     limited = over(budgets, {"calls": 2}, {"calls": 3})
     assert [asked(ADA, limited).failed for _ in range(3)] == [False, False, True]

@@ -118,8 +118,9 @@ def test_an_argument_is_completed_by_the_function_of_the_tool_that_lists_its_val
     assert answer["result"]["completion"] == {"values": ["statins"], "hasMore": False}
 
 
-def test_prompts_and_skills_are_had_without_a_function(opened, functions):
+def test_lists_prompts_and_skills_are_had_without_a_function(opened, functions):
     functions.invoked.clear()
+    assert len(posted(opened, "tools/list")["tools"]) == len([each for each in TOOLS.values() if each.in_default_list])
     assert posted(opened, "prompts/list")["prompts"]
     assert posted(opened, "prompts/get", name="what_is_new", arguments={"query_key": "x"})["messages"]
     [*_, skill] = posted(opened, "skills/list")["skills"]
@@ -130,12 +131,6 @@ def test_prompts_and_skills_are_had_without_a_function(opened, functions):
 def test_nobody_without_a_token_reaches_a_function(opened, functions):
     functions.invoked.clear()
     assert opened().status == 401
-    assert functions.invoked == []
-
-
-def test_listing_calls_no_function(opened, functions):
-    functions.invoked.clear()
-    assert len(posted(opened, "tools/list")["tools"]) == len([each for each in TOOLS.values() if each.in_default_list])
     assert functions.invoked == []
 
 

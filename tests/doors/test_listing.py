@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.listing import DEFS, inlined, list_entry, sparing, unlimited
+from bio_mcp.doors.mcp.listing import DEFS, inlined, sparing, unlimited
 
 
 def spelt_out(part, root):
@@ -73,8 +73,3 @@ def test_without_limits_a_schema_takes_more_and_keeps_its_fields():
         "minItems": 1,
     }
     assert unlimited(schema) == {"type": "object", "properties": {"minimum": {"type": "integer", "maximum": 9}}}
-
-
-def test_a_tool_that_no_contract_has_is_listed_without_the_schema_of_its_answer():
-    assert list_entry(TOOLS["checkSpelling"], "checkSpelling").output_schema is None
-    assert list_entry(TOOLS["searchPubMedArticles"], "searchPubMedArticles").output_schema

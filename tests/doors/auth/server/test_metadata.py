@@ -53,14 +53,6 @@ def test_the_endpoint_names_it_and_it_names_what_it_offers(team, path):
     assert body["authorization_response_iss_parameter_supported"]
 
 
-def test_a_call_without_a_token_is_told_where_to_get_one(team):
-    answer = team.browser().post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert answer.status_code == 401
-    assert (
-        f'resource_metadata="{ORIGIN}/.well-known/oauth-protected-resource/mcp"' in answer.headers["www-authenticate"]
-    )
-
-
 class Out:
     """A store that cannot be reached."""
 
