@@ -167,15 +167,16 @@ class ReplayBackends(ReadOnlyBackends):
             "documents": _Documents(papers, reads.resolved),
             "passages": _Passages(backends, reads, papers),
             "reranker": None,  # what one makes of hits is not recorded, and such a call is not read as it was then
-            "language_model": None if reads.generated is None else _LanguageModel(backends, reads.generated),
+            "language_model": None if reads.generated is None else _LanguageModel(backends, [*reads.generated]),
         }
         if "projects" not in reads.elsewhere:
             self.__dict__["projects"] = SimpleNamespace(all=list)
 
 
+@dataclass
 class _Documents:
-    def __init__(self, papers: Mapping[str, Document], resolved: Mapping[str, str | None]) -> None:
-        self._papers, self._resolved = papers, resolved
+    _papers: Mapping[str, Document]
+    _resolved: Mapping[str, str | None]
 
     def get(self, pmid: str) -> Document:
         if pmid not in self._papers:
@@ -235,11 +236,11 @@ def _next(recorded: list[tuple[str, Any]], key: str) -> Any:
     return recorded.pop(place)[1]
 
 
+@dataclass
 class _Answers:
     """Answers that are not stored again."""
 
-    def __init__(self, backends: Backends) -> None:
-        self._backends = backends
+    _backends: Backends
 
     def put(self, _answer: Any) -> None:
         """Nothing: the answer was stored when it was given."""
@@ -248,11 +249,12 @@ class _Answers:
         return getattr(self._backends.answers, name)
 
 
+@dataclass
 class _LanguageModel:
     """The language model as it answered then."""
 
-    def __init__(self, backends: Backends, generated: Sequence[tuple[bool, str]]) -> None:
-        self._backends, self._generated = backends, list(generated)
+    _backends: Backends
+    _generated: list[tuple[bool, str]]
 
     @property
     def fingerprint(self) -> str:

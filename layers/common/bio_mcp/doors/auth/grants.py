@@ -99,14 +99,13 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
         if not is_address(client_id):
             return None
         try:
-            return self.fetch(client_id) if self.fetch else self._known(client_id)
+            if self.fetch:
+                return self.fetch(client_id)
         except (InvalidInput, UpstreamFailed) as failure:
             log.warning("a client's description cannot be used: %s", failure)
             return None
-
-    def _known(self, address: str) -> Client | None:
-        found = self.authorizations().get(CLIENT, hashed(address))
-        return client(address, found.content["redirects"], found.content["name"] or "") if found else None
+        found = self.authorizations().get(CLIENT, hashed(client_id))
+        return client(client_id, found.content["redirects"], found.content["name"] or "") if found else None
 
     @in_thread
     def register_client(self, client_info: OAuthClientInformationFull) -> None:

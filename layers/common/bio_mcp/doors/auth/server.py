@@ -6,7 +6,7 @@ import hmac
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
@@ -18,10 +18,7 @@ from mcp.server.auth.handlers.authorize import AuthorizationHandler
 from mcp.server.auth.handlers.register import RegistrationHandler
 from mcp.server.auth.handlers.token import TokenHandler
 from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
-from mcp.server.auth.provider import (
-    AuthorizationParams,
-    construct_redirect_uri,
-)
+from mcp.server.auth.provider import AuthorizationParams, construct_redirect_uri
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared.auth import OAuthMetadata
@@ -35,14 +32,7 @@ from starlette.types import Receive, Scope, Send
 from bio_mcp.callers import MEANING, SCOPES, Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import RateLimiter, network_of, published, refused, too_many, unavailable
-from bio_mcp.doors.auth.clients import (
-    CONFIDENTIAL,
-    PUBLIC,
-    Client,
-    described,
-    host_of,
-    is_address,
-)
+from bio_mcp.doors.auth.clients import CONFIDENTIAL, PUBLIC, Client, described, host_of, is_address
 from bio_mcp.doors.auth.grants import CONSENT, Provider
 from bio_mcp.doors.auth.sessions import SIGN_IN, CookieRequired, People, Sessions, is_same_origin, safe_next
 from bio_mcp.doors.auth.tokens import KEY
@@ -365,10 +355,8 @@ def routes(
     if not access.issues_tokens:
         return pages
 
-    def fetched(address: str) -> Client:
-        return described(address, read_document(address))
-
-    asked, known = Provider(access, authorizations, fetched), Provider(access, authorizations)
+    known = Provider(access, authorizations)
+    asked = replace(known, fetch=lambda address: described(address, read_document(address)))
     consent, endpoints = ConsentPage(asked, sessions.cookie), Endpoints(asked, known)
     registering = RegistrationHandler(known, ClientRegistrationOptions(enabled=True))
     people = [Middleware(partial(CookieRequired, sessions=sessions))]

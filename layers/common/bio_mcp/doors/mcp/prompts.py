@@ -107,7 +107,19 @@ async def list_prompts(
     _context: RequestContext, _params: types.PaginatedRequestParams | None
 ) -> types.ListPromptsResult:
     """List the prompts, which are the same for every caller."""
-    return types.ListPromptsResult(prompts=[_listed_prompt(each) for each in PROMPTS.values()])
+    listed = [
+        types.Prompt(
+            name=prompt.name,
+            title=prompt.title,
+            description=prompt.description,
+            arguments=[
+                types.PromptArgument(name=each.name, description=each.description, required=each.required)
+                for each in prompt.arguments
+            ],
+        )
+        for prompt in PROMPTS.values()
+    ]
+    return types.ListPromptsResult(prompts=listed)
 
 
 async def get_prompt(_context: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -128,14 +140,6 @@ def known_prompt(name: str) -> Prompt:
         data: Mapping[str, object] = {"prompt": excerpt(name), "available": list(PROMPTS)}
         raise MCPError(types.INVALID_PARAMS, message, data)
     return PROMPTS[name]
-
-
-def _listed_prompt(prompt: Prompt) -> types.Prompt:
-    arguments = [
-        types.PromptArgument(name=each.name, description=each.description, required=each.required)
-        for each in prompt.arguments
-    ]
-    return types.Prompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)
 
 
 EXTENSION = "io.modelcontextprotocol/skills"

@@ -288,17 +288,13 @@ class Reading:
         """Read a resource. An unknown one is a JSON-RPC error that lists the known ones."""
         for resource in self.resources:
             if (parameters := resource.match(params.uri)) is not None:
-                return await self._read(resource, parameters, params.uri, context)
+                outcome = await self.running.run(resource, parameters, context)
+                body_of(outcome, uri=params.uri)
+                meta, _ = marks_of(resource, outcome)
+                return types.ReadResourceResult(contents=contents(resource, params.uri, outcome), _meta=meta)
         known = [each.uri for each in permitted(context, self.resources)]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
-
-    async def _read(
-        self, resource: Resource, parameters: Mapping[str, str], uri: str, context: RequestContext
-    ) -> types.ReadResourceResult:
-        outcome = await self.running.run(resource, parameters, context)
-        body_of(outcome, uri=uri)
-        return types.ReadResourceResult(contents=contents(resource, uri, outcome), _meta=marks_of(resource, outcome)[0])
 
 
 def _progress(context: RequestContext, deadline: Deadline) -> Progress:
