@@ -9,7 +9,8 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from concurrent.futures import CancelledError, Future
+from dataclasses import astuple, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from uuid import uuid4
@@ -60,19 +61,12 @@ T = TypeVar("T")
 POLL_S = 0.25  # between two looks at a deadline, which may be cut short while we wait
 
 
-@dataclass(slots=True)
-class _Call:
-    done: threading.Event = field(default_factory=threading.Event)
-    succeeded: bool = False
-    answer: Any = None
-
-
 class SingleFlight:
     """The calls in flight in this process, by key. Threads share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._in_flight: dict[str, _Call] = {}
+        self._in_flight: dict[str, Future[Any]] = {}
 
     def do(self, key: str, fetch: Callable[[], T], deadline: Deadline) -> T:
         """The answer of the call in flight for `key`, else of `fetch`. If the call in flight fails, we fetch ourselves.
@@ -82,23 +76,28 @@ class SingleFlight:
         with self._lock:
             call = self._in_flight.get(key)
             if leads := call is None:
-                call = self._in_flight[key] = _Call()
+                call = self._in_flight[key] = Future()
         if leads:
             return self._lead(key, call, fetch)
-        while not call.done.wait(min(POLL_S, deadline.remaining)):
-            deadline.check("NCBI had answered somebody who asked the same")
-        answer: T = call.answer
-        return answer if call.succeeded else fetch()
+        while True:
+            try:
+                answer: T = call.result(min(POLL_S, deadline.remaining))
+            except TimeoutError:
+                deadline.check("NCBI had answered somebody who asked the same")
+            except CancelledError:  # it failed
+                return fetch()
+            else:
+                return answer
 
-    def _lead(self, key: str, call: _Call, fetch: Callable[[], T]) -> T:
+    def _lead(self, key: str, call: "Future[Any]", fetch: Callable[[], T]) -> T:
         try:
-            call.answer = answer = fetch()
-            call.succeeded = True
+            answer = fetch()
+            call.set_result(answer)
             return answer
         finally:
+            call.cancel()  # does nothing to one that has its answer
             with self._lock:
                 del self._in_flight[key]
-            call.done.set()
 
 
 SCHEME = 3  # version of the encodings; answers stored under another one are not found
@@ -228,7 +227,6 @@ class FailOpenCache:
     def __init__(self, cache: Cache, clock: Callable[[], float] = time.time) -> None:
         self._cache, self._clock = cache, clock
         self._failed_at = float("-inf")
-        self._lock = threading.Lock()
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
         return self._used(lambda: self._cache.get(keys)) or {}
@@ -237,14 +235,12 @@ class FailOpenCache:
         self._used(lambda: self._cache.put(values, lifetime_s))
 
     def _used(self, use: Callable[[], T]) -> T | None:
-        with self._lock:
-            if 0 <= self._clock() - self._failed_at < COOL_DOWN_S:
-                return None
+        if 0 <= self._clock() - self._failed_at < COOL_DOWN_S:
+            return None
         try:
             return use()
         except StoreFailed as failure:
-            with self._lock:
-                self._failed_at = self._clock()
+            self._failed_at = self._clock()
             log.warning("the cache failed and is not used for %d s: %s", COOL_DOWN_S, failure)
         return None
 

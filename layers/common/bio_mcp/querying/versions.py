@@ -16,8 +16,6 @@ from bio_mcp.ports.scholarly import EuropePmcRecord, RegisteredWork, Version
 from bio_mcp.querying.identifiers import kind_of
 from bio_mcp.querying.search import optional
 
-MISSING = "whether the {papers} retracted could not be read"
-
 
 def retraction_statuses(
     pmids: Iterable[str | None], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
@@ -29,7 +27,7 @@ def retraction_statuses(
     known = list(dict.fromkeys(each for each in pmids if each))
     if not known:
         return {}
-    missing = MISSING.format(papers="article was" if len(known) == 1 else "papers were")
+    missing = f"whether the {'article was' if len(known) == 1 else 'papers were'} retracted could not be read"
     found = optional(lambda: pubmed.esummary(known, deadline=deadline), Summaries((), {}), missing, reasons).found
     return {each.pmid: each.retraction for each in found}
 

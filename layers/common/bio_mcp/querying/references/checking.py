@@ -233,9 +233,9 @@ class _Ladder:
         self._add({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
         self._settle()
         missing = {place: named[place] for place in self._open() if place in named}
-        wanted = set(chain.from_iterable(missing.values())) - stored.keys()
-        if wanted:
-            self._convert({place: _bare(ids) for place, ids in missing.items()}, sorted(_bare(list(wanted))))
+        if wanted := set(chain.from_iterable(missing.values())) - stored.keys():
+            bare = {place: [each.partition(":")[2] for each in ids] for place, ids in missing.items()}
+            self._convert(bare, sorted(each.partition(":")[2] for each in wanted))
 
     def _convert(self, missing: dict[int, list[str]], wanted: list[str]) -> None:
         """The papers that NCBI has for these ids."""
@@ -372,7 +372,3 @@ class _Ladder:
 
 def _translated(named: Mapping[int, Sequence[str]], pmids: Mapping[str, str]) -> dict[int, list[str]]:
     return {place: [pmids[each] for each in ids if each in pmids] for place, ids in named.items()}
-
-
-def _bare(ids: Sequence[str]) -> list[str]:
-    return [each.partition(":")[2] for each in ids]
