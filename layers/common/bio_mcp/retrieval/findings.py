@@ -20,21 +20,17 @@ _STEMS = {
     WORSE: "worse|worst|worsen|deteriorat|aggravat|exacerbat|inferior|harm",
 }
 _DIRECTIONS = {name: re.compile(rf"\b(?:{stems})(?!\s+than\s+\d)", re.IGNORECASE) for name, stems in _STEMS.items()}
-_CUE = re.compile(
-    r"""\b(?: no (?!\.?\s?\d | \s(?:less|more|fewer)\s+than\s+\d)
+_CUE = r"""(?xi)
+      \b(?: no (?!\.?\s?\d | \s(?:less|more|fewer)\s+than\s+\d)
       | not (?!\s(?:only\b|(?:less|more|fewer)\s+than\s+\d)) | cannot | never
       | none | nor | neither | without | lack(?:s|ed|ing)? | absen(?:t|ce) | hardly | scarcely | unable | unlikely
       | fail(?:s|ed|ing|ure)?\s+to | non-?significant\w* | insignificant\w* | ineffective\w* | unchanged | unaffected
-      | unrelated | uncorrelated | free\s+of | rather\s+than | instead\s+of )\b | n't\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_CLAUSE = re.compile(
-    r"""[;:] | ,?\s+ (?: but | whereas | while | although | though | however | yet | except | despite )\b
+      | unrelated | uncorrelated | free\s+of | rather\s+than | instead\s+of )\b | n't\b"""
+_CLAUSE = r"""(?xi)
+      [;:] | ,?\s+ (?: but | whereas | while | although | though | however | yet | except | despite )\b
       | ,?\s+ (?= without\b | rather\s+than\b | instead\s+of\b )
       | ,?\s+ (?: and | or )\s+ (?= (?:(?:did|does|do|was|were|is|are|had|has|have|could|can)\s+)? (?:not?|never)\b )
-      | , \s+ and \s+ (?= [^,;]{1,60} \s (?:was|were|is|are|had|has|have|did|does|do|could|may|can|will)\b )""",
-    re.VERBOSE | re.IGNORECASE,
-)
+      | , \s+ and \s+ (?= [^,;]{1,60} \s (?:was|were|is|are|had|has|have|did|does|do|could|may|can|will)\b )"""
 _DENIED = {
     "ineffective": "effective", "unchanged": "change", "unaffected": "affect", "unrelated": "relate",
     "uncorrelated": "correlate", "insignificant": "significant", "nonsignificant": "significant",
@@ -95,10 +91,10 @@ def _agreement(clause: Clause, theirs: list[Clause], *, agree: bool) -> float:
 
 
 def _clauses(sentence: str) -> Iterator[Clause]:
-    for part in _CLAUSE.split(sentence):
-        cues = _CUE.findall(part)
+    for part in re.split(_CLAUSE, sentence):
+        cues = re.findall(_CUE, part)
         # "unchanged" is a denial of a change, which is a word of its own
-        bare = _CUE.sub(lambda cue: cue.group() if _DENIED_WORD.match(cue.group()) else " ", part)
+        bare = re.sub(_CUE, lambda cue: cue.group() if _DENIED_WORD.match(cue.group()) else " ", part)
         plain = _DENIED_WORD.sub(lambda word: _DENIED[word.group().lower()], bare)
         terms = frozenset(term for term, _ in query_terms(plain))
         yield Clause(part, terms, len(cues) % 2 == 1, directions(part))
@@ -109,13 +105,11 @@ _FOLDED = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys
 _MEASURES = {"or": "odds ratio", "rr": "relative risk", "hr": "hazard ratio", "irr": "rate ratio"} | {
     "risk ratio": "relative risk"
 }
-_ESTIMATE = re.compile(
-    rf"""\b(?P<measure>(?:odds|hazard|risk|rate)\s+ratios?|relative\s+risks?|a?OR|a?RR|a?HR|IRR)\b
+_ESTIMATE = rf"""(?x)
+      \b(?P<measure>(?:odds|hazard|risk|rate)\s+ratios?|relative\s+risks?|a?OR|a?RR|a?HR|IRR)\b
          (?:\s*\[(?:OR|RR|HR)\]|\s*\((?:OR|RR|HR)\))? [\s,:=]* (?:of\s+|was\s+)? (?P<value>{_NUMBER}) [\s,;(\[]*
          (?:95\s?%\s?)? (?:CI|confidence\s+intervals?)? (?:\s*\[(?:95\s?%\s?)?CI\])? [\s,:=(\[]*
-         (?P<low>{_NUMBER}) (?:\s*-\s*|\s+to\s+|\s*,\s*) (?P<high>{_NUMBER})""",
-    re.VERBOSE,
-)
+         (?P<low>{_NUMBER}) (?:\s*-\s*|\s+to\s+|\s*,\s*) (?P<high>{_NUMBER})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +132,7 @@ class Estimate:
 def estimates(text: str) -> list[Estimate]:
     """The estimates of a text whose value lies within its interval."""
     found = []
-    for match in _ESTIMATE.finditer(text.translate(_FOLDED)):
+    for match in re.finditer(_ESTIMATE, text.translate(_FOLDED)):
         words = " ".join(match["measure"].lower().split()).removesuffix("s")
         short = words.removeprefix("a") if len(words) < 4 else words
         value, low, high = (float(match[name]) for name in ("value", "low", "high"))
@@ -172,13 +166,11 @@ _ONLY_NOUN = re.compile(
     re.I,
 )
 _PASSIVE = re.compile(r"ed\Z", re.IGNORECASE)
-_NO_FINDING = re.compile(
-    r"""\b(?: whether | aims? | aimed | objectives? | purpose | hypothes\w+ | investigat\w+ | examin\w+ | evaluat\w+
+_NO_FINDING = r"""(?xi)
+      \b(?: whether | aims? | aimed | objectives? | purpose | hypothes\w+ | investigat\w+ | examin\w+ | evaluat\w+
       | assess\w* | to\s+(?:determine|test|compare|study) | previous\w* | suggest\w* | thought | believed | unclear
       | controvers\w+ | unknown | may | might | could | would | should | if | expected | designed | protocol | will
-      | conflicting | inconsistent | evidence | potential\w* )\b | \?""",
-    re.VERBOSE | re.IGNORECASE,
-)
+      | conflicting | inconsistent | evidence | potential\w* )\b | \?"""
 _CONTROLS_FIRST = re.compile(
     r"\A\W*(?:\w+ly\s+)?(?:in|with|among|for|after)\s+(?:the\s+)?(?:placebo|controls?|untreated|sham|non-?users?|usual)",
     re.IGNORECASE,
@@ -239,7 +231,7 @@ class Finding:
 
 def findings(sentence: str) -> list[Finding]:
     """The findings of a sentence; none where it states an aim, a guess or what others found."""
-    if _NO_FINDING.search(sentence):
+    if re.search(_NO_FINDING, sentence):
         return []
     found = [each for clause in clauses(sentence) for each in _of_clause(clause)]
     intervals = estimates(sentence)
