@@ -14,8 +14,7 @@ from pathlib import Path
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import Edge, Node, NodeType, merge_edges, merge_nodes, to_record
-from bio_mcp.graph.published import node_id
-from bio_mcp.ingesting.graph_import import read_items
+from bio_mcp.ingesting.graph_import import node_id, read_items
 
 INTO = Path(__file__).resolve().parent.parent / "layers/common/bio_mcp/samples/graph.jsonl.gz"
 OURS = "bio-mcp (the English and Thai names)"

@@ -4,8 +4,7 @@ from collections import Counter
 from importlib.resources import as_file, files
 
 from bio_mcp.graph.nodes import Edge
-from bio_mcp.graph.published import SOURCE
-from bio_mcp.ingesting.graph_import import read_items
+from bio_mcp.ingesting.graph_import import SOURCE, read_items
 from bio_mcp.literature.records import Article, RetractionStatus
 from tests.doors.command_line import sample
 

@@ -275,15 +275,14 @@ class Reading:
 
     def _new(self, edges: Sequence[Edge]) -> Iterator[Edge]:
         for edge in edges:
-            stored = self._noted.get(edge.key) or self._stored(edge)
+            stored = self._noted.get(edge.key)
+            if stored is None:
+                at = self._backends.graph.neighbours([edge.from_id], [Step(edge.type)], EDGES).get(edge.from_id)
+                stored = next((each for each in at.edges if each.key == edge.key), None) if at else None
             merged = merge_edges(stored, edge)
             if merged != stored:
                 self._noted[edge.key] = merged
                 yield edge
-
-    def _stored(self, edge: Edge) -> Edge | None:
-        at = self._backends.graph.neighbours([edge.from_id], [Step(edge.type)], EDGES).get(edge.from_id)
-        return next((each for each in at.edges if each.key == edge.key), None) if at else None
 
 
 def _edges(statements: Sequence[Statement], source: str, pmid: str | None) -> list[Edge]:

@@ -46,10 +46,6 @@ class ZoteroSource:
         named = [*(("collection", each) for each in collections), *(("tag", each) for each in self.tags)]
         return [f"{name}={value.replace('%', '%25').replace('&', '%26')}" for name, value in named]
 
-    def has_tags(self, item: ZoteroItem) -> bool:
-        """Whether the item has all of the tags, whatever their case."""
-        return {each.casefold() for each in self.tags} <= {each.casefold() for each in item.tags}
-
 
 def is_zotero(source: str) -> bool:
     """Whether a source is the library of Zotero, and not a path."""
@@ -154,7 +150,9 @@ class Scope:
     warnings: tuple[str, ...] = ()
 
     def has(self, item: ZoteroItem) -> bool:
-        return not item.trashed and self.source.has_tags(item) and self.reaches(item.collections)
+        """Whether the item is followed: it is in reach and has all of the tags, whatever their case."""
+        has_tags = {each.casefold() for each in self.source.tags} <= {each.casefold() for each in item.tags}
+        return has_tags and not item.trashed and self.reaches(item.collections)
 
     def reaches(self, collections: frozenset[str]) -> bool:
         """Whether something that stands in these collections is followed, as far as they say."""

@@ -206,17 +206,6 @@ def status_of(run: str, files: LoadFiles) -> dict[str, Any]:
     }
 
 
-def report_of(run: str, files: LoadFiles) -> dict[str, Any]:
-    """The status of a run that is over, with the sum of what was done. A file that ended without a word has failed."""
-    found = status_of(run, files)
-    silent = [{"file": each, "stage": "load", "reason": "it ended without a word"} for each in found.pop("left")]
-    counts: dict[str, int] = {}
-    for name in files.tags(f"runs/{run}/loaded"):
-        for what, many in json.loads(files.get(f"runs/{run}/loaded/{name}")).items():
-            counts[what] = counts.get(what, 0) + many
-    return found | {"left": [], "failed": [*found["failed"], *silent], "counts": counts}
-
-
 BUSY = (IndexUnavailable, StoreFailed, UpstreamFailed, DeadlineExceeded)
 """What the index, the tables and the bus raise when they have too much to do, besides other things that pass."""
 
@@ -394,10 +383,15 @@ class Loading:
         return {"state": "done"}
 
     def report(self, run: str) -> Event:
-        """Say what became of the files of a run, and store that."""
-        found = report_of(run, self.files)
-        self.files.put(f"runs/{run}/{REPORT}", as_json(found))
-        return {"files": found["files"], "loaded": found["loaded"], "failed": len(found["failed"])}
+        """Say what became of the files of a run, and store that with the sum of what was done. A file that ended
+        without a word has failed."""
+        found, counts = status_of(run, self.files), Counter[str]()
+        silent = [{"file": each, "stage": "load", "reason": "it ended without a word"} for each in found["left"]]
+        for name in self.files.tags(f"runs/{run}/loaded"):
+            counts.update(json.loads(self.files.get(f"runs/{run}/loaded/{name}")))
+        failed = [*found["failed"], *silent]
+        self.files.put(f"runs/{run}/{REPORT}", as_json(found | {"left": [], "failed": failed, "counts": counts}))
+        return {"files": found["files"], "loaded": found["loaded"], "failed": len(failed)}
 
     def _forget(self, folder: str, name: str, but: str = "") -> None:
         """Delete what is derived of a file in a folder."""

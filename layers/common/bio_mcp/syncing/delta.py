@@ -6,6 +6,7 @@ last, and only when every record that NCBI counted is in the corpus.
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -293,18 +294,20 @@ def pmids_of_projects(backends: Backends) -> frozenset[str]:
     return frozenset(each.work.pmid for documents in by_project for each in documents if each.work.pmid)
 
 
+@dataclass
 class Fetching:
     """EFetch for one call of a run, with the count of consecutive failures: unreadable answers are halved, and NCBI is
     left alone when it seems to be down."""
 
-    def __init__(self, backends: Backends, deadline: Deadline) -> None:
-        self._backends, self._deadline, self._failed_batches = backends, deadline, 0
+    backends: Backends
+    deadline: Deadline
+    failed_batches: int = 0
 
     def batch(self, pmids: list[str]) -> Fetched:
         """Fetch a batch. Raises NCBI's failure after `PATIENCE` consecutive batches without a record."""
         records, lost = self._fetch_halving(pmids)
-        self._failed_batches = self._failed_batches + 1 if lost == pmids else 0
-        if self._failed_batches >= PATIENCE:
+        self.failed_batches = self.failed_batches + 1 if lost == pmids else 0
+        if self.failed_batches >= PATIENCE:
             raise self._last_failure
         return records, lost
 
@@ -316,7 +319,7 @@ class Fetching:
         if cursor.ncbi_is_down:
             return [], pmids
         try:
-            records = list(self._backends.entrez.efetch(pmids, deadline=self._deadline))
+            records = list(self.backends.entrez.efetch(pmids, deadline=self.deadline))
         except (NcbiRateLimited, NcbiQueryRejected):
             raise
         except NcbiFailed:
@@ -331,7 +334,7 @@ class Fetching:
         """Fetch; an answer that cannot be read, or that has none of the PMIDs that NCBI lists, is fetched again in two
         halves, down to `SMALLEST`."""
         try:
-            if records := list(self._backends.entrez.efetch(pmids, deadline=self._deadline)):
+            if records := list(self.backends.entrez.efetch(pmids, deadline=self.deadline)):
                 return records, []
             raise NcbiUnreadable(f"NCBI sent none of the {len(pmids)} records that it lists; try again")
         except (NcbiRateLimited, NcbiQueryRejected):
@@ -361,10 +364,11 @@ class QueryMembership:
         if self._ignored or not records:
             return
         heads = self._backends.documents.heads(list(changes))
+        is_whole = not self._is_first and self._backends.news.is_whole(self._key)
         found = []
         for each in records:
             if each.pmid in heads and each.pmid in changes:
-                is_news = not self._is_first and (changes[each.pmid] == Change.INSERTED or self._is_whole)
+                is_news = not self._is_first and (changes[each.pmid] == Change.INSERTED or is_whole)
                 found.append(Found(each.pmid, heads[each.pmid].version, None if is_news else self._came(each)))
         self._backends.news.find(self._key, found)
 
@@ -377,10 +381,6 @@ class QueryMembership:
     @cached_property
     def _is_first(self) -> bool:
         return not self._backends.checkpoints.get(self._key, self._term).windows
-
-    @cached_property
-    def _is_whole(self) -> bool:
-        return self._backends.news.is_whole(self._key)
 
     def _came(self, article: Article) -> datetime:
         """When it came to PubMed, and no later than now."""

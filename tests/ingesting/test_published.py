@@ -2,7 +2,7 @@ import pytest
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType
-from bio_mcp.graph.published import ACTIVITY, ICD_SOURCE, SOURCE, indication_of, node_id, records_of
+from bio_mcp.ingesting.graph_import import ACTIVITY, ICD_SOURCE, SOURCE, indication_of, node_id, records_of
 
 ROW = {
     "chemical": "MASLINIC-ACID",
