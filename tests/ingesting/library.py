@@ -6,7 +6,8 @@ from hashlib import sha256
 
 from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import UnreadableDocument
-from bio_mcp.ingesting.sources import Ingesting, Options
+from bio_mcp.ingesting.sources import Options, ingest
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
@@ -66,11 +67,20 @@ class Library(Corpus):
         return path
 
     def ingest(
-        self, source=None, *, options=None, local=True, deadline=NEVER, progress=silent, unattended=False, job=None
+        self,
+        source=None,
+        *,
+        options=None,
+        local=True,
+        deadline=NEVER,
+        progress=silent,
+        unattended=False,
+        job=None,
+        over=None,
     ):
-        source = str(self.files if source is None else source)
-        ingesting = Ingesting(self, deadline, progress, local=local, unattended=unattended)
-        return ingesting.ingest({"project": PROJECT, "source": source}, options or Options(), job)
+        arguments = {"project": PROJECT, "source": str(self.files if source is None else source)}
+        context = RunContext(over or self, deadline, progress, unattended)
+        return ingest(arguments, options or Options(), context, local=local, job_id=job)
 
     @property
     def documents_of_project(self):

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from bio_mcp.deadline import NEVER, silent
-from bio_mcp.ingesting.sources import Ingesting, Options
+from bio_mcp.ingesting.sources import Options
 from bio_mcp.literature.records import Author, Document
 from tests.ingesting.library import PROJECT
 from tests.support.corpus import Over
@@ -202,8 +201,7 @@ def test_two_runs_that_bring_in_one_paper_at_once_leave_one_document(library):
                 self.raced = True
                 library.ingest(other)
 
-    ingesting = Ingesting(Over(library, collections=Racing()), NEVER, silent, local=True)
-    report = ingesting.ingest({"project": PROJECT, "source": str(this)}, Options())
+    report = library.ingest(this, over=Over(library, collections=Racing()))
     assert library.texts == ["The other file."]
     assert report.warnings == (
         "'b.md': this paper is in the project already; the text of the file that was read first stays",

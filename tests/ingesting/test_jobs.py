@@ -150,13 +150,8 @@ def test_a_store_that_fails_leaves_the_job_waiting_and_the_next_call_goes_on(slo
                 raise StoreFailed("the disk is full")
             slow.project_documents.put(*given)
 
-    from bio_mcp.deadline import silent
-    from bio_mcp.ingesting.sources import Ingesting, Options
-
-    arguments = {"project": PROJECT, "source": str(slow.files)}
-    over = Over(slow, project_documents=Failing())
     with pytest.raises(StoreFailed) as failed:
-        Ingesting(over, Deadline(60, clock), silent, local=True).ingest(arguments, Options())
+        slow.ingest(deadline=Deadline(60, clock), over=Over(slow, project_documents=Failing()))
     job = slow.jobs.get(failed.value.details["job_id"])
     assert (job.state, job.progress["error"], job.progress["processed"]) == ("waiting", "the disk is full", 1)
     report = slow.ingest(deadline=Deadline(60, clock))
@@ -198,12 +193,8 @@ def test_what_was_embedded_when_the_time_ended_is_not_embedded_again(library, cl
             clock.now += 4
             return library.model.embed(texts)
 
-    from bio_mcp.deadline import silent
-    from bio_mcp.ingesting.sources import Ingesting, Options
-
     library.write("long.md", "\n".join(f"# Part {n}\nSentence number {n}." for n in range(300)))
-    over, arguments = Over(library, embeddings=Slow()), {"project": PROJECT, "source": str(library.files)}
-    first = Ingesting(over, Deadline(15, clock), silent, local=True).ingest(arguments, Options())
+    first = library.ingest(deadline=Deadline(15, clock), over=Over(library, embeddings=Slow()))
     assert first.state == "continues"
     assert library.documents_of_project == []
     assert library.model.embedded == 256

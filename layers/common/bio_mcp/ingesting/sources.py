@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.deadline import Deadline, Progress
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
-from bio_mcp.ingesting.documents import Feed, FileFeed
+from bio_mcp.ingesting.documents import FileFeed
 from bio_mcp.ingesting.projects import model_for
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
 from bio_mcp.ingesting.writing import DocumentWriter
@@ -30,78 +30,72 @@ class Options:
     rebuild: bool = False
 
 
-class Ingesting:
-    """Ingests for one caller: `local` for the user of this machine, `unattended` for a queued call."""
+def ingest(
+    arguments: dict[str, Any], options: Options, context: RunContext, *, local: bool, job_id: str | None = None
+) -> IngestReport:
+    """Ingest `arguments["source"]` into `arguments["project"]`; `arguments` are what a continuation repeats.
 
-    def __init__(
-        self, backends: Backends, deadline: Deadline, progress: Progress, *, local: bool, unattended: bool = False
-    ) -> None:
-        self._context = RunContext(backends, deadline, progress, unattended)
-        self._backends, self._deadline, self._local = backends, deadline, local
+    `local`: for the user of this machine. A queued call goes on for whoever made the first, so what that may read, it
+    may. Raises `NotFound` for an unknown project, `ModelMismatch` for one of another model unless it is to be rebuilt,
+    and what `Sources` raises.
+    """
+    backends, deadline = context.backends, context.deadline
+    project = backends.projects.get(arguments["project"])
+    if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
+        raise other_model(project, backends)
+    job = find_job(job_id, KIND, backends, unattended=context.unattended) if job_id else None
+    if job_id and job is None:
+        return IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
+    if job and context.unattended:
+        local = bool(job.request.get("local"))
+    source = arguments["source"]
+    feed: ZoteroFeed | FileFeed
+    if is_zotero(source):
+        feed = ZoteroFeed(parsed(source), project, backends, deadline, again=options.rebuild)
+    else:
+        feed = FileFeed(backends.sources, backends.sources.locate(source, local=local), local)
+    request = request_of(project.project_id, feed.location, local, arguments)
+    if job and job.request["query_key"] != request["query_key"]:
+        raise InvalidInput(f"{job_id!r} is the job of another project or source", field="job_id")
 
-    def ingest(self, arguments: dict[str, Any], options: Options, job_id: str | None = None) -> IngestReport:
-        """Ingest `arguments["source"]` into `arguments["project"]`; `arguments` are what a continuation repeats.
+    def writer(job: Job, _cursor: IngestCursor) -> Write:
+        bound = _bound(project, backends, deadline, again=options.rebuild)
+        references = _references(options.references or project.references, backends, local)
+        again = job.job_id if options.rebuild else None
+        return DocumentWriter(
+            bound, backends, deadline, references=references, languages=options.languages, again=again
+        ).write_document
 
-        A queued call goes on for whoever made the first, so what that may read, it may. Raises `NotFound` for an
-        unknown project, `ModelMismatch` for one of another model unless it is to be rebuilt, and what `Sources` raises.
-        """
-        backends = self._backends
-        project = backends.projects.get(arguments["project"])
-        if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
-            raise other_model(project, backends)
-        job = find_job(job_id, KIND, backends, unattended=self._context.unattended) if job_id else None
-        if job_id and job is None:
-            return IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
-        local = bool(job.request.get("local")) if job and self._context.unattended else self._local
-        location, feed = self._feed(arguments["source"], project, local, again=options.rebuild)
-        request = request_of(project.project_id, location, local, arguments)
-        if job and job.request["query_key"] != request["query_key"]:
-            raise InvalidInput(f"{job_id!r} is the job of another project or source", field="job_id")
+    return IngestRun(context, KIND, request, feed, writer).run(job_id)
 
-        def writer(job: Job, _cursor: IngestCursor) -> Write:
-            bound = self._bound(project, again=options.rebuild)
-            references = self._references(options.references or project.references, local)
-            again = job.job_id if options.rebuild else None
-            return DocumentWriter(
-                bound, backends, self._deadline, references=references, languages=options.languages, again=again
-            ).write_document
 
-        return IngestRun(self._context, KIND, request, feed, writer).run(job_id)
+def _bound(project: Project, backends: Backends, deadline: Deadline, *, again: bool) -> Project:
+    """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one.
 
-    def _feed(self, source: str, project: Project, local: bool, *, again: bool) -> tuple[str, Feed]:
-        """The source in its one form, and its documents."""
-        if is_zotero(source):
-            zotero = ZoteroFeed(parsed(source), project, self._backends, self._deadline, again=again)
-            return zotero.location, zotero
-        location = self._backends.sources.locate(source, local=local)
-        return location, FileFeed(self._backends.sources, location, local=local)
+    Raises `NotFound` where there is none.
+    """
+    model, collections = backends.embeddings, backends.collections
+    if collections.model(project.collection) is None:
+        name = project.project_id
+        raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+    if project.embed_model == model.fingerprint or not again:
+        return project
 
-    def _bound(self, project: Project, *, again: bool) -> Project:
-        """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one.
+    def embed(texts: Sequence[str]) -> "Vectors":
+        deadline.check("the project was embedded again")
+        return model.embed(texts)
 
-        Raises `NotFound` where there is none.
-        """
-        model, collections = self._backends.embeddings, self._backends.collections
-        if collections.model(project.collection) is None:
-            name = project.project_id
-            raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
-        if project.embed_model == model.fingerprint or not again:
-            return project
+    collections.rebuild(project.collection, model.fingerprint, model.dim, embed)
+    rebound = replace(project, embed_model=model.fingerprint)
+    backends.projects.put(rebound)
+    return rebound
 
-        def embed(texts: Sequence[str]) -> "Vectors":
-            self._deadline.check("the project was embedded again")
-            return model.embed(texts)
 
-        collections.rebuild(project.collection, model.fingerprint, model.dim, embed)
-        rebound = replace(project, embed_model=model.fingerprint)
-        self._backends.projects.put(rebound)
-        return rebound
-
-    def _references(self, source: str | None, local: bool) -> References:
-        if not source:
-            return References()
-        sources = self._backends.sources
-        return parse_csl_json(sources.read(sources.locate(source, local=local), local=local))
+def _references(source: str | None, backends: Backends, local: bool) -> References:
+    if not source:
+        return References()
+    sources = backends.sources
+    return parse_csl_json(sources.read(sources.locate(source, local=local), local=local))
 
 
 def other_model(project: Project, backends: Backends) -> ModelMismatch:

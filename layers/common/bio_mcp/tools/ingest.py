@@ -9,7 +9,8 @@ from bio_mcp.errors import Forbidden
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
-from bio_mcp.ingesting.sources import Ingesting, Options
+from bio_mcp.ingesting.sources import Options, ingest
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
@@ -74,13 +75,12 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
     the same call again reports its progress or its result.
     """
     options = request.options or IngestOptions()
-    ingesting = Ingesting(
-        backends, context.deadline, context.progress, local=context.local, unattended=context.unattended
-    )
-    report = ingesting.ingest(
+    report = ingest(
         request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
         Options(options.ocr_languages or (), options.references_path, options.force_rebuild),
-        request.job_id,
+        RunContext(backends, context.deadline, context.progress, context.unattended),
+        local=context.local,
+        job_id=request.job_id,
     )
     log_report(log, "ingest", report, project=request.project, failed=report.cursor.failed)
     cursor, project = report.cursor, backends.projects.get(request.project)
