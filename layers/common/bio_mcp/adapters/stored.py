@@ -179,16 +179,13 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     return ProjectDocument(**{**row, **read})
 
 
-def label_row(label: ScreeningLabel) -> dict[str, Any]:
-    return {**asdict(label), "at": sortable(label.at)}
+def dated_row(record: ScreeningLabel | ReviewSearch) -> dict[str, Any]:
+    """The record as JSON."""
+    return {**asdict(record), "at": sortable(record.at)}
 
 
 def label_of(row: dict[str, Any]) -> ScreeningLabel:
     return ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])})
-
-
-def search_row(search: ReviewSearch) -> dict[str, Any]:
-    return {**asdict(search), "at": sortable(search.at)}
 
 
 def search_of(row: dict[str, Any]) -> ReviewSearch:

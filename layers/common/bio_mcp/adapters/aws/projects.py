@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, in_parallel, item_key
-from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
+from bio_mcp.adapters.stored import by_time, dated_row, from_row, label_of, search_of, to_row
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
 from bio_mcp.retrieval.project_chunks import unknown_project
@@ -146,7 +146,7 @@ class DynamoScreenings(DynamoStore):
         return sorted((ReviewRecord(**row) for row in self._rows(review, RECORD)), key=lambda each: each.record_id)
 
     def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        self._put(review, {f"{LABEL}{each.stage} {each.record_id}": label_row(each) for each in labels})
+        self._put(review, {f"{LABEL}{each.stage} {each.record_id}": dated_row(each) for each in labels})
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         keys = [_screening_key(review, f"{LABEL}{stage} {each}") for each in dict.fromkeys(record_ids)]
@@ -156,7 +156,7 @@ class DynamoScreenings(DynamoStore):
         return by_time([label_of(row) for row in self._rows(review, LABEL)])
 
     def put_search(self, review: str, search: ReviewSearch) -> None:
-        self._put(review, {SEARCH + search.search_id: search_row(search)})
+        self._put(review, {SEARCH + search.search_id: dated_row(search)})
 
     def searches(self, review: str) -> list[ReviewSearch]:
         found = [search_of(row) for row in self._rows(review, SEARCH)]

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Store
-from bio_mcp.adapters.stored import by_time, from_row, label_of, label_row, search_of, search_row, to_row
+from bio_mcp.adapters.stored import by_time, dated_row, from_row, label_of, search_of, to_row
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import CitedSpan
@@ -111,7 +111,7 @@ class SqliteScreenings(Store):
         return [ReviewRecord(**row) for row in self._rows("review_records", "record_id", review)]
 
     def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        self._put("review_labels", [(review, each.record_id, each.stage, label_row(each)) for each in labels])
+        self._put("review_labels", [(review, each.record_id, each.stage, dated_row(each)) for each in labels])
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ?"
@@ -122,7 +122,7 @@ class SqliteScreenings(Store):
         return by_time([label_of(row) for row in self._rows("review_labels", "record_id", review)])
 
     def put_search(self, review: str, search: ReviewSearch) -> None:
-        self._put("review_searches", [(review, search.search_id, search_row(search))])
+        self._put("review_searches", [(review, search.search_id, dated_row(search))])
 
     def searches(self, review: str) -> list[ReviewSearch]:
         found = [search_of(row) for row in self._rows("review_searches", "search_id", review)]
