@@ -50,16 +50,6 @@ def test_late_wake_ups_do_not_bunch_the_starts():
     assert most_in_a_second(starts) <= 3
 
 
-def test_starts_are_spread_evenly():
-    clock = Clock()
-    pace = LocalRateLimiter(0.35, clock, clock.sleep)
-    starts = []
-    for _ in range(4):
-        pace.wait(NEVER)
-        starts.append(clock.now)
-    assert starts == pytest.approx([0, 0.35, 0.7, 1.05])
-
-
 def test_an_idle_pacer_lets_the_next_request_go_at_once():
     clock = Clock()
     pace = LocalRateLimiter(0.35, clock, clock.sleep)

@@ -72,33 +72,6 @@ def test_an_invalid_key_is_reported_without_it(client, ncbi):
     assert len(ncbi.control.requests()) == 1
 
 
-PASSING = {
-    "rate limit": {"recorded": "429_ip_form.json"},
-    "rate limit under 200": {"recorded": "429_ip_form.json", "status": 200},
-    "server error": {"recorded": "500_diagnostic.html"},
-    "forwarding": {"recorded": "500_forwarding_ip.json"},
-    "routing": {"recorded": "503_unable_to_route.txt"},
-    "routing under 200": {"recorded": "503_unable_to_route.txt", "status": 200},
-    "maintenance page": {"recorded": "200_maintenance_interstitial.html"},
-    "bad gateway": {"status": 502},
-    "empty": {"status": 200},
-    "cut before the root": {"cut": 150},
-    "cut in a record": {"cut": 5_000},
-    "cut short of its length": {"cut": 5_000, "ending": "short"},
-    "reset": {"cut": 5_000, "ending": "reset"},
-    "hung up": {"drop": True},
-}
-
-
-@pytest.mark.parametrize("fault", PASSING)
-def test_a_fetch_is_whole_after_trouble_that_passes(client, ncbi, fault):
-    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:20]]
-    ncbi.control.fault(endpoint="efetch", **PASSING[fault])
-    assert sorted(record.pmid for record in client.efetch(pmids)) == sorted(pmids)
-    assert len(ncbi.control.requests("efetch")) == 2
-    assert ncbi.control.faults_left() == []
-
-
 def test_eight_threads_share_one_client(client, ncbi):
     pmids = [str(pmid) for pmid in ncbi.control.pmids()[:40]]
     fetched: list[str] = []

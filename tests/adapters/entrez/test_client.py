@@ -4,7 +4,6 @@ import pytest
 from bio_mcp.adapters.entrez.transport import BeyondReach, ClientRejected
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
-    DeadlineExceeded,
     InvalidInput,
     NcbiFailed,
     NcbiRateLimited,
@@ -102,23 +101,6 @@ def test_a_429_beyond_the_deadline_says_when_to_come_back():
     with pytest.raises(NcbiRateLimited):  # the next caller is told at once, NCBI is left alone
         client.esearch("asthma", deadline=Deadline(8, clock))
     assert len(ncbi.requests) == 1
-
-
-def test_a_deadline_that_passes_while_the_answer_comes_stops_the_call():
-    clock = Clock()
-
-    def dribbling(request: httpx.Request) -> httpx.Response:
-        def body():
-            for byte in article_set(1):
-                clock.now += 0.1
-                yield bytes([byte])
-
-        return httpx.Response(200, content=body())
-
-    client, _ = eutils(dribbling, clock=clock)
-    with pytest.raises(DeadlineExceeded):
-        client.efetch(["1"], deadline=Deadline(5, clock))
-    assert clock.now < 6
 
 
 def test_every_request_names_the_tool_the_email_and_the_key_and_never_in_its_url():

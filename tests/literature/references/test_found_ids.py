@@ -15,10 +15,6 @@ from bio_mcp.literature.references.works import ids_in
         ("[10.1000/ab].", "10.1000/ab"),
         ("“10.1000/ab”,", "10.1000/ab"),
         ("10.1000.10/ab", "10.1000.10/ab"),
-        (
-            "DOI https://doi.org/10.1002/(SICI)1098-2795(199905)53:1%3c27::AID-MRD4%3e3.0.CO;2-W",
-            "10.1002/(SICI)1098-2795(199905)53:1%3c27::AID-MRD4%3e3.0.CO;2-W",
-        ),
         ("version 10.12/ab", ""),
         ("110.1000", ""),
     ],
