@@ -18,12 +18,7 @@ def outcome(name, places=(1,), relevant=1, **more):
 
 CITED = (CitedOutcome(right=True, evidence=True), CitedOutcome(intact=False, retracted=True))
 WHOLE = Outcome("a", 2, (1, 7), True, AnswerOutcome(True, 0.7, CITED, ((0,), (0, 1))), AnswerOutcome(False, 0.1))
-RANKED = [
-    outcome("a", (1,)),
-    outcome("b", (2, 12), 2),
-    outcome("c", ()),
-    outcome("nothing answers it", (), 0),
-]
+RANKED = [outcome("a", (1,)), outcome("b", (2, 12), 2), outcome("c", ()), outcome("nothing answers it", (), 0)]
 WITHHELD = AnswerOutcome(False, 0.1, (OTHER, RIGHT))
 ANSWERED = [
     outcome(

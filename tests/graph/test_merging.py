@@ -12,16 +12,9 @@ EDGE = Edge(EdgeType.TREATS, "H1", "I1", ("A",), (Evidence("1"),))
 
 
 def test_what_both_say_of_a_node_is_there():
-    assert merge_nodes(NODE, OTHER) == Node(
-        "H1",
-        NodeType.HERB,
-        {"en": "turmeric", "th": "ขมิ้นชัน"},
-        ("Curcuma", "Curcuma domestica", "Turmeric"),
-        ("rhizome", "leaf"),
-        None,
-        "A herb.",
-        ("A pharmacopoeia",),
-    )
+    synonyms = ("Curcuma", "Curcuma domestica", "Turmeric")
+    both = replace(NODE, names={"en": "turmeric", "th": "ขมิ้นชัน"}, synonyms=synonyms, parts=("rhizome", "leaf"))
+    assert merge_nodes(NODE, OTHER) == both
 
 
 def test_a_correction_replaces_code_and_description():

@@ -1,16 +1,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.graph.nodes import (
-    BOTH_WAYS,
-    MOST_HOPS,
-    EdgeType,
-    Hop,
-    NodeType,
-    Pattern,
-    Step,
-    parse_pattern,
-)
+from bio_mcp.graph.nodes import BOTH_WAYS, MOST_HOPS, EdgeType, Hop, NodeType, Pattern, Step, parse_pattern
 
 HAS = (Step(EdgeType.HAS_CONSTITUENT),)
 TREATED_BY = (Step(EdgeType.TREATS, backwards=True),)

@@ -56,14 +56,9 @@ def test_a_row_without_plant_or_compound_is_refused(row):
     [("K30", "K30"), ("R112", "R11.2"), ("R11.2", "R11.2"), ("T3695XA", "T36.95XA"), ("C7A00", "C7A.00")],
 )
 def test_a_code_is_an_indication_that_is_found_by_it(code, dotted):
-    assert indication_of(code, [True, "A complaint"]) == Node(
-        f"icd10cm:{dotted}",
-        NodeType.INDICATION,
-        {"en": "A complaint"},
-        (dotted,),
-        icd_code=dotted,
-        sources=(ICD_SOURCE,),
-    )
+    names = {"en": "A complaint"}
+    node = Node(f"icd10cm:{dotted}", NodeType.INDICATION, names, (dotted,), icd_code=dotted, sources=(ICD_SOURCE,))
+    assert indication_of(code, [True, "A complaint"]) == indication_of(code, "A complaint") == node
 
 
 @pytest.mark.parametrize(

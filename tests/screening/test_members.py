@@ -47,11 +47,8 @@ def test_a_document_outside_of_pubmed_has_its_title_and_a_name_that_stays(backen
     assert collect_project(R, "lab", backends, Deadline(20)).new == 3
     found = records(backends)
     assert found["doi:10.9/x"].doi == "10.9/x"
-    assert {(each.title, each.year) for each in found.values()} == {
-        ("A thesis", 1999),
-        ("A paper", None),
-        ("c.pdf", None),
-    }
+    named = {(each.title, each.year) for each in found.values()}
+    assert named == {("A thesis", 1999), ("A paper", None), ("c.pdf", None)}
     assert collect_project(R, "lab", backends, Deadline(20)).new == 0
     assert records(backends) == found
 

@@ -110,9 +110,8 @@ def test_a_project_of_another_model_is_left_out_unless_it_is_named(tmp_path):
         import_records([OXIMETRY], corpus)
         project = add_project(corpus, "lab")
         corpus.projects.put(replace(project, project_id="theirs", embed_model="another"))
-        assert ask(corpus)["warnings"] == [
-            "1 of 2 projects were not searched: name those to search in filters.projects."
-        ]
+        [warning] = ask(corpus)["warnings"]
+        assert warning == "1 of 2 projects were not searched: name those to search in filters.projects."
         assert {each.get("project") for each in ask(corpus)["hits"]} == {None, "lab"}
 
 
@@ -126,14 +125,8 @@ def test_a_project_that_lost_its_index_is_an_error_and_no_shorter_list(tmp_path)
 
 KIDNEY = ProjectChunk("th-1", Work("th"), "ผู้ป่วยโรคไตวายเรื้อรังควรเลี่ยงยาแก้ปวด ตรวจการทำงานของไตทุกปี")
 SKIN = ProjectChunk("th-2", Work("th"), "ใบบัวบกใช้กับแผลที่ผิวหนัง")
-TURMERIC = Node(
-    "H1",
-    NodeType.HERB,
-    {"en": "Turmeric", "th": "ขมิ้นชัน", "la": "Curcuma longa"},
-    synonyms=("Indian saffron",),
-    description="A rhizome.",
-    sources=("a book",),
-)
+NAMES = {"en": "Turmeric", "th": "ขมิ้นชัน", "la": "Curcuma longa"}
+TURMERIC = Node("H1", NodeType.HERB, NAMES, ("Indian saffron",), description="A rhizome.", sources=("a book",))
 LIVER = article("4", "Turmeric and the liver", "Curcuma longa was given to patients.", 2021)
 
 
@@ -179,14 +172,8 @@ def test_thai_passages_that_were_indexed_without_words_are_found_by_their_grams(
 @pytest.mark.parametrize("question", ["ขมิ้นชันรักษาอะไร", "curcuma longa for pain", "Is Indian saffron safe?"])
 def test_a_node_of_the_graph_is_found_by_any_of_its_names(thai, question):
     [hit] = ask(thai, question, filters={"types": ["herb"]})["hits"]
-    assert hit == {
-        "id": "H1",
-        "type": "herb",
-        "title": "Turmeric",
-        "snippet": "ขมิ้นชัน (th), Curcuma longa (la). A rhizome.",
-        "score": 1.0,
-        "source": "a book",
-    }
+    shown = ["H1", "herb", "Turmeric", "ขมิ้นชัน (th), Curcuma longa (la). A rhizome.", 1.0, "a book"]
+    assert list(hit.values()) == shown
     assert ask(thai, question, filters={"types": ["drug"]})["hits"] == []
 
 

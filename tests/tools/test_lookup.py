@@ -60,37 +60,33 @@ def paper(ncbi, at):
     )  # fmt: skip
 
 
+def matched(at, citation):
+    [match] = at.ask(lookup.match_citations, citations=[citation])["matches"]
+    return match
+
+
 def test_a_citation_is_matched_and_checked_field_by_field(at, paper):
-    [match] = at.ask(lookup.match_citations, citations=[reference(paper, title=paper.title)])["matches"]
+    match = matched(at, reference(paper, title=paper.title))
     assert (match["verdict"], match["pmid"]) == ("matched", paper.pmid)
     assert match["agrees"] == ["year", "volume", "first_page", "author", "title"]
     assert match["citation"] == cite(paper, "vancouver")
 
 
 def test_a_match_whose_title_differs_is_doubtful_and_says_so(at, paper):
-    [match] = at.ask(lookup.match_citations, citations=[reference(paper, title="Something else about other things")])[
-        "matches"
-    ]
+    match = matched(at, reference(paper, title="Something else about other things"))
     assert (match["verdict"], match["differs"]) == ("doubtful", ["title"])
 
 
 def test_a_citation_with_a_wrong_journal_is_found_by_its_title(at, paper):
-    [match] = at.ask(lookup.match_citations, citations=[reference(paper, journal="fake journal", title=paper.title)])[
-        "matches"
-    ]
+    match = matched(at, reference(paper, journal="fake journal", title=paper.title))
     assert (match["verdict"], match["pmid"]) == ("matched", paper.pmid)
     assert "search" in match["reason"]
 
 
 def test_an_ambiguous_citation_names_no_pmid(ncbi, at):
-    ncbi.control.fault(
-        endpoint="ecitmatch",
-        times=1,
-        status=200,
-        content_type="text/plain",
-        body="j|2000|1|||c0|AMBIGUOUS (7 citations)\n",
-    )
-    [match] = at.ask(lookup.match_citations, citations=[{"journal": "j", "year": "2000"}])["matches"]
+    said = "j|2000|1|||c0|AMBIGUOUS (7 citations)\n"
+    ncbi.control.fault(endpoint="ecitmatch", times=1, status=200, content_type="text/plain", body=said)
+    match = matched(at, {"journal": "j", "year": "2000"})
     assert (match["verdict"], match["pmid"], match["reason"]) == ("ambiguous", None, "AMBIGUOUS (7 citations)")
 
 

@@ -45,14 +45,9 @@ class Ncbi:
         if utility == "efetch.fcgi":
             return message(article_set(*map(int, form["id"][0].split(","))))
         if utility == "elink.fcgi":
-            links = [
-                {
-                    "dbto": "pubmed",
-                    "linkname": "pubmed_pubmed",
-                    "links": [{"id": "1", "score": 9}, {"id": "2", "score": 3}],
-                }
-            ]
-            return message({"linksets": [{"ids": form["id"], "linksetdbs": links}]})
+            links = [{"id": "1", "score": 9}, {"id": "2", "score": 3}]
+            listed = {"dbto": "pubmed", "linkname": "pubmed_pubmed", "links": links}
+            return message({"linksets": [{"ids": form["id"], "linksetdbs": [listed]}]})
         ids = form["id"][0].split(",") if "id" in form else ["3", "2", "1"]
         return message({"result": {"uids": ids, **{pmid: {"uid": pmid, "title": "T"} for pmid in ids}}})
 

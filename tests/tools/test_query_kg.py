@@ -27,20 +27,11 @@ def ids(body):
 
 def test_a_path_names_each_node_and_the_edge_that_led_there_with_its_sources_and_papers(backends):
     body = asked(backends, "herb", "Curcuma longa", pattern="herb>constituent>indication")
-    assert body["paths"] == [
-        [
-            {"id": "H1", "type": "herb", "label": "Turmeric"},
-            {"id": "C9", "type": "constituent", "label": "Curcumin", "edge": "has_constituent", "sources": ["A flora"]},
-            {
-                "id": "I05",
-                "type": "indication",
-                "label": "Dyspepsia",
-                "edge": "treats",
-                "sources": ["A review"],
-                "pmids": ["17727691"],
-            },
-        ]
-    ]
+    [[start, constituent, indication]] = body["paths"]
+    assert start == {"id": "H1", "type": "herb", "label": "Turmeric"}
+    assert (constituent["id"], constituent["edge"], constituent["sources"]) == ("C9", "has_constituent", ["A flora"])
+    led = {"edge": "treats", "sources": ["A review"], "pmids": ["17727691"]}
+    assert indication == {"id": "I05", "type": "indication", "label": "Dyspepsia", **led}
     assert body["complete"] is True
     assert "warnings" not in body
 

@@ -184,10 +184,7 @@ def test_documents_of_a_project_without_a_pmid_are_checked_at_crossref(scholarly
     body = ask(backends, scholarly_tools.check_notices, project="lab")
     assert (body["checked"], body["unknown"], body["status"]) == (3, 1, "complete")
     [work] = body["works"]
-    assert (work["doc_id"], work["retraction"], work["notices"][0]["date"]) == (
-        "doi:10.1000/a",
-        "retracted",
-        "2019-07-26",
-    )
+    assert (work["doc_id"], work["retraction"]) == ("doi:10.1000/a", "retracted")
+    assert work["notices"][0]["date"] == "2019-07-26"
     scholarly.faults += [Fault(status=400)]
     assert ask(backends, scholarly_tools.check_notices, project="lab")["error"]["code"] == "UPSTREAM"
