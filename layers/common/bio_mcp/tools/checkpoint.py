@@ -99,12 +99,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
         for each in backends.checkpoints.all(request.query_key)
         if (warning := future_warning(each, backends.today()))
     ]
-    return CheckpointState(
-        query_key=request.query_key,
-        last_edat=checkpoint.last_edat,
-        term=checkpoint.term,
-        warnings=list(dict.fromkeys(warnings)),
-    )
+    return CheckpointState.of(checkpoint, warnings=list(dict.fromkeys(warnings)))
 
 
 @tool(

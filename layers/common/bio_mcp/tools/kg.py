@@ -159,14 +159,13 @@ def pmids_of(edge: Edge) -> list[str]:
 
 
 def herb_of(node: Node, found: list[Relation], left_out: int, warnings: list[str]) -> Herb:
-    answer = Herb(
+    answer = Herb.of(
+        node,
         id=node.node_id,
         names=Names(**{language: node.names.get(language) for language in ("th", "en", "la")}),
-        parts=list(node.parts),
         constituents=[],
         indications=[],
         sources=list(dict.fromkeys([*node.sources, *(source for each in found for source in each.edge.sources)])),
-        synonyms=list(node.synonyms),
         relations=[],
         left_out=left_out,
         warnings=warnings,

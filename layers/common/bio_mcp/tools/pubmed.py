@@ -427,10 +427,10 @@ def describe_server(contact: ConnectionStatus) -> ServerStatus:
 
 
 def statistics(database: EntrezDatabase) -> PubmedStatistics:
-    return PubmedStatistics(
-        databaseName="PubMed" if database.name == "pubmed" else database.name,
+    return PubmedStatistics.of(
+        database,
         menuName=database.menu_name,
-        description=database.description,
+        databaseName="PubMed" if database.name == "pubmed" else database.name,
         totalRecordCount=database.count,
         lastUpdate=_updated(database.last_update),
         availableSearchFields=[
