@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from bio_mcp.callers import Caller
-from bio_mcp.doors.logs import NAMES_CALLER, ReadableFormatter
+from bio_mcp.doors.logs import ReadableFormatter, names_caller
 from tests.support.scopes import on_behalf_of
 
 
@@ -15,7 +15,7 @@ def logged(*message, **carried):
     written, logger = io.StringIO(), logging.Logger("test")
     handler = logging.StreamHandler(written)
     handler.setFormatter(ReadableFormatter())
-    handler.addFilter(NAMES_CALLER)
+    handler.addFilter(names_caller)
     logger.addHandler(handler)
     logger.info(*message, **carried)
     return written.getvalue()

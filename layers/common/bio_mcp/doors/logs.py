@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TextIO
 
@@ -34,17 +34,11 @@ class ReadableFormatter(logging.Formatter):
         return "\n".join(f"  {printable(line)}" for line in super().formatException(ei).split("\n"))
 
 
-class NamesCaller(logging.Filter):
-    """Adds to each record of a call whom it is for."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Add subject and tenant to the record."""
-        for name, value in who(current().caller).items():
-            vars(record).setdefault(name, value)
-        return True
-
-
-NAMES_CALLER = NamesCaller()  # one, as a handler takes the same filter once
+def names_caller(record: logging.LogRecord) -> bool:
+    """A filter that adds to each record of a call whom it is for."""
+    for name, value in who(current().caller).items():
+        vars(record).setdefault(name, value)
+    return True
 
 
 def printable(text: str) -> str:
@@ -64,7 +58,7 @@ def log_for_people(level: str = "info", stream: TextIO | None = None) -> None:
     """Write the product's log, and warnings of libraries, to `stream` (default: standard error)."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(ReadableFormatter())
-    handler.addFilter(NAMES_CALLER)
+    handler.addFilter(names_caller)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
@@ -83,19 +77,12 @@ def exporting(endpoint: str) -> Iterator[None]:
     Nothing is sent without an endpoint, nor without the extra, as others may have set the variable for all programs.
     Headers, attributes and the name of the service may be set by OpenTelemetry's own variables.
     """
-    end = _started(endpoint.rstrip("/")) if endpoint else _nothing
-    try:
+    with _sending(endpoint.rstrip("/")) if endpoint else ExitStack():
         yield
-    finally:
-        end()
 
 
-def _nothing() -> None:
-    """There is nothing to end."""
-
-
-def _started(base: str) -> Callable[[], None]:
-    """Start to send; returns how to end it, which sends what is left."""
+def _sending(base: str) -> ExitStack:
+    """Start to send; its end sends what is left."""
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -106,7 +93,7 @@ def _started(base: str) -> Callable[[], None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ModuleNotFoundError:
         log.warning("OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed: nothing is sent")
-        return _nothing
+        return ExitStack()
     from opentelemetry import metrics, trace
 
     us = Resource({"service.name": "bio-mcp", "service.version": __version__}).merge(OTELResourceDetector().detect())
@@ -119,4 +106,4 @@ def _started(base: str) -> Callable[[], None]:
     ending = ExitStack()
     ending.callback(meters.shutdown)
     ending.callback(tracers.shutdown)
-    return ending.close
+    return ending

@@ -23,12 +23,11 @@ BUSY_S = 10.0  # until work that another run has in progress is tried again
 STOP_S = 5.0  # for a call to reach its next checkpoint when the worker is stopped
 
 
-def _deadline() -> Deadline:
-    return Deadline(CALL_S)
-
-
 def work_once(
-    queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, deadline: Callable[[], Deadline] = _deadline
+    queue: WorkQueue,
+    tools: Mapping[str, Tool],
+    backends: Backends,
+    deadline: Callable[[], Deadline] = lambda: Deadline(CALL_S),
 ) -> bool:
     """Take one message and make its call; False if the queue is empty.
 

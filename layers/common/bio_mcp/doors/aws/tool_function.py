@@ -18,7 +18,7 @@ from bio_mcp import wiring
 from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.queues import MARGIN_S, Event, QueuedCalls, parse, records_of
-from bio_mcp.doors.logs import NAMES_CALLER
+from bio_mcp.doors.logs import names_caller
 from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
@@ -75,7 +75,7 @@ def log_as_json(level: str = "info") -> Logger:
     """Write the product's log as one JSON object per line, with the invocation's request id and function name."""
     logger = Logger(service=SERVICE, level=level.upper(), use_rfc3339=True)  # above every logger of the product
     for handler in logger.handlers:
-        handler.addFilter(NAMES_CALLER)
+        handler.addFilter(names_caller)
     return logger
 
 

@@ -1,6 +1,5 @@
 """`bio-mcp search`, `get`, `answer` and `news`: what the papers of the corpus say."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +10,11 @@ from rich.text import Text
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
-from bio_mcp.doors.cli.render import View, titled
+from bio_mcp.doors.cli.render import View, markdown, titled
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
 from bio_mcp.ports.stores import StoredAnswer
-from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer import rag_answer
 from bio_mcp.tools.answer_size import MOST
 from bio_mcp.tools.get_doc import rag_get
@@ -34,6 +32,8 @@ HELPS = {
     "journals": "this NLM id or full title; repeat for more",
     "publication_types": "this MeSH id or name, e.g. meta-analysis; repeat for more",
 }
+HEADINGS = {"retracted": "Retracted", "new": "New", "changed": "Changed", "deleted": "Withdrawn from PubMed"}
+"""By kind of news, in the order in which they are shown."""
 SEARCH_HELPS = {"top_k": "papers to show", "quality_bias": "better evidence and newer papers rank higher"}
 
 
@@ -51,16 +51,8 @@ def search_command(session: Session, /, **given: Any) -> None:
 @answering
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
     """Show the papers of PMIDS: 34093513 or pmid:34093513."""
-
-    def read(pmid: str) -> dict[str, Any]:
-        return session.ask(rag_get, {"doc_id": f"pmid:{pmid}", "max_characters": answer_size.MOST})
-
-    session.answer_each("papers", pmids, read, View())
-
-
-HEADINGS = {"retracted": "Retracted", "new": "New", "changed": "Changed", "deleted": "Withdrawn from PubMed"}
-"""By kind of news, in the order in which they are shown."""
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
+    whole = {"max_characters": MOST}
+    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), View())
 
 
 @click.command("answer")
@@ -146,7 +138,7 @@ def news_command(session: Session, /, query_key: str, since: str | None, limit: 
 
 def digest(body: Mapping[str, Any]) -> Iterator[str]:
     """Lines of Markdown: a section for each kind of news, an item for each paper."""
-    yield f"# News of {_plain(body['query_key'])}"
+    yield f"# News of {markdown(body['query_key'])}"
     for kind, heading in HEADINGS.items():
         news = [each for each in body["news"] if each["kind"] == kind]
         if news:
@@ -158,13 +150,13 @@ def digest(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _item(news: Mapping[str, Any]) -> Iterator[str]:
-    title = _plain(news.get("title") or f"PMID {news['pmid']}")
+    title = markdown(news.get("title") or f"PMID {news['pmid']}")
     journal = " ".join(str(news[name]) for name in ("journal", "year") if news.get(name))
     source = [", ".join(news.get("authors", ())), journal, f"{news['at'][:10]}"]
     links = [f"[PubMed]({pubmed_page(news['pmid'])})"]
     links += [f"[DOI]({doi_page(news['doi'])})"] if news.get("doi") else []
-    yield f"- **{title}** {'. '.join(filter(None, map(_plain, source)))}. {' '.join(links)}"
-    yield from (f"  - {_plain(each)}" for each in news.get("notices", ()))
+    yield f"- **{title}** {'. '.join(filter(None, map(markdown, source)))}. {' '.join(links)}"
+    yield from (f"  - {markdown(each)}" for each in news.get("notices", ()))
     if news["kind"] == "changed":
         yield from (f"  - {line}" for line in _changes(news.get("changed")))
 
@@ -173,11 +165,6 @@ def _changes(changed: Sequence[Mapping[str, str]] | None) -> Iterator[str]:
     if changed is None:
         yield "what differs is no longer known"
     for each in changed or ():
-        parts = [f"~~{_plain(each['removed'])}~~"] if each.get("removed") else []
-        parts += [_plain(each["added"])] if each.get("added") else []
+        parts = [f"~~{markdown(each['removed'])}~~"] if each.get("removed") else []
+        parts += [markdown(each["added"])] if each.get("added") else []
         yield f"{each['field']}: {' → '.join(parts)}"
-
-
-def _plain(text: str) -> str:
-    """The text in one line, with what Markdown would read as its own escaped."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -55,11 +55,7 @@ class _FieldArgument(click.Argument):
         self.name = param_decls[0]
 
 
-def pmid(field: str) -> Decorator:
-    """An argument PMID for a field of the tool."""
-    return click.argument(field, metavar="PMID", type=_Pmid(), cls=_FieldArgument)
-
-
+pmid: Decorator = click.argument("sourcePmid", metavar="PMID", type=_Pmid(), cls=_FieldArgument)
 pmids: Decorator = click.argument("pmids", nargs=-1, required=True, type=_Pmid())
 
 
@@ -105,12 +101,11 @@ def options_of(
         named = [each.name for each in getattr(command, "__click_params__", ())]
         offered = [leaf for leaf in leaves(tool.input) if leaf.name not in (*named, *without)]
         for leaf in reversed(offered):
-            default = _maximum(leaf.field) if leaf.name in whole else None
             flag = names.get(leaf.name) or "--" + "".join(
                 f"-{each.lower()}" if each.isupper() else each for each in leaf.name
             ).replace("_", "-")
             meaning = helps.get(leaf.name) or leaf.field.description or ""
-            command = _option(flag, leaf, meaning, default, choices.get(leaf.name) or {})(command)
+            command = _option(flag, leaf, meaning, leaf.name in whole, choices.get(leaf.name) or {})(command)
         return command
 
     return decorate
@@ -199,14 +194,11 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
-def _maximum(field: FieldInfo) -> int | None:
-    return next((each.le for each in field.metadata if hasattr(each, "le")), None)
-
-
-def _option(flag: str, leaf: Leaf, meaning: str, default: Any, choice: Mapping[str, str]) -> Decorator:
+def _option(flag: str, leaf: Leaf, meaning: str, whole: bool, choice: Mapping[str, str]) -> Decorator:
     kind = _plain(leaf.field.annotation)
-    if isinstance(most := _maximum(leaf.field), int):
-        meaning = f"{meaning}, at most {most}"
+    most = next((each.le for each in leaf.field.metadata if hasattr(each, "le")), None)
+    meaning = f"{meaning}, at most {most}" if isinstance(most, int) else meaning
+    default = most if whole else None
     shown = leaf.field.default if default is None else default
     shown = next((word for word, value in choice.items() if value == shown), shown)
     text = meaning if shown in (None, PydanticUndefined, "", []) else f"{meaning} [default: {shown}]"

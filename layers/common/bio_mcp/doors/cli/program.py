@@ -165,14 +165,17 @@ def _ran(argv: Sequence[str], configure: Callable[[], Settings], wire: MakeBacke
         _log_to_file(settings)
         with interrupts(pressed), closing(Session(settings, wire, as_json, pressed)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
+        return session.code
     except (KeyboardInterrupt, click.Abort):
-        return _stopped()
+        pass
     except Exception as error:
-        code = _stopped() if pressed else _reported(error, as_json)
-        if code is not None:
+        if not pressed:
+            code = _reported(error, as_json)
+            if code is None:
+                raise
             return code
-        raise
-    return session.code
+    terminal.err().show("stopped")
+    return INTERRUPTED
 
 
 def _reported(error: Exception, as_json: bool) -> int | None:
@@ -192,11 +195,6 @@ def _reported(error: Exception, as_json: bool) -> int | None:
             return _failed(body, body["error"]["message"], as_json)
         case _:
             return None
-
-
-def _stopped() -> int:
-    terminal.err().show("stopped")
-    return INTERRUPTED
 
 
 def _failed(body: Mapping[str, Any], sentence: str, as_json: bool, code: int = FAILED) -> int:

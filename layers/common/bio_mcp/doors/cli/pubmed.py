@@ -106,7 +106,7 @@ live(
     "related",
     relate,
     "List articles similar to PMID, citing it or cited by it.",
-    pmid("sourcePmid"),
+    pmid,
     show=RELATED,
     without=(*CITING, "maxCharacters"),
     choices={"relationshipType": KINDS},

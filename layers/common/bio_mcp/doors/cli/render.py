@@ -8,6 +8,7 @@ list of objects a table. Reasons and warnings go to standard error.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -72,6 +73,7 @@ STATES = {
     "cancelled": ("cancelled; what was stored stays", "yellow"),
 }
 MOST_NAMES = 8
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -102,9 +104,14 @@ def render(body: Mapping[str, Any], view: View, query: str = "") -> None:
     parts: list[RenderableType] = [Text(view.head.format(**body))] if view.head else []
     parts += [*_whole({name: value for name, value in shown.items() if name not in lists}, body, view)]
     for name, items in lists.items():
+        table = name in view.tables or not any(key in each for each in items for key in (*TITLES, *TEXTS))
         if parts or len(lists) > 1:
-            parts += ["", Text(label(name, view.labels), "bold")] if _is_table(name, items, view) else [""]
-        parts += _table(name, items, view) if _is_table(name, items, view) else _entries(items, view, query)
+            parts += ["", Text(label(name, view.labels), "bold")] if table else [""]
+        if table:
+            parts.append(_table(name, items, view))
+        else:
+            ranks = (f"{place}. " if view.ranked else "" for place in count(1))
+            parts += [entry(item, view, query, rank) for item, rank in zip(items, ranks, strict=False)]
     if view.empty and not lists:
         parts.append(Text(view.empty))
     elif view.foot:
@@ -133,18 +140,13 @@ def _whole(shown: Mapping[str, Any], body: Mapping[str, Any], view: View) -> Ite
         yield Group(*([""] if rows else []), *texts)
 
 
-def _table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> Iterator[RenderableType]:
+def _table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> RenderableType:
     names = view.tables.get(name) or [key for key in items[0] if any(view.shows(key, each.get(key)) for each in items)]
     right = [
         place for place, key in enumerate(names) if all(isinstance(each.get(key), int | float | None) for each in items)
     ]
     rows = [[plain(key, each.get(key), view.labels) for key in names] for each in items]
-    yield terminal.table([label(key, view.labels) for key in names], rows, right=right)
-
-
-def _entries(items: Sequence[Mapping[str, Any]], view: View, query: str) -> Iterator[RenderableType]:
-    for place, item in enumerate(items, 1):
-        yield entry(item, view, query, f"{place}. " if view.ranked else "")
+    return terminal.table([label(key, view.labels) for key in names], rows, right=right)
 
 
 def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") -> RenderableType:
@@ -205,6 +207,11 @@ def marked(text: str, query: str) -> Text:
     return shown
 
 
+def markdown(text: str) -> str:
+    """The text in one line, with what Markdown or HTML would read as its own escaped."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
 def label(name: str, labels: Mapping[str, str]) -> str:
     """The name of a field in words: "max_edat_seen" is "max edat seen"."""
     words = "".join(f" {each.lower()}" if each.isupper() else each for each in name).replace("_", " ").strip()
@@ -249,7 +256,3 @@ def _inside(name: str, value: Any, labels: Mapping[str, str]) -> str:
 
 def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _is_table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> bool:
-    return name in view.tables or not any(key in each for each in items for key in (*TITLES, *TEXTS))

@@ -91,8 +91,6 @@ class Session:
         self,
         tool: Tool,
         arguments: Mapping[str, Any],
-        *,
-        deadline: Deadline = NEVER,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Call `tool` and return the body of its answer. Raises `Failed`.
@@ -110,7 +108,7 @@ class Session:
             (progress or silent)(done, total, note)
 
         with waiting.shown(soon=live):
-            deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
+            deadline = Deadline(tool.timeout) if live else NEVER
             backends, caller = self.backends, self.caller
             outcome = call(tool, arguments, backends, deadline=deadline, progress=report, caller=caller, local=True)
         if outcome.failed:
@@ -128,7 +126,7 @@ class Session:
         def doing(request: Request, backends: Backends, context: Context) -> _Anything:  # noqa: ARG001  a tool's form
             return _Anything(**work(backends, context))
 
-        return self.ask(doing, {}, progress=progress)
+        return self.ask(doing, {}, progress)
 
     def ask_to_the_end(
         self, tool: Tool, arguments: Mapping[str, Any], doing: str, unit: str = "", *, of: bool = False
@@ -138,7 +136,7 @@ class Session:
         with terminal.progress(doing) as update:
             body: dict[str, Any] = {"state": "continues"}
             while body["state"] == "continues" or "ended" in body:
-                body = self.ask(tool, arguments, progress=counted(update, unit, of=of))
+                body = self.ask(tool, arguments, counted(update, unit, of=of))
         return body
 
     def ask_all(self, tool: Tool, arguments: Mapping[str, Any], field: str) -> dict[str, Any]:

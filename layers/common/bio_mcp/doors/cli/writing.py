@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import click
 from bio_mcp import __version__
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of
-from bio_mcp.doors.cli.render import View
+from bio_mcp.doors.cli.render import View, markdown
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, NAMES
@@ -55,9 +54,9 @@ def problem_of(row: Row) -> str | None:
     return str(row["retraction"]) if row["retraction"] in ("concern", "corrected") else None
 
 
-def failing(rows: Sequence[Row], chosen: frozenset[str]) -> list[Row]:
-    """The references whose verdict, or what became of the paper, is among `chosen`."""
-    return [row for row in rows if {problem_of(row), row["verdict"], row["retraction"]} & chosen]
+def fails(row: Row, chosen: frozenset[str]) -> bool:
+    """Whether the verdict, or what became of the paper, is among `chosen`."""
+    return not chosen.isdisjoint({problem_of(row), row["verdict"], row["retraction"]})
 
 
 def differences(row: Row) -> list[str]:
@@ -66,13 +65,11 @@ def differences(row: Row) -> list[str]:
     return [*differs, row["reason"]] if row["reason"] else differs
 
 
-def _label(row: Row) -> str:
+def _named(row: Row, position: int) -> tuple[str, str]:
+    """The mark of a reference, and what it is called: its key, its line or its place."""
     problem = problem_of(row) or "found"
-    return _MARKS.get(problem, problem)
-
-
-def _place(row: Row, position: int) -> str:
-    return str(row["key"] or (f"line {row['line']}" if row["line"] else position))
+    place = row["key"] or (f"line {row['line']}" if row["line"] else position)
+    return _MARKS.get(problem, problem), str(place)
 
 
 def _summary(rows: Sequence[Row]) -> str:
@@ -87,7 +84,8 @@ def as_text(body: Mapping[str, Any], _file: str, _chosen: frozenset[str]) -> str
     lines = []
     for position, row in enumerate(body["references"], 1):
         pmid = f"  PMID {row['pmid']}" if row["pmid"] else ""
-        lines.append(f"{_label(row):<10} {_place(row, position)}: {row['reference'][:160]}{pmid}")
+        mark, place = _named(row, position)
+        lines.append(f"{mark:<10} {place}: {row['reference'][:160]}{pmid}")
         lines += [f"{'':<11}{each}" for each in differences(row)]
     return "\n".join([*lines, _summary(body["references"]), *body["reasons"]])
 
@@ -95,30 +93,23 @@ def as_text(body: Mapping[str, Any], _file: str, _chosen: frozenset[str]) -> str
 def as_markdown(body: Mapping[str, Any], file: str, _chosen: frozenset[str]) -> str:
     """A table of what is wrong, as for a comment on a pull request."""
     wrong = [(place, row) for place, row in enumerate(body["references"], 1) if problem_of(row)]
-    lines = [f"## References of {_cell(file)}", "", _summary(body["references"]), ""]
+    lines = [f"## References of {markdown(file)}", "", _summary(body["references"]), ""]
     if wrong:
         lines += ["| reference | verdict | as written | what differs | record |", "| --- | --- | --- | --- | --- |"]
-    for place, row in wrong:
-        cells = _place(row, place), _label(row), row["reference"][:160], "; ".join(differences(row))
+    for position, row in wrong:
+        mark, place = _named(row, position)
+        cells = place, mark, row["reference"][:160], "; ".join(differences(row))
         record = f"[{row['pmid']}](https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/)" if row["pmid"] else ""
-        lines.append(f"| {' | '.join((*map(_cell, cells), record))} |")
+        lines.append(f"| {' | '.join((*map(markdown, cells), record))} |")
     if body["reasons"]:
-        lines += ["", *(f"- {_cell(each)}" for each in body["reasons"])]
+        lines += ["", *(f"- {markdown(each)}" for each in body["reasons"])]
     return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Text that is no Markdown and no HTML."""
-    plain = " ".join(text.split())
-    for mark in ("\\", "`", "*", "_", "[", "]", "<", ">", "|", "#", "!"):
-        plain = plain.replace(mark, f"\\{mark}")
-    return plain
 
 
 def as_sarif(body: Mapping[str, Any], file: str, chosen: frozenset[str]) -> str:
     """SARIF 2.1.0: a result for each reference with a problem, at its line; errors are what fails the command."""
     rows = [(place, row, problem) for place, row in enumerate(body["references"], 1) if (problem := problem_of(row))]
-    results = [_result(row, problem, place, file, failing([row], chosen)) for place, row, problem in rows]
+    results = [_result(row, problem, place, file, fails(row, chosen)) for place, row, problem in rows]
     rules = [{"id": name, "shortDescription": {"text": text}, "helpUri": _HELP} for name, text in RULES.items()]
     driver = {"name": "bio-mcp check-refs", "version": __version__, "informationUri": _HELP, "rules": rules}
     notes = [{"level": "warning", "message": {"text": each}} for each in body["reasons"]]
@@ -134,15 +125,14 @@ def as_sarif(body: Mapping[str, Any], file: str, chosen: frozenset[str]) -> str:
 _HELP = "https://pubmed.ncbi.nlm.nih.gov/help/"
 
 
-def _result(row: Row, problem: str, position: int, file: str, fails: Sequence[Row]) -> dict[str, Any]:
-    message = (
-        f"{RULES[problem]} {_place(row, position)}: {row['reference'][:300]}. {'; '.join(differences(row))}".strip()
-    )
+def _result(row: Row, problem: str, position: int, file: str, failed: bool) -> dict[str, Any]:
+    _, place = _named(row, position)
+    message = f"{RULES[problem]} {place}: {row['reference'][:300]}. {'; '.join(differences(row))}".strip()
     location = {"artifactLocation": {"uri": quote(file)}, "region": {"startLine": max(row["line"], 1)}}
     known = sha256(f"{problem}\n{row['key']}\n{row['reference']}".encode()).hexdigest()
     return {
         "ruleId": problem,
-        "level": "error" if fails else _LEVELS.get(problem, "note"),
+        "level": "error" if failed else _LEVELS.get(problem, "note"),
         "message": {"text": message},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"reference/v1": known},
@@ -185,18 +175,21 @@ def check_refs_command(
     Each is found, doubtful (with what differs), not_found, retracted, unchecked (a book or web page), or unknown where
     PubMed could not be asked.
     """
-    chosen = _chosen(fail_on)
+    chosen, works = _chosen(fail_on), _read(file, form)
+
+    def check(backends: Backends, context: Context) -> dict[str, Any]:
+        checked = check_all(works, RunContext(backends, context.deadline, context.progress))
+        return {"references": checked.rows, "reasons": checked.reasons}
+
     with terminal.progress("checking references") as update:
-        body = session.do(
-            "references.file",
-            partial(_check, _read(file, form)),
-            lambda done, total, _: update(done, total, f"{done}/{total}"),
-        )
-    session.code = 1 if failing(body["references"], chosen) else session.code
+        body = session.do("references.file", check, lambda done, total, _: update(done, total, f"{done}/{total}"))
+    session.code = 1 if any(fails(row, chosen) for row in body["references"]) else session.code
     if session.as_json or (report == "text" and not output):
         session.answer(body, lambda shown: terminal.say_unwrapped(REPORTS["text"](shown, "", chosen)))
         return
-    text = REPORTS[report](body, _named(file), chosen)
+    below = file.resolve().is_relative_to(Path.cwd())
+    named = (file.resolve().relative_to(Path.cwd()) if below else Path(file.name)).as_posix()
+    text = REPORTS[report](body, named, chosen)
     if not output:
         terminal.say_unwrapped(text)
         return
@@ -209,12 +202,6 @@ def _chosen(fail_on: str) -> frozenset[str]:
     if unknown := sorted(words - set(FAILS)):
         raise click.UsageError(f"--fail-on: {', '.join(unknown)} is none of {', '.join(FAILS)}, none.")
     return words
-
-
-def _named(file: Path) -> str:
-    """The file as a report names it: relative to where the command runs, if it is below."""
-    here = Path.cwd()
-    return (file.resolve().relative_to(here) if file.resolve().is_relative_to(here) else Path(file.name)).as_posix()
 
 
 def _read(file: Path, form: str | None) -> list[CitedWork]:
@@ -238,11 +225,6 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", "replace")
-
-
-def _check(works: list[CitedWork], backends: Backends, context: Context) -> dict[str, Any]:
-    report = check_all(works, RunContext(backends, context.deadline, context.progress))
-    return {"references": report.rows, "reasons": report.reasons}
 
 
 @click.command("export")
