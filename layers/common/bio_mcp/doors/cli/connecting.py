@@ -10,7 +10,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -33,7 +33,6 @@ NEXT = (
 DISTRIBUTION = "bio-mcp-literature"
 THROWN_AWAY = re.compile(r"[/\\](archive|environments|builds)-v\d")  # folders of uv's cache
 VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
-CODEX_STARTUP_S = 120  # Codex waits ten seconds, in which uvx has not installed anything yet
 SETTINGS = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}  # of programs with windows
 HOW_IT_STARTS = {"type", "command", "args", "url", "serverUrl", "startup_timeout_sec"}
 LARGEST = 16 << 20  # bytes of a file that is read
@@ -54,66 +53,27 @@ class Client:
     section: str
     of_user: str
     of_project: str
-    stdio: Mapping[str, Any]
-    http: Mapping[str, str]
     skills: tuple[str, str]
+    stdio: Mapping[str, Any] = field(default_factory=dict)
+    http: Mapping[str, str] = field(default_factory=dict)
 
 
+TYPED, BY_TYPE = {"type": "stdio"}, {"type": "http", "url": ""}
+OF_CLAUDE = (".claude/skills", ".claude/skills")
+OF_CURSOR = (".cursor/skills", ".cursor/skills")
+OF_CODEX = (".agents/skills", ".agents/skills")
+OF_VS_CODE = (".copilot/skills", ".github/skills")
+OF_WINDSURF = (".codeium/windsurf/skills", ".windsurf/skills")
+CLAUDE_FILE, VS_CODE_FILE = "{settings}/Claude/claude_desktop_config.json", "{settings}/Code/User/mcp.json"
+WINDSURF_FILE, CODEX_FILE, CURSOR_FILE = ".codeium/windsurf/mcp_config.json", ".codex/config.toml", ".cursor/mcp.json"
+CODEX_WAITS = {"startup_timeout_sec": 120}  # of ten seconds, in which uvx has not installed anything yet
 CLIENTS = {
-    "claude": Client(
-        "Claude Desktop",
-        "mcpServers",
-        "{settings}/Claude/claude_desktop_config.json",
-        "",
-        {},
-        {},
-        (".claude/skills", ".claude/skills"),
-    ),
-    "claude-code": Client(
-        "Claude Code",
-        "mcpServers",
-        ".claude.json",
-        ".mcp.json",
-        {"type": "stdio"},
-        {"type": "http", "url": ""},
-        (".claude/skills", ".claude/skills"),
-    ),
-    "vscode": Client(
-        "VS Code",
-        "servers",
-        "{settings}/Code/User/mcp.json",
-        ".vscode/mcp.json",
-        {"type": "stdio"},
-        {"type": "http", "url": ""},
-        (".copilot/skills", ".github/skills"),
-    ),
-    "cursor": Client(
-        "Cursor",
-        "mcpServers",
-        ".cursor/mcp.json",
-        ".cursor/mcp.json",
-        {},
-        {"url": ""},
-        (".cursor/skills", ".cursor/skills"),
-    ),
-    "codex": Client(
-        "Codex",
-        "mcp_servers",
-        ".codex/config.toml",
-        ".codex/config.toml",
-        {"startup_timeout_sec": CODEX_STARTUP_S},
-        {"url": ""},
-        (".agents/skills", ".agents/skills"),
-    ),
-    "windsurf": Client(
-        "Windsurf",
-        "mcpServers",
-        ".codeium/windsurf/mcp_config.json",
-        "",
-        {},
-        {"serverUrl": ""},
-        (".codeium/windsurf/skills", ".windsurf/skills"),
-    ),
+    "claude": Client("Claude Desktop", "mcpServers", CLAUDE_FILE, "", OF_CLAUDE),
+    "claude-code": Client("Claude Code", "mcpServers", ".claude.json", ".mcp.json", OF_CLAUDE, TYPED, BY_TYPE),
+    "vscode": Client("VS Code", "servers", VS_CODE_FILE, ".vscode/mcp.json", OF_VS_CODE, TYPED, BY_TYPE),
+    "cursor": Client("Cursor", "mcpServers", CURSOR_FILE, CURSOR_FILE, OF_CURSOR, http={"url": ""}),
+    "codex": Client("Codex", "mcp_servers", CODEX_FILE, CODEX_FILE, OF_CODEX, CODEX_WAITS, {"url": ""}),
+    "windsurf": Client("Windsurf", "mcpServers", WINDSURF_FILE, "", OF_WINDSURF, http={"serverUrl": ""}),
 }
 
 
