@@ -47,12 +47,11 @@ def test_every_row_of_a_search_has_a_meaning():
     assert [row[0] for row in rows if not row[-1].strip(" |")] == []
 
 
-@pytest.mark.parametrize("each", [*TOOLS.values(), *RESOURCES.values()], ids=lambda each: each.name)
-def test_a_tool_or_resource_is_summed_up_in_a_whole_sentence(each):
-    description = " ".join(each.description.split())
-    assert summary(each).endswith(".")
-    assert description.startswith(summary(each))
-    assert summary(each).count("(") == summary(each).count(")")
+def test_a_tool_or_resource_is_summed_up_in_a_whole_sentence():
+    for each in (*TOOLS.values(), *RESOURCES.values()):
+        assert " ".join(each.description.split()).startswith(summary(each))
+        assert summary(each).endswith(".")
+        assert summary(each).count("(") == summary(each).count(")")
 
 
 def test_every_retraction_status_says_what_its_values_mean():
@@ -82,15 +81,12 @@ def test_every_tool_has_a_command_on_its_page():
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_link_to_a_file_leads_to_one(page):
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_nothing_is_installed_from_a_registry_that_has_it_not(page):
-    assert not re.search(r"pip install ['\"]?bio-mcp", page.read_text(encoding="utf-8"))
+def test_a_link_leads_to_a_file_and_nothing_is_installed_from_a_registry_that_has_it_not():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+        assert [link for link in links if not (page.parent / link).exists()] == [], page
+        assert not re.search(r"pip install ['\"]?bio-mcp", text), page
 
 
 def test_text_between_markers_is_replaced_and_nothing_else():

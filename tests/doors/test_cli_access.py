@@ -54,7 +54,7 @@ def test_who_was_invited_is_listed_and_ended(locked):
 )
 def test_a_mistake_is_named(locked, arguments, code, says):
     ran = locked(*arguments)
-    assert (ran.code, says in " ".join(ran.err.split())) == (code, True)
+    assert (ran.code, says in ran.said) == (code, True)
 
 
 def test_without_tokens_nobody_signs_in_and_it_says_what_to_set(cli):

@@ -43,7 +43,7 @@ def online(cli, ncbi):
 def test_a_sync_that_is_too_large_says_how_large_and_which_option_confirms_it(online):
     ran = online("sync", "covid", TERM, "--max-records", "3")
     assert ran.code == 2
-    assert "records for this sync, and more than 3 take a confirmation: give " in " ".join(ran.err.split())
+    assert "records for this sync, and more than 3 take a confirmation: give " in ran.said
 
 
 def begin(cli):
@@ -108,7 +108,7 @@ def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncb
     ran = online("sync", "covid", TERM)
     assert ran.code == 1
     assert "watermark stays where it was" in ran.out
-    assert "could not be fetched; the next run asks again" in " ".join(ran.err.split())
+    assert "could not be fetched; the next run asks again" in ran.said
     ncbi.control.reset()
     assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
 
@@ -122,7 +122,7 @@ def test_a_sync_that_another_process_runs_is_not_started_twice(online):
         corpus.jobs.put(job)
         ran = online("sync", "covid", TERM)
     assert ran.code == 1
-    assert "another process is at it" in " ".join(ran.out.split())
+    assert "another process is at it" in ran.said
 
 
 def test_what_was_retracted_is_flagged_also_where_it_came_from_a_file(online, ncbi, tmp_path):
@@ -306,6 +306,6 @@ def test_what_is_followed_is_listed(online):
     ran = online("admin", "queries", "list")
     assert ran.code == 0
     for word in ("covid", "COVID-19 OR zzyzzyva", "complete", "papers in the corpus"):
-        assert word in " ".join(ran.out.split())
+        assert word in ran.said
     assert "zzyzzyva" in ran.err
     assert online("admin", "queries", "list", "none", "--json").json["queries"] == []

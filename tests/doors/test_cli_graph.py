@@ -60,7 +60,7 @@ def test_a_wrong_line_is_named_and_nothing_is_imported(cli, tmp_path):
     ran = cli("kg", "import", str(path))
     assert ran.code == 2
     assert "error: Line 2: 'plant' is no node type" in ran.err
-    assert "Nothing was imported." in " ".join(ran.err.split())
+    assert "Nothing was imported." in ran.said
     assert cli("kg", "import", str(path), "--json").json["error"]["details"]["problems"][0]["line"] == 2
     assert cli("kg", "show", "H1").code == 1
 
@@ -101,7 +101,7 @@ def test_a_retracted_paper_of_an_edge_is_a_warning(graph):
 def test_an_ambiguous_name_lists_its_candidates(graph):
     ran = graph("kg", "show", "ginger")
     assert ran.code == 1
-    assert "D2 (drug Ginger extract), H2 (herb Ginger)" in " ".join(ran.err.split())
+    assert "D2 (drug Ginger extract), H2 (herb Ginger)" in ran.said
 
 
 def test_paths_are_shown_a_line_each(graph):

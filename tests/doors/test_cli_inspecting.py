@@ -1,7 +1,6 @@
 """`bio-mcp admin call` and `replay`, and `bio-mcp doctor`: every check, well and unwell."""
 
 import io
-import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -18,7 +17,6 @@ from bio_mcp.doors.cli import inspecting
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports.state import Job
 from tests.support.corpus import Corpus, HashedWords
-from tests.support.examples import EXAMPLES
 
 
 def found(ran):
@@ -51,19 +49,28 @@ def test_a_damaged_corpus_file_fails_and_is_left_alone(cli):
     assert (cli.home / FILE).read_bytes() == before
 
 
-def test_a_corpus_file_that_lost_rows_fails_by_name(cli):
-    cli.fill(20)
-    with sqlite3.connect(cli.home / FILE) as connection:
-        connection.execute("DELETE FROM articles WHERE pmid = 27602157")
-    connection.close()
-    state, message = found(cli("doctor", "--json"))["database"]
-    assert state == FAIL
-    assert "1 heads without an article" in message
-
-
 def change(cli, sql):
     with closing(sqlite3.connect(cli.home / FILE)) as connection, connection:
         connection.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "check", "reported"),
+    [
+        ("DELETE FROM articles WHERE pmid = 27602157", "database", "1 heads without an article"),
+        ("DROP TABLE heads", "database", "the table heads is missing"),
+        ("DELETE FROM settings", "database", "3 settings of the index"),
+        ("UPDATE settings SET value = 'another-model' WHERE name = 'model'", "corpus", "another-model"),
+    ],
+)
+def test_what_a_corpus_lost_fails_by_name_and_the_rest_is_examined(cli, sql, check, reported):
+    cli.fill(20)
+    change(cli, sql)
+    ran = cli("doctor", "--json")
+    assert ran.code == 1
+    state, message = found(ran)[check]
+    assert (state, reported in message) == (FAIL, True)
+    assert found(ran)["embedding model"][0] == OK
 
 
 def test_damaged_passages_fail_with_the_command_that_mends_them(cli):
@@ -77,20 +84,6 @@ def test_damaged_passages_fail_with_the_command_that_mends_them(cli):
     assert cli("doctor", "--json").json["ok"]
 
 
-@pytest.mark.parametrize(
-    ("sql", "reported"),
-    [("DROP TABLE heads", "the table heads is missing"), ("DELETE FROM settings", "3 settings of the index")],
-)
-def test_a_corpus_that_lost_a_table_or_its_settings_is_examined_to_the_end(cli, sql, reported):
-    cli.fill(20)
-    change(cli, sql)
-    ran = cli("doctor", "--json")
-    assert ran.code == 1
-    assert reported in found(ran)["database"][1]
-    assert found(ran)["corpus"][0] == FAIL
-    assert found(ran)["embedding model"][0] == OK
-
-
 def test_a_check_that_breaks_down_is_a_finding(caplog):
     def breaks():
         raise KeyError("a mistake of ours")
@@ -98,17 +91,6 @@ def test_a_check_that_breaks_down_is_a_finding(caplog):
     assert examine("disk", breaks).state == FAIL
     assert "KeyError" in examine("disk", breaks).found
     assert "a mistake of ours" in caplog.text
-
-
-def test_an_index_of_another_model_fails_with_both_names(cli):
-    cli.fill(20)
-    with sqlite3.connect(cli.home / FILE) as connection:
-        connection.execute("UPDATE settings SET value = 'another-model' WHERE name = 'model'")
-    connection.close()
-    state, message = found(cli("doctor", "--json"))["corpus"]
-    assert state == FAIL
-    assert "another-model" in message
-    assert "hashed-words" in message
 
 
 def test_a_second_index_and_settings_that_name_another_model_are_warnings(cli):
@@ -214,30 +196,12 @@ def typed(monkeypatch):
     return lambda given: monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(given)))
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if not TOOLS[name].open_world])
-def test_it_answers_what_every_door_answers(cli, name):
-    cli.fill(3)
-    ran = cli("admin", "call", TOOLS[name].portable_name, json.dumps(EXAMPLES[name]))
-    with cli.corpus() as corpus:
-        answer = call(TOOLS[name], EXAMPLES[name], corpus, local=True).body
-    if "error" in answer:
-        assert ran.code == 1
-        assert answer["error"]["code"] in {"NOT_FOUND", "INVALID_PROJECT"}
-    else:
-        assert (ran.code, ran.json.keys()) == (0, answer.keys())
-
-
-@pytest.mark.parametrize("name", ["rag.get", "rag_get"])
-def test_a_tool_is_called_by_each_of_its_names(cli, name):
-    cli.fill()
-    assert cli("admin", "call", name, READ).json["doc_id"] == "pmid:27602157"
-
-
 def test_arguments_come_from_a_file_or_standard_input(cli, tmp_path, typed):
     cli.fill()
     (tmp_path / "read.json").write_text(READ)
     typed(READ.encode())
-    asked = [cli("admin", "call", "rag_get", given).json for given in (f"@{tmp_path}/read.json", "-")]
+    given = (("rag_get", f"@{tmp_path}/read.json"), ("rag.get", "-"))
+    asked = [cli("admin", "call", *each).json for each in given]
     assert asked[0] == asked[1]
     assert asked[0]["doc_id"] == "pmid:27602157"
 

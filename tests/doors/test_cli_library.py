@@ -19,16 +19,12 @@ def lab(cli):
     return cli
 
 
-def words(ran):
-    return " ".join((ran.shown + ran.err).split())
-
-
 def test_a_project_is_made_listed_and_deleted(cli):
     assert "There is no project" in cli("projects", "list").out
     ran = cli("projects", "create", "lab/heart-failure")
     assert ran.code == 0
     assert "bio-mcp ingest lab/heart-failure SOURCE" in ran.out
-    listed = words(cli("projects", "list"))
+    listed = cli("projects", "list").said
     assert "lab/heart-failure yes hashed-words" in listed
     assert cli("projects", "delete", "lab/heart-failure", "--yes").code == 0
     assert cli("projects", "list", "--json").json == {"projects": [], "count": 0}
@@ -40,7 +36,7 @@ def test_projects_of_a_tenant_are_its_own(cli, tmp_path):
     assert cli("ingest", "--tenant", "north", "lab", str(tmp_path / "notes.txt")).code == 0
     assert cli("projects", "list", "--json").json["count"] == 0
     assert cli("projects", "search", "lab", "quokkas").code == 1
-    assert "Quokkas rest in the shade" in words(cli("projects", "--tenant", "north", "search", "lab", "quokkas"))
+    assert "Quokkas rest in the shade" in cli("projects", "--tenant", "north", "search", "lab", "quokkas").said
     assert cli("projects", "delete", "lab", "--yes").code == 1
     assert cli("projects", "--tenant", "north", "delete", "lab", "--yes").code == 0
 
@@ -59,16 +55,16 @@ def test_the_options_of_a_project_are_stored(cli):
     }
     again = cli("projects", "create", "lab")
     assert again.code == 0
-    assert "exists already and was not changed, otherwise than asked: it is not searched by words" in words(again)
-    assert "a search returns 5 hits at most" in words(again)
+    assert "exists already and was not changed, otherwise than asked: it is not searched by words" in again.said
+    assert "a search returns 5 hits at most" in again.said
 
 
 def test_nothing_is_deleted_until_it_is_confirmed(lab):
     ran = lab("projects", "delete", "lab")
     assert ran.code == 1
-    assert "lab with 3 passages would be deleted. Give --yes to do it." in words(ran)
+    assert "lab with 3 passages would be deleted. Give --yes to do it." in ran.said
     assert lab("projects", "inspect", "lab", "--json").json["size"] == 3
-    assert "lab with 3 passages is deleted" in words(lab("projects", "delete", "lab", "--yes"))
+    assert "lab with 3 passages is deleted" in lab("projects", "delete", "lab", "--yes").said
     assert lab("projects", "delete", "lab", "--yes").code == 1
 
 
@@ -84,17 +80,17 @@ def test_an_unknown_project_is_named_with_those_there_are(lab, command):
 
 
 def test_a_project_is_inspected_with_a_sample_on_request(lab):
-    shown = words(lab("projects", "inspect", "lab"))
+    shown = lab("projects", "inspect", "lab").said
     for word in ("proj-lab", "hashed-words", "searched by words, too", "3"):
         assert word in shown
     assert TEXTS["Methods"] not in shown
-    assert TEXTS["Methods"] in words(lab("projects", "inspect", "lab", "--sample", "1"))
+    assert TEXTS["Methods"] in lab("projects", "inspect", "lab", "--sample", "1").said
 
 
 def test_a_hit_is_printed_with_what_cites_it(lab):
     ran = lab("projects", "search", "lab", "perfusion", "index", "below", "0.70")
     assert ran.code == 0
-    shown = words(ran)
+    shown = ran.said
     assert shown.startswith("1. Perfusion index and critical left heart obstruction granelli2007, Article > Results")
     assert "pages 2-3, 2007, PMID 17727691, DOI 10.1111/j.1651-2227.2007.00439.x" in shown
     assert "score 1" in shown
@@ -102,8 +98,8 @@ def test_a_hit_is_printed_with_what_cites_it(lab):
 
 def test_a_search_takes_the_filters_of_its_tool(lab):
     ran = lab("projects", "search", "lab", "perfusion", "--tags", "newborn", "--section-prefix", "Article > Methods")
-    assert "Article > Methods" in words(ran)
-    assert "Article > Results" not in words(ran)
+    assert "Article > Methods" in ran.said
+    assert "Article > Results" not in ran.said
     found = lab("projects", "search", "lab", "perfusion", "--year-from", "2010", "--json").json
     assert [each["citekey"] for each in found["items"]] == ["xu2016"]
 
@@ -128,24 +124,24 @@ def test_a_retracted_paper_is_marked(lab):
             ]
         )
     ran = lab("projects", "search", "lab", "lung cancer", "--citekey", "xu2016")
-    assert "[RETRACTED] miR-429 in lung cancer" in words(ran)
+    assert "[RETRACTED] miR-429 in lung cancer" in ran.said
     assert "was retracted" in ran.err
 
 
 def test_a_quote_is_found_with_what_cites_it(lab):
     ran = lab("projects", "locate", *TEXTS["Methods"].split(), "--project", "lab")
     assert ran.code == 0
-    assert "It stands there as quoted." in words(ran)
-    assert "granelli2007, Article > Methods, pages 1-2, PMID 17727691" in words(ran)
+    assert "It stands there as quoted." in ran.said
+    assert "granelli2007, Article > Methods, pages 1-2, PMID 17727691" in ran.said
 
 
 def test_each_word_that_differs_is_shown(lab):
     ran = lab(
         "projects", "locate", TEXTS["Methods"].replace("healthy ", "").replace("foot", "hand"), "--project", "lab"
     )
-    assert "It does not stand there as quoted." in words(ran)
-    assert "there healthy" in words(ran)
-    assert "quoted hand, there foot" in words(ran)
+    assert "It does not stand there as quoted." in ran.said
+    assert "there healthy" in ran.said
+    assert "quoted hand, there foot" in ran.said
 
 
 def test_what_is_not_there_is_an_answer(lab):
@@ -155,8 +151,9 @@ def test_what_is_not_there_is_an_answer(lab):
     assert (ran.code, "has no document 'xu2016'" in ran.err) == (1, True)
     ran = lab("projects", "locate", "zebras of the southern plains seldom drink", "--project", "lab", "--json")
     assert (ran.code, ran.json["found"], ran.json["places"]) == (0, "not found", [])
-    assert "No text looks like the quote" in words(
-        lab("projects", "locate", "zebras of the southern plains", "--project", "lab")
+    assert (
+        "No text looks like the quote"
+        in lab("projects", "locate", "zebras of the southern plains", "--project", "lab").said
     )
 
 
@@ -269,9 +266,9 @@ def test_a_folder_is_ingested_with_a_summary_and_a_warning_for_each_bad_file(fol
         "failed 1",
         "passages written 2",
     ):
-        assert sentence in words(ran)
+        assert sentence in ran.said
     assert "'c.md': it is damaged" in ran.err
-    assert "Metadata not found for document 'b.md'" in words(ran)
+    assert "Metadata not found for document 'b.md'" in ran.said
     assert folder.papers not in ran.out + ran.err
 
 
@@ -299,6 +296,6 @@ def test_an_interrupted_ingest_says_how_it_goes_on_and_does(folder):
     finally:
         Reading.plain = PlainParser()
     assert ran.code == 130
-    assert "Run the same command again" in words(ran)
+    assert "Run the same command again" in ran.said
     again = folder("ingest", "lab/hearts", folder.papers, "--json").json
     assert (again["documents_unchanged"], again["documents_processed"], again["failed"]) == (1, 2, 1)

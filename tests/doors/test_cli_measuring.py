@@ -31,8 +31,8 @@ def test_the_figures_are_shown_with_their_intervals_and_where_the_report_is(lab)
     lab.settings.clear()
     ran = lab("eval", "run", "--set", lab.questions, "--metric", "MRR")
     assert ran.code == 0
-    assert "MRR 1 0.75 1 12" in " ".join(ran.shown.split())
-    assert "report uri file:///" in " ".join(ran.shown.split())
+    assert "MRR 1 0.75 1 12" in ran.said
+    assert "report uri file:///" in ran.said
 
 
 def test_the_report_is_written_to_a_file_too(lab, tmp_path):
@@ -66,7 +66,7 @@ def test_a_baseline_that_is_not_there_or_has_nothing_of_the_set_is_reported(lab)
     assert (ran.code, "--update-baseline makes one" in ran.err) == (1, True)
     lab.baseline.write_text("{}")
     ran = lab("eval", "run", "--set", lab.questions)
-    assert (ran.code, "has no figures of custom" in " ".join(ran.err.split())) == (0, True)
+    assert (ran.code, "has no figures of custom" in ran.said) == (0, True)
     lab.baseline.write_text("nonsense")
     assert "no file of baselines" in lab("eval", "run", "--set", lab.questions).err
 
@@ -219,7 +219,7 @@ def test_the_model_of_the_package_is_listed(cli, models):
 def test_an_added_model_is_listed_and_says_how_it_is_used(cli, models, source):
     ran = cli("admin", "models", "add", str(source), "--licence", "MIT")
     assert ran.code == 0
-    said = " ".join(ran.shown.split())
+    said = ran.said
     assert "tiny is installed: 8 dimensions, 12 tokens, cls pooling, licence MIT." in said
     assert "set BIO_MCP_EMBEDDING_MODEL=tiny, then run bio-mcp admin reindex" in said
     _, body = cli("admin", "models", "list", "--json").json["installed"]
@@ -233,7 +233,7 @@ def test_a_harmed_model_is_listed_as_such_and_not_measured(cli, models, source):
     assert cli("admin", "models", "list", "--json").json["installed"][1]["whole"] is False
     ran = cli("admin", "models", "score", "tiny")
     assert ran.code == 1
-    assert f"there are {DEFAULT}" in " ".join(ran.err.split())
+    assert f"there are {DEFAULT}" in ran.said
     (models / "tiny" / "model.json").write_text("{")
     assert cli("admin", "models", "list", "--json").json["installed"][1] == {
         "name": "tiny",
@@ -254,14 +254,14 @@ def test_a_reranker_is_added_by_a_flag_and_not_measured_as_an_embedding_model(cl
     source = published_reranker(tmp_path / "reader")
     ran = cli("admin", "models", "add", str(source), "--reranker", "--licence", "MIT")
     assert ran.code == 0
-    assert "BIO_MCP_RERANKER=onnx and BIO_MCP_RERANKER_MODEL=reader" in " ".join(ran.shown.split())
+    assert "BIO_MCP_RERANKER=onnx and BIO_MCP_RERANKER_MODEL=reader" in ran.said
     _, body = cli("admin", "models", "list", "--json").json["installed"]
     assert (body["name"], body["pooling"], body["licence"]) == ("reader", "pairs", "MIT")
-    assert f"there are {DEFAULT}" in " ".join(cli("admin", "models", "score", "reader").err.split())
+    assert f"there are {DEFAULT}" in cli("admin", "models", "score", "reader").said
 
 
 def test_models_are_not_added_to_a_stack_on_aws(cli, models, source):
     cli.settings["mode"] = "aws"
     ran = cli("admin", "models", "add", str(source))
     assert ran.code == 1
-    assert "BIO_MCP_MODE is aws" in " ".join(ran.err.split())
+    assert "BIO_MCP_MODE is aws" in ran.said

@@ -2,7 +2,6 @@
 
 import pytest
 from lxml import etree
-from rich.cells import cell_len
 
 from tests.literature.medline.records import fixture_records, wrapped
 from tests.tools.test_pubmed_fetch import RECORD
@@ -65,13 +64,6 @@ def test_related_articles_are_listed(pubmed):
 )
 def test_a_citation_is_printed_in_its_style(pubmed, style, part):
     assert part in pubmed("cite", "77", "--style", style).out
-
-
-@pytest.mark.parametrize("width", [60, 120])
-def test_no_line_is_wider_than_the_terminal(pubmed, terminal, width):
-    terminal(width)
-    for argv in (("search", "cancer"), ("fetch", "77"), ("related", "25760099")):
-        assert max(map(cell_len, pubmed(*argv).shown.splitlines())) <= width
 
 
 def test_what_a_record_has_beyond_its_abstract_is_shown_on_request(pubmed):

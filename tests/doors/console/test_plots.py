@@ -69,10 +69,6 @@ def test_papers_of_a_year_stand_upon_each_other_by_design_and_undated_ones_are_l
     assert texts(plot)[-3:] == ["2019", "2020", "2021"]
 
 
-def test_both_ends_of_the_axis_are_named_whatever_is_near_them():
-    assert texts(by_year([year(1999, 1, 1), year(2021, 1, 2)]))[-3:] == ["1999", "2010", "2021"]
-
-
 def test_years_of_long_ago_are_one_column():
     plot = by_year([year(1900, 1, 7), year(1950, 1, 1), year(2020, 1, 2)])
     assert description(plot) == "1981 and before: 8; 2020: 2"

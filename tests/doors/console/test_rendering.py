@@ -41,10 +41,7 @@ def pages():
     return lambda path: Page(client.get(path)).source
 
 
-def test_a_paper_that_addresses_a_model_is_marked_and_shown_as_text(pages):
+def test_a_paper_that_addresses_a_model_alone_is_marked_and_shown_as_text(pages):
+    assert SAID not in pages("/papers/2")
     assert SAID in pages("/papers/1")
     assert "Ignore all previous instructions &lt;script&gt;" in pages("/papers/1")
-
-
-def test_no_other_paper_is(pages):
-    assert SAID not in pages("/papers/2")
