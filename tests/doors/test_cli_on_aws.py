@@ -1,7 +1,7 @@
 """The command line in mode aws: doctor tells what is wrong of a stack; search, sync and checkpoint work over it."""
 
 import json
-import logging
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,46 +11,37 @@ from bio_mcp.health import FAIL, OK, WARN
 from bio_mcp.settings import Settings
 from tests.doors.command_line import Ran
 from tests.support.aws_corpus import AwsCorpus
-from tests.support.aws_ports import MotoPorts, client
+from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.corpus import Over
 
 TERM = '"2021/06/02"[crdt] : "2021/06/02"[crdt]'
 
 
-@pytest.fixture
-def made(nobody, closed):
-    return closed(MotoPorts())
+@pytest.fixture(scope="module")
+def made():
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in NOBODY.items():
+            environment.setenv(name, value)
+        with closing(MotoPorts()) as made:
+            yield made
 
 
 @pytest.fixture
-def stack(made, ncbi, tmp_path, capsys):
+def stack(cli, made, ncbi):
+    """Runs one command over the stack. `settings` replaces some."""
     ncbi.control.set_today("2026/01/01")
     corpus = AwsCorpus(made, ncbi.base_url, None, requests=1_000)
     named = corpus.settings
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
 
     def command(*argv, **settings):
-        corpus.settings = replace(named, home=tmp_path, **settings)
-        capsys.readouterr()
-        code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: OpenCorpus(corpus))
-        return Ran(code, *capsys.readouterr())
+        corpus.settings = replace(named, home=cli.home, **settings)
+        cli.capsys.readouterr()
+        stays_open = Over(corpus, close=lambda: None)
+        code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: stays_open)
+        return Ran(code, *cli.capsys.readouterr())
 
     yield command
     corpus.close()
-    for handler in set(root.handlers) - set(before):
-        handler.close()
-    root.handlers[:], root.level = before, level
-
-
-class OpenCorpus:
-    def __init__(self, corpus):
-        self._corpus = corpus
-
-    def __getattr__(self, name):
-        return getattr(self._corpus, name)
-
-    def close(self):
-        """Not yet."""
 
 
 def found(ran):
@@ -87,12 +78,8 @@ def test_a_table_that_is_another_is_reported(stack, made):
 
 def test_each_setting_that_is_missing_is_named(stack):
     reported = found(stack("doctor", table_audit="", queue_url="", bucket="", event_bus=""))
-    assert {name for name, (state, _) in reported.items() if state == FAIL} == {
-        "tables",
-        "queue",
-        "bucket",
-        "event bus",
-    }
+    failed = {name for name, (state, _) in reported.items() if state == FAIL}
+    assert failed == {"tables", "queue", "bucket", "event bus"}
     assert "BIO_MCP_TABLE_AUDIT is not set" in reported["tables"][1]
     assert "BIO_MCP_QUEUE_URL is not set" in reported["queue"][1]
     assert "BIO_MCP_BUCKET is not set" in reported["bucket"][1]
@@ -104,14 +91,6 @@ def test_what_is_not_there_fails_and_the_rest_is_reported(stack):
     ran = stack("doctor", queue_url=url, bucket="there-is-no-such-bucket", event_bus="nothing")
     assert ran.code == 1
     assert {name for name, (state, _) in found(ran).items() if state == FAIL} == {"queue", "bucket", "event bus"}
-
-
-def test_calls_that_were_given_up_are_a_warning(stack, made):
-    client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
-    state, message = found(stack("doctor"))["queue"]
-    assert state == WARN
-    assert "1 were given up" in message
-    assert "redrive" in message
 
 
 def test_a_queue_without_dead_letters_is_a_warning(stack, made):
@@ -139,6 +118,14 @@ def test_the_commands_work_over_a_stack(stack):
     state, message = found(stack("doctor"))["corpus"]
     assert state == OK
     assert "5 papers, 5 of them indexed" in message
+
+
+def test_calls_that_were_given_up_are_a_warning(stack, made):
+    client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
+    state, message = found(stack("doctor"))["queue"]
+    assert state == WARN
+    assert "1 were given up" in message
+    assert "redrive" in message
 
 
 def test_without_a_region_the_variable_is_named(nobody, monkeypatch, tmp_path, capsys):

@@ -96,27 +96,15 @@ def test_queued_work_is_charged_to_its_caller_and_waits_for_the_next_budget(corp
         assert queue.dead() == []
 
 
-class Announcing:
-    """A queue that tells when it was emptied."""
-
-    def __init__(self, queue):
-        self.queue, self.empty = queue, threading.Event()
-
-    def receive(self, lease_s):
-        message = self.queue.receive(lease_s)
-        if message is None:
-            self.empty.set()
-        return message
-
-    def __getattr__(self, name):
-        return getattr(self.queue, name)
-
-
 def test_the_worker_thread_empties_the_queue_and_stops(corpus):
     corpus.continuations.send(SYNC)
-    queue = Announcing(corpus.continuations)
-    with QueueWorker(queue, TOOLS, corpus):
-        assert queue.empty.wait(60)
+    empty = threading.Event()
+
+    def receive(lease_s):
+        return corpus.continuations.receive(lease_s) or empty.set()
+
+    with QueueWorker(Over(corpus.continuations, receive=receive), TOOLS, corpus):
+        assert empty.wait(60)
     assert corpus.checkpoints.get("k").last_edat is not None
 
 

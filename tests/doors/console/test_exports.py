@@ -6,7 +6,7 @@ from bio_mcp.call import call
 from bio_mcp.tools.exports import export_papers
 from tests.doors.command_line import sample
 from tests.doors.console.pages import browser
-from tests.support.corpus import Corpus
+from tests.support.corpus import Corpus, Over
 from tests.syncing.stored import documents_of
 
 MANY = 210  # papers of two parts
@@ -35,31 +35,9 @@ def test_a_file_of_several_parts_is_downloaded_whole_under_its_name(corpus, expo
     assert answer.headers["cache-control"] == "no-store"
 
 
-class Elsewhere:
-    """Blobs that others download by an address."""
-
-    def __init__(self, blobs):
-        self._blobs = blobs
-
-    def link(self, key, name, seconds):
-        return f"https://files.example.org/{key}?name={name}&seconds={seconds}"
-
-    def __getattr__(self, name):
-        return getattr(self._blobs, name)
-
-
-class Away:
-    """A corpus whose files are elsewhere."""
-
-    def __init__(self, corpus):
-        self._corpus, self.blobs = corpus, Elsewhere(corpus.blobs)
-
-    def __getattr__(self, name):
-        return getattr(self._corpus, name)
-
-
 def test_a_file_that_is_stored_elsewhere_is_downloaded_from_there(corpus, exported):
-    answer = browser(Away(corpus)).get(f"/exports/{exported['job_id']}", follow_redirects=False)
+    blobs = Over(corpus.blobs, link=lambda key, name, _seconds: f"https://files.example.org/{key}?name={name}")
+    answer = browser(Over(corpus, blobs=blobs)).get(f"/exports/{exported['job_id']}", follow_redirects=False)
     assert answer.status_code == 302
     assert answer.headers["location"].startswith("https://files.example.org/exports/")
 

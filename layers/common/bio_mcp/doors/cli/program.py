@@ -165,22 +165,20 @@ def _ran(argv: Sequence[str], configure: Callable[[], Settings], wire: MakeBacke
         _log_to_file(settings)
         with interrupts(pressed), closing(Session(settings, wire, as_json, pressed)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
-        return session.code
-    except (KeyboardInterrupt, click.Abort):
-        pass
-    except Exception as error:
-        if not pressed:
-            code = _reported(error, as_json)
-            if code is None:
-                raise
+    except (Exception, KeyboardInterrupt) as error:
+        code = _reported(error, as_json, interrupted=bool(pressed))
+        if code is not None:
             return code
-    terminal.err().show("stopped")
-    return INTERRUPTED
+        raise
+    return session.code
 
 
-def _reported(error: Exception, as_json: bool) -> int | None:
+def _reported(error: BaseException, as_json: bool, *, interrupted: bool) -> int | None:
     """Report what ended a command. Returns its exit code, None for a bug and for an answer that cannot be written."""
     match error:
+        case _ if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
+            terminal.err().show("stopped")
+            return INTERRUPTED
         case click.exceptions.NoArgsIsHelpError():
             error.show()
             return USAGE

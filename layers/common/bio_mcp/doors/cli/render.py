@@ -8,7 +8,6 @@ list of objects a table. Reasons and warnings go to standard error.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -104,14 +103,7 @@ def render(body: Mapping[str, Any], view: View, query: str = "") -> None:
     parts: list[RenderableType] = [Text(view.head.format(**body))] if view.head else []
     parts += [*_whole({name: value for name, value in shown.items() if name not in lists}, body, view)]
     for name, items in lists.items():
-        table = name in view.tables or not any(key in each for each in items for key in (*TITLES, *TEXTS))
-        if parts or len(lists) > 1:
-            parts += ["", Text(label(name, view.labels), "bold")] if table else [""]
-        if table:
-            parts.append(_table(name, items, view))
-        else:
-            ranks = (f"{place}. " if view.ranked else "" for place in count(1))
-            parts += [entry(item, view, query, rank) for item, rank in zip(items, ranks, strict=False)]
+        parts += _list(name, items, view, query, apart=bool(parts) or len(lists) > 1)
     if view.empty and not lists:
         parts.append(Text(view.empty))
     elif view.foot:
@@ -140,13 +132,22 @@ def _whole(shown: Mapping[str, Any], body: Mapping[str, Any], view: View) -> Ite
         yield Group(*([""] if rows else []), *texts)
 
 
-def _table(name: str, items: Sequence[Mapping[str, Any]], view: View) -> RenderableType:
+def _list(
+    name: str, items: Sequence[Mapping[str, Any]], view: View, query: str, *, apart: bool
+) -> Iterator[RenderableType]:
+    """The things of a list as a table or as entries; set apart from what stands above it, a table with its name."""
+    if name not in view.tables and any(key in each for each in items for key in (*TITLES, *TEXTS)):
+        yield from [""] if apart else []
+        yield from (entry(each, view, query, f"{rank}. " if view.ranked else "") for rank, each in enumerate(items, 1))
+        return
+    if apart:
+        yield from ("", Text(label(name, view.labels), "bold"))
     names = view.tables.get(name) or [key for key in items[0] if any(view.shows(key, each.get(key)) for each in items)]
     right = [
         place for place, key in enumerate(names) if all(isinstance(each.get(key), int | float | None) for each in items)
     ]
     rows = [[plain(key, each.get(key), view.labels) for key in names] for each in items]
-    return terminal.table([label(key, view.labels) for key in names], rows, right=right)
+    yield terminal.table([label(key, view.labels) for key in names], rows, right=right)
 
 
 def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") -> RenderableType:
