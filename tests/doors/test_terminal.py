@@ -65,31 +65,21 @@ def test_a_long_line_is_whole_where_no_terminal_shows_it(capsys, monkeypatch):
     ]
 
 
-def test_progress_is_a_line_every_few_seconds_where_no_terminal_shows_a_bar(capsys):
+@pytest.mark.parametrize(
+    ("done", "total", "reported"),
+    [
+        (range(13), None, ["importing: 5, 1/s", "importing: 10, 1/s"]),
+        (range(0, 60, 10), 10_000, ["importing: 50, 1/s, 0:16:35 left"]),
+        ((0, 500, 1_000, 1_000, 1, 5), 1_000, ["importing: 5, 1/s, 0:04:09 left"]),  # a step that counts anew
+    ],
+)
+def test_progress_is_a_line_every_few_seconds_where_no_terminal_shows_a_bar(capsys, done, total, reported):
     now = 0.0
     with screen.progress("importing", clock=lambda: now) as update:
-        for second in range(13):
+        for second, number in enumerate(done):
             now = float(second)
-            update(second, None, f"{second} records, 1/s")
-    assert capsys.readouterr().err.splitlines() == [f"importing: {second} records, 1/s" for second in (5, 10)]
-
-
-def test_the_line_says_how_long_it_will_take_where_the_total_is_known(capsys):
-    now = 0.0
-    with screen.progress("importing", clock=lambda: now) as update:
-        for second in range(6):
-            now = float(second)
-            update(10 * second, 10_000, f"{second} records")
-    assert capsys.readouterr().err == "importing: 5 records, 0:16:35 left\n"
-
-
-def test_a_step_that_counts_anew_is_measured_anew(capsys):
-    now = 0.0
-    with screen.progress("comparing", clock=lambda: now) as update:
-        for second, done in enumerate((0, 500, 1_000, 1_000, 1, 5)):
-            now = float(second)
-            update(done, 1_000, f"{done} questions")
-    assert capsys.readouterr().err == "comparing: 5 questions, 0:04:09 left\n"
+            update(number, total, f"{number}, 1/s")
+    assert capsys.readouterr().err.splitlines() == reported
 
 
 def test_a_rate_is_of_the_last_minute():

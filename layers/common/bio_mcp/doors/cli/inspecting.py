@@ -261,9 +261,6 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
     """
     session.tenant = tenant
 
-    def latest(backends: Backends, _context: object) -> dict[str, Any]:
-        return {"calls": [_recorded(each) for each in backends.calls.latest(NEWEST)]}
-
     def repeat(backends: Backends, _context: object) -> dict[str, Any]:
         found = replay(correlation_id or "", backends, TOOLS)
         papers = {each: getattr(found.papers, each) for each in ("revised", "new", "gone", "rescored")}
@@ -271,7 +268,10 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
         return {"call": _recorded(found.recorded), "equal": found.equal, **verdict, "papers": papers}
 
     if not correlation_id:
-        session.answer(session.do("calls.list", latest), _show_calls)
+        latest = session.do(
+            "calls.list", lambda backends, _: {"calls": [*map(_recorded, backends.calls.latest(NEWEST))]}
+        )
+        session.answer(latest, _show_calls)
         return
     body = session.do("calls.replay", repeat)
     session.answer(body, _show_replay)
