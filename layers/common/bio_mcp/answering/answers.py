@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from bio_mcp.answering.conflicts import Conflict, Statement, conflicts
 from bio_mcp.answering.extracts import Extract, extracts
-from bio_mcp.answering.project_search import FLAGGED
+from bio_mcp.answering.project_search import doubts
 from bio_mcp.answering.search import Question, Retrieved, readable, search_papers
 from bio_mcp.answering.writing import EXTRACTIVE, GENERATED, Written, WrittenSentence, write
 from bio_mcp.deadline import NEVER, Deadline
@@ -208,11 +208,7 @@ def _withheld(top_k: int, found: Evidence, tau: float) -> str | None:
 def _warnings(found: Evidence) -> list[str]:
     """What to know of doubtful papers that are cited, and of retracted ones that are not."""
     papers = [each.document.article for each in found.cited]
-    doubtful = [
-        f"{each.title or ''} (PMID {each.pmid}) {FLAGGED[each.retraction]}: say so where you cite it."
-        for each in papers
-        if each.retraction in FLAGGED
-    ]
+    doubtful = doubts((f"{each.title or ''} (PMID {each.pmid})", each.retraction) for each in papers)
     likely = sum(each.relevance >= LIKELY for each in found.cited)
     few = [_FEW.format(likely, len(found.cited))] if likely < LEAST_PAPERS <= len(found.cited) else []
     relevant = [pmid for pmid in found.retracted if found.retrieved.relevance.get(pmid, 0.0) >= LIKELY]

@@ -39,7 +39,6 @@ _CIRCUMSTANCES = {
     "carriers": r"carriers?|knockout|deficient",
     "subgroup": r"subgroups?|only|except|subset",
 }
-_CIRCUMSTANCE = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _CIRCUMSTANCES.items()}
 _COMPARED = re.compile(
     r"\b(?:than|versus|vs\.?|(?:compared|relative)\s+(?:with|to))\s+(?:(?:the|those|that|with|in|among|after|for|of)\s+)*([\w-]+)",
     re.IGNORECASE,
@@ -92,7 +91,9 @@ def conflicts(question: str, statements: Sequence[Statement]) -> list[Conflict]:
 def _read(at: int, statement: Statement, asked: frozenset[str]) -> Iterator[_Read]:
     words = outcome_terms(f"{statement.context} {statement.text}")
     text = f"{statement.text} {statement.context}"
-    circumstances = frozenset(name for name, found in _CIRCUMSTANCE.items() if found.search(text))
+    circumstances = frozenset(
+        name for name, words in _CIRCUMSTANCES.items() if re.search(rf"(?i)\b(?:{words})\b", text)
+    )
     for finding in findings(statement.text):
         if finding.direction:
             yield _Read(at, statement, finding, (asked & words) - finding.outcome, circumstances)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from bio_mcp.answering.project_search import FLAGGED, ProjectQuestion, search_projects
+from bio_mcp.answering.project_search import ProjectQuestion, doubts, search_projects
 from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput
@@ -137,11 +137,7 @@ def papers(question: HybridQuestion, backends: Backends, deadline: Deadline) -> 
             hits.append(
                 Hit(f"pmid:{pmid}", PAPER, title, text, scores[pmid], "PubMed", pmid, None, None, candidate.retraction)
             )
-    flagged = (
-        f"PMID {each.pmid} {FLAGGED[each.retraction]}: say so where you cite it."
-        for each in hits
-        if each.retraction in FLAGGED
-    )
+    flagged = doubts((f"PMID {each.pmid}", each.retraction) for each in hits)
     gone = [f"{len(best) - len(hits)} papers were deleted during the search"] if len(hits) < len(best) else []
     return Found(hits, [*retrieved.warnings, *flagged], gone)
 

@@ -36,7 +36,7 @@ from bio_mcp.retrieval.quotes import (
 )
 from bio_mcp.retrieval.ranking import reciprocal_ranks
 
-FLAGGED = {
+FLAGGED: Mapping[RetractionStatus | None, str] = {
     RetractionStatus.RETRACTED: "was retracted",
     RetractionStatus.NOTICE: "is a notice of retraction",
     RetractionStatus.CONCERN: "has an expression of concern",
@@ -88,12 +88,19 @@ def _noted(asked: Collection[tuple[str, str]], backends: Backends) -> dict[tuple
 
 
 def warnings(papers: Iterable[tuple[Work, Known]]) -> Iterator[str]:
-    """A sentence for each paper that should not be relied on."""
+    """A sentence for each paper that should not be relied on, once."""
     flagged = {paper.pmid or work.doi: (work, paper) for work, paper in papers if paper.retraction in FLAGGED}
     for work, paper in flagged.values():
         named = work.citekey or work.title or work.doc_id
         number = f"PMID {paper.pmid}" if paper.pmid else f"DOI {work.doi}"
-        yield f"{named} ({number}) {FLAGGED[RetractionStatus(paper.retraction or '')]}: say so where you cite it."
+        yield from doubts([(f"{named} ({number})", paper.retraction)])
+
+
+def doubts(papers: Iterable[tuple[str, RetractionStatus | None]]) -> Iterator[str]:
+    """A sentence for each paper, given by its name, that should not be relied on."""
+    for named, status in papers:
+        if status in FLAGGED:
+            yield f"{named} {FLAGGED[status]}: say so where you cite it."
 
 
 def flagged(pmids: Collection[str], backends: Backends) -> dict[str, RetractionStatus]:
@@ -104,9 +111,8 @@ def flagged(pmids: Collection[str], backends: Backends) -> dict[str, RetractionS
 
 
 def flag_warnings(papers: Mapping[str, RetractionStatus]) -> Iterator[str]:
-    """A sentence for each paper that should not be relied on."""
-    for pmid, status in sorted(papers.items()):
-        yield f"PMID {pmid} {FLAGGED[status]}: say so where you cite it."
+    """A sentence for each of these papers."""
+    return doubts((f"PMID {pmid}", status) for pmid, status in sorted(papers.items()))
 
 
 TOP_K = 6  # hits, where neither the question nor the project says otherwise
