@@ -30,6 +30,10 @@ def test_an_article_says_what_it_is():
     assert (article.language, article.pages) == ("de", None)
 
 
+def test_what_a_section_without_a_title_says_stays_under_the_heading_before():
+    assert outline(read(SMALL.replace("<title>People</title>", ""), "a.xml"))[1] == (("Methods",), "We did.\n\nMany.")
+
+
 BOMB = SMALL.replace('"JATS-archivearticle1.dtd">', '"x" [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>')
 
 
