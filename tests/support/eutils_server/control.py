@@ -53,14 +53,8 @@ def _revise(server: "Server", content: Any) -> Any:
     return {"pmids": [record.pmid for record in records]}
 
 
-def _withdraw(server: "Server", content: Any) -> Any:
-    server.ncbi.catalogue.withdraw(content["pmids"])
-    return {}
-
-
-def _withhold(server: "Server", content: Any) -> Any:
+def _withhold(server: "Server", content: Any) -> None:
     server.ncbi.catalogue.withheld = set(content["pmids"])
-    return {}
 
 
 def _today(server: "Server", content: Any) -> Any:
@@ -114,46 +108,21 @@ def _reset(server: "Server", _content: Any) -> Any:
     return {}
 
 
-def _script(server: "Server", content: Any) -> Any:
-    """A list of faults, added to those still to come; see `faults.Fault` for the fields."""
-    server.faults.add(content)
-
-
-def _faults_left(server: "Server", _content: Any) -> Any:
-    return server.faults.left
-
-
-def _clear_faults(server: "Server", _content: Any) -> Any:
-    server.faults.clear()
-
-
-def _requests(server: "Server", _content: Any) -> Any:
-    return server.log.entries
-
-
-def _clear_requests(server: "Server", _content: Any) -> Any:
-    server.log.clear()
-
-
-def _expire(server: "Server", _content: Any) -> Any:
-    server.ncbi.history.expire()
-
-
 _ACTIONS: dict[tuple[str, str], Callable[["Server", Any], Any]] = {
     ("POST", "records"): _add,
     ("POST", "revisions"): _revise,
-    ("POST", "withdrawals"): _withdraw,
+    ("POST", "withdrawals"): lambda server, content: server.ncbi.catalogue.withdraw(content["pmids"]),
     ("POST", "withheld"): _withhold,
     ("POST", "clones"): _clone,
     ("POST", "today"): _today,
     ("POST", "rules"): _rules,
     ("POST", "reset"): _reset,
-    ("POST", "faults"): _script,
-    ("GET", "faults"): _faults_left,
-    ("DELETE", "faults"): _clear_faults,
-    ("GET", "requests"): _requests,
-    ("DELETE", "requests"): _clear_requests,
-    ("POST", "expiry"): _expire,
+    ("POST", "faults"): lambda server, content: server.faults.add(content),
+    ("GET", "faults"): lambda server, _: server.faults.left,
+    ("DELETE", "faults"): lambda server, _: server.faults.clear(),
+    ("GET", "requests"): lambda server, _: server.log.entries,
+    ("DELETE", "requests"): lambda server, _: server.log.clear(),
+    ("POST", "expiry"): lambda server, _: server.ncbi.history.expire(),
     ("GET", "pmids"): _pmids,
     ("GET", "record"): _record,
 }
