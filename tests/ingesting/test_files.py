@@ -1,7 +1,5 @@
 """Files of a folder become chunks of a project, once, and again when they change."""
 
-from tests.ingesting.library import PROJECT
-
 
 def test_the_documents_of_a_folder_become_chunks_of_the_project(library):
     library.write("a.md", "title: On hearts\n# Methods\nWe measured hearts. They beat.")
@@ -85,19 +83,6 @@ def test_another_parser_reads_the_files_again_and_embeds_nothing_twice(library):
     embedded = library.model.embedded
     assert library.ingest().cursor.written == 1
     assert library.model.embedded == embedded
-
-
-def test_a_document_whose_chunks_are_gone_is_read_again(library):
-    library.write("a.md", "Hearts beat.")
-    library.ingest()
-    [document] = library.documents_of_project
-    library.projects.delete(PROJECT)
-    library.collections.drop("proj-lab-heart-failure")
-    library.project_documents.drop(PROJECT)
-    library.add_project(PROJECT)
-    library.ingest()
-    assert library.texts == ["Hearts beat."]
-    assert library.documents_of_project == [document]
 
 
 def test_languages_are_the_librarys_then_the_callers_then_english_and_german(library):

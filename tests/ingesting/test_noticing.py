@@ -6,7 +6,6 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
-from bio_mcp.errors import UpstreamFailed
 from bio_mcp.ingesting.notices import note_notices
 from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
@@ -65,13 +64,3 @@ def test_what_a_source_does_not_have_stays_as_it_was(backends):
     found = note_notices("lab", lambda _dois: {}, backends)
     assert (found.unknown, found.changed) == (2, 0)
     assert [each.status for each in found.documents] == ["retracted"]
-
-
-def test_a_source_that_fails_leaves_everything_and_says_so(backends):
-    def away(_dois):
-        raise UpstreamFailed("Crossref is away")
-
-    noted(backends, retracted=(RETRACTION,))
-    with pytest.raises(UpstreamFailed):
-        note_notices("lab", away, backends)
-    assert backends.project_documents.find("lab", [WORK.doc_id])[0].notices == (RETRACTION,)

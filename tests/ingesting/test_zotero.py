@@ -389,15 +389,6 @@ def test_a_run_that_would_drop_more_than_a_quarter_changes_nothing(anyhow):
     assert anyhow.titles == ["New", "Paper 3", "Paper 4", "Paper 5", "Paper 6", "Renamed"]
 
 
-def test_a_quarter_may_be_dropped(followed):
-    keys = followed.papers(8)
-    followed.ingest()
-    for key in keys[:2]:
-        followed.zotero.delete(key)
-    followed.ingest()
-    assert len(followed.titles) == 6
-
-
 def test_a_library_that_answers_empty_after_an_outage_drops_nothing(anyhow):
     anyhow.papers(4)
     anyhow.ingest()

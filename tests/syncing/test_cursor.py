@@ -25,13 +25,6 @@ def test_records_counted_but_not_listed_hold_the_watermark():
     assert cursor(expected={"edat": 10}, listed={"edat": 11}).shortfalls() == []
 
 
-def test_what_was_given_up_is_not_asked_for_again_by_itself():
-    it = cursor()
-    it.ask_again({"4": "2021-06-01", "5": "2021-06-02"})
-    assert it.pmids == ["5"]
-    assert it.missing == {"4": "2021-06-01", "5": "2021-06-02"}
-
-
 def test_the_last_try_is_halved_down_to_one_and_grows_again():
     it = cursor(failed=[str(pmid) for pmid in range(1, 6)])
     assert not it.halve()

@@ -248,9 +248,3 @@ def test_a_sync_whose_caller_has_spent_the_days_budget_goes_on_when_there_is_a_n
     clock.now += 7_300
     assert work_once(queue, TOOLS, limited)
     assert corpus.jobs.get(body["job_id"]).state == "succeeded"
-
-
-def test_a_sync_that_takes_more_than_a_whole_budget_fails_at_once(corpus):
-    body = ask(Over(corpus, entrez=Once(corpus.entrez, BudgetSpent("this takes 9 of 3", retryable=False))))
-    assert body["error"]["code"] == "RATE_LIMIT"
-    assert corpus.jobs.get(body["error"]["details"]["job_id"]).state == "failed"

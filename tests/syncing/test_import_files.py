@@ -239,14 +239,6 @@ def test_a_file_that_is_still_being_written_is_not_finished(tmp_path, corpus):
     assert counts(import_files(listed([tmp_path]), corpus)[0]) == (5, 1, 0, 4, 0)
 
 
-def test_progress_counts_the_bytes_of_all_files_to_the_end(tmp_path, corpus):
-    sizes = [write(tmp_path, number, papers(number * 100, number * 100 + 70)).stat().st_size for number in (1, 2)]
-    seen = []
-    import_files(listed([tmp_path]), corpus, lambda *told: seen.append(told), workers=Inline(corpus.model))
-    assert seen == sorted(seen, key=lambda told: (told[0], int(told[2])))
-    assert seen[-1] == (sum(sizes), sum(sizes), "140")
-
-
 class Stopping:
     """Documents that fail for good after some writes."""
 

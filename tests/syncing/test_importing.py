@@ -43,19 +43,6 @@ def test_deletions_of_an_update_file_are_applied(corpus):
     assert corpus.documents.get_many([given[0].pmid]) == {}
 
 
-def test_records_are_read_only_as_they_are_needed(corpus):
-    taken = []
-
-    def watched():
-        for record in records(30):
-            taken.append(record.pmid)
-            yield record
-
-    settled = []
-    import_records(watched(), corpus, lambda done, _total, _note: settled.append((done, len(taken))), batch=5)
-    assert all(read - done <= 5 for done, read in settled)
-
-
 def test_what_stood_before_a_break_is_in_the_corpus(corpus):
     def broken():
         yield from records(7)

@@ -4,7 +4,7 @@ import pytest
 
 from bio_mcp.adapters.entrez.files import NcbiFiles
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiUnreadable, StoreFailed
+from bio_mcp.errors import NcbiFailed, NcbiUnreadable, StoreFailed
 from bio_mcp.syncing.pubmed_files import listed, mirror
 from tests.support.nlm_files import serving
 from tests.syncing.medline_files import record, write
@@ -65,17 +65,6 @@ def test_what_was_imported_is_not_compared_again(tmp_path, ncbi, files):
     (folder / f"{FIRST}.md5").write_text("no MD5")
     mirror(files, folder, lambda file: file.path.name == "pubmed26n0001.xml.gz")
     assert fetched(ncbi, FIRST) == fetched(ncbi, SECOND) == [0]
-
-
-def test_what_cannot_be_read_is_fetched_again(tmp_path, ncbi, files):
-    folder = tmp_path / "mine"
-    mirror(files, folder, unfinished)
-
-    def unreadable(_file):
-        raise InvalidInput("It cannot be read.")
-
-    mirror(files, folder, unreadable)
-    assert fetched(ncbi, FIRST) == fetched(ncbi, SECOND) == [0, 0]
 
 
 def test_an_interrupted_fetch_goes_on_where_it_ended(tmp_path, ncbi, files):

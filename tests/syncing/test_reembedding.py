@@ -194,20 +194,6 @@ def test_a_paper_whose_vectors_are_deleted_while_it_is_written_is_embedded(corpu
     assert missing(corpus, index) == set()
 
 
-def test_what_an_index_lacks_or_has_too_much_is_found(corpus, papers):
-    index = begun(corpus)
-    assert len(set(behind(index, corpus))) == len(papers)
-    fill(index, corpus)
-    first, second = papers[0].pmid, papers[1].pmid
-    of_role(Role.SEARCHED, corpus).passages.delete([first, second])
-    corpus.documents.delete([first])
-    assert set(behind(index, corpus)) == {first}
-    index.passages.delete([papers[2].pmid])
-    assert set(behind(index, corpus)) == {first, papers[2].pmid}
-    fill(index, corpus)
-    assert dict(index.passages.versions()).keys() == {each.pmid for each in papers} - {first}
-
-
 @pytest.mark.parametrize("kind", [SAME])
 def test_vectors_of_the_same_model_are_copied_and_what_is_written_meanwhile_is_embedded_once(corpus, papers):
     before = corpus.model.embedded

@@ -5,9 +5,7 @@ from itertools import islice
 import pytest
 
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.literature.records import Deletion
 from bio_mcp.retrieval.passages import PassageQuery
-from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import corpus_size, import_records
 from bio_mcp.syncing.reindexing import reindex
 from tests.doors.command_line import sample
@@ -77,20 +75,6 @@ def test_stopped_half_way_through_another_model_it_is_repeated(corpus):
     assert reindex(corpus) is True
     assert corpus.model.embedded - embedded < PAPERS
     assert ranking(corpus) == before
-
-
-def test_a_paper_that_a_sync_deletes_meanwhile_does_not_come_back(corpus):
-    gone = next(corpus.documents.pmids())
-    get_many = corpus.documents.get_many
-
-    def then_delete(pmids):
-        found = get_many(pmids)
-        apply_records([Deletion(gone)], corpus)
-        return found
-
-    corpus.documents.get_many = then_delete
-    reindex(corpus)
-    assert corpus.passages.chunk_texts([gone]) == {}
 
 
 def test_what_a_stopped_sync_has_not_announced_stays_for_the_next(corpus):

@@ -6,7 +6,7 @@ import ssl
 import pytest
 
 from bio_mcp.adapters.sources import GuardedFetch
-from bio_mcp.errors import Forbidden, InvalidInput, UpstreamFailed
+from bio_mcp.errors import InvalidInput, UpstreamFailed
 from tests.adapters.sources.tls_server import HOST
 
 
@@ -32,13 +32,6 @@ def fetch(host, files):
 def test_any_host_is_asked_where_none_is_named(fetch, host):
     assert fetch("/client.json") == b"%PDF a document"
     assert host.seen == [("/client.json", f"{HOST}:{host.server_port}", "identity")]
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "::ffff:127.0.0.1"])
-def test_a_private_address_is_not_connected_to_whatever_its_name(fetch, host, address):
-    with pytest.raises(Forbidden, match="private address"):
-        fetch("/client.json", private=False, resolve=resolving(address))
-    assert host.seen == []
 
 
 def test_no_redirect_is_followed_unless_some_are_allowed(fetch, host):

@@ -317,12 +317,6 @@ def test_an_index_that_stays_busy_fails_the_file_in_the_end(loaded, large):
     assert not raised.value.retryable
 
 
-def test_what_the_index_refuses_for_good_is_no_pause(loaded, large):
-    loaded.corpus = Over(loaded.corpus, passages=Throttled(loaded.corpus.passages, 1, retryable=False))
-    with pytest.raises(IndexUnavailable):
-        loaded.steps().load_file("large", **large)
-
-
 def test_a_new_paper_is_announced_to_nobody_and_a_change_and_a_deletion_are(loaded, files):
     base = {name: each for name, each in files.items() if name <= f"pubmed26n{BASELINE:04}.xml.gz"}
     updates = {name: loaded.files.get(f"files/{name}") for name in files.keys() - base.keys()}

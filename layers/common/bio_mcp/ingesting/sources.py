@@ -10,7 +10,7 @@ from bio_mcp.ingesting.documents import FileFeed
 from bio_mcp.ingesting.projects import model_for
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
 from bio_mcp.ingesting.writing import DocumentWriter
-from bio_mcp.ingesting.zotero import ZoteroFeed, is_zotero, parsed
+from bio_mcp.ingesting.zotero import ZOTERO, ZoteroFeed, parsed
 from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
 from bio_mcp.literature.descriptions import References, parse_csl_json
 from bio_mcp.ports import Backends
@@ -50,7 +50,7 @@ def ingest(
         local = bool(job.request.get("local"))
     source = arguments["source"]
     feed: ZoteroFeed | FileFeed
-    if is_zotero(source):
+    if source.strip().partition("?")[0] == ZOTERO:
         feed = ZoteroFeed(parsed(source), project, backends, deadline, again=options.rebuild)
     else:
         feed = FileFeed(backends.sources, backends.sources.locate(source, local=local), local)

@@ -47,11 +47,6 @@ class ZoteroSource:
         return [f"{name}={value.replace('%', '%25').replace('&', '%26')}" for name, value in named]
 
 
-def is_zotero(source: str) -> bool:
-    """Whether a source is the library of Zotero, and not a path."""
-    return source.strip().partition("?")[0] == ZOTERO
-
-
 def parsed(source: str) -> ZoteroSource:
     """Read a source. A name may be percent-encoded, as it must where it has `&` or `%`. Raises `InvalidInput`."""
     found: dict[str, list[str]] = {"collection": [], "tag": [], CONFIRM: []}

@@ -111,10 +111,10 @@ def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date)
 
 def check_term(term: str) -> str:
     """Return the term, trimmed. Raises `InvalidInput` for an empty one, and for open brackets or quotes."""
-    if not term.strip() or unbalanced(term):
-        raise InvalidInput(
-            f"{'has unbalanced brackets or quotes' if term.strip() else 'is blank'}", term=term, field="term"
-        )
+    if not term.strip():
+        raise InvalidInput("is blank", term=term, field="term")
+    if unbalanced(term):
+        raise InvalidInput("has unbalanced brackets or quotes", term=term, field="term")
     return term.strip()
 
 
