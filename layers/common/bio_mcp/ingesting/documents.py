@@ -206,7 +206,6 @@ def description_of(document: ProjectDocument) -> Description:
 
 
 def work_of(doc_id: str, known: Description, source: str | None) -> Work:
-    """The work as it stands with each chunk of a document."""
     return Work(doc_id, source=source, **{each: getattr(known, each) for each in _OF_A_WORK})
 
 

@@ -84,7 +84,6 @@ def collection_named(name: str, collections: Sequence[ZoteroCollection]) -> Zote
 
 
 def path_of(collection: ZoteroCollection) -> str:
-    """The collection's path as it is named in a source."""
     return "/".join(collection.path)
 
 
@@ -383,7 +382,6 @@ class ZoteroFeed:
         return False
 
     def _documents(self) -> list[ProjectDocument]:
-        """The documents of the project that come from this library."""
         return [each for each in self._backends.project_documents.all(self._project.project_id) if self._keys(each)]
 
     def _keys(self, document: ProjectDocument) -> frozenset[str]:

@@ -164,7 +164,6 @@ MD5 = ".md5"
 
 
 def name_of(derived: str) -> str:
-    """The name of the file of which this is derived."""
     return derived.partition("@")[0]
 
 

@@ -41,7 +41,6 @@ Fetched = tuple[list[Article | Deletion], list[str]]
 
 
 def lease_name(query_key: str) -> str:
-    """Name of the lease that a writer of the query's watermarks holds."""
     return f"{KIND}:{query_key}"
 
 

@@ -28,7 +28,6 @@ class Range:
 
     @property
     def clause(self) -> str:
-        """The range in PubMed's search syntax."""
         return f'("{self.start:%Y/%m/%d}"[{self.field}] : "{self.end:%Y/%m/%d}"[{self.field}])'
 
     def halves(self) -> tuple["Range", "Range"]:
