@@ -8,9 +8,9 @@ from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.projects import Project
+from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Checkpoint
-from bio_mcp.retrieval.project_chunks import unknown_project
+from bio_mcp.retrieval.project_chunks import Work, unknown_project
 from bio_mcp.tools.screening import label_papers, screen_papers
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
@@ -92,6 +92,13 @@ def test_a_query_key_collects_what_its_term_finds_and_says_so_in_the_report(back
     assert (search["found"], search["new"]) == (6, 6)
     error = label(backends, {"query_key": "unknown"}, collect=True)["error"]
     assert (error["code"], "never synced" in error["message"]) == ("VALIDATION", True)
+
+
+def test_a_project_collects_its_documents_also_those_outside_of_pubmed(backends):
+    documents = [ProjectDocument(Work("c", title="A paper", doi="10.1/c"), frozenset())]
+    backends.project_documents = SimpleNamespace(all=lambda _project: documents)
+    assert label(backends, {"project": "lab/heart"}, collect=True)["added"] == 1
+    assert screen(backends, {"project": "lab/heart"})["papers"][0]["url"] == "https://doi.org/10.1/c"
 
 
 def test_a_decision_is_stored_once_and_a_changed_one_is_audited(backends):
