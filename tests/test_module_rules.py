@@ -58,7 +58,7 @@ CONFIGURATION = {
     "wiring",
     "adapters.aws.clients",
 }
-CONFIGURATION |= {f"doors.auth.{each}" for each in ("bearer", "origin", "tokens")}
+CONFIGURATION |= {"doors.auth.bearer", "doors.auth.tokens", "doors.mcp.http"}
 
 
 def blaming_the_caller(name: str, source: str) -> list[str]:

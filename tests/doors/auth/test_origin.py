@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.doors.auth.origin import Hosts, Origins
+from bio_mcp.doors.mcp.http import Hosts, Origins
 from bio_mcp.errors import Misconfigured
 
 

@@ -3,12 +3,19 @@
 Each POST has a session manager of its own, so nothing outlives a request and no lifespan is needed. GET would open a
 stream that never ends on Lambda, so there is none. An answer is one JSON object, unless the request asks for progress
 and its client reads event streams.
+
+The Host and Origin headers are checked first, so that no web page can reach this server through its visitor's browser:
+a page can make its own domain resolve to this machine (DNS rebinding); its browser still sends that domain as Host, and
+the page's origin as Origin.
 """
 
 import hashlib
 import json
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -31,15 +38,82 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import LOOPBACK_HOSTS, LOOPBACK_ORIGIN, Access
-from bio_mcp.doors.auth.bearer import ScopeCheck, TokenRequired, metadata_routes, not_configured
-from bio_mcp.doors.auth.origin import HostOriginCheck, Hosts, Origins
+from bio_mcp.doors.auth.bearer import ScopeCheck, TokenRequired, metadata_routes, not_configured, refused
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.listing import META
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.doors.readiness import Part, Ready, search_by
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
+
+log = logging.getLogger(__name__)
+
+HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\*|:\d{1,5})?")
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
+
+
+class Hosts:
+    """Patterns of Host headers: `name`, `name:port`, or `name:*` for any port or none; a leading `*.` is one label
+    or more."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._served = [re.compile(_expression(pattern.lower())) for pattern in patterns]
+
+    def __contains__(self, host: str) -> bool:
+        return any(served.fullmatch(host.lower()) for served in self._served)
+
+
+def _expression(pattern: str) -> str:
+    match = HOST.fullmatch(pattern)
+    if match is None:
+        raise Misconfigured(
+            f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, mcp.example.org:* or "
+            "*.example.org"
+        )
+    labels, name, _, port = match.groups(default="")
+    prefix = r"([a-z0-9_-]+\.)+" if labels else ""
+    return prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)
+
+
+class Origins:
+    """Origin headers as browsers send them; `also` is a regular expression that matches more."""
+
+    def __init__(self, exact: Iterable[str], also: str = "") -> None:
+        self.exact = tuple(exact)
+        self.also = also or None
+        if malformed := [origin for origin in self.exact if not ORIGIN.fullmatch(origin)]:
+            raise Misconfigured(
+                f"MCP_ALLOWED_ORIGINS holds {malformed[0]!r}; it takes origins such as https://app.example.org: in "
+                "lower case, without a path or a slash at the end"
+            )
+
+    def __contains__(self, origin: str) -> bool:
+        return origin in self.exact or (self.also is not None and re.fullmatch(self.also, origin) is not None)
+
+
+@dataclass(frozen=True)
+class HostOriginCheck:
+    """Passes requests on to `app` if Host is one of `hosts` and Origin is absent or one of `origins`.
+
+    Answers 421 to another Host and 403 to another Origin, whatever the token.
+    """
+
+    app: ASGIApp
+    hosts: Hosts
+    origins: Origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, answer = Headers(scope=scope), self.app
+        if any(value not in self.hosts for value in headers.getlist("host") or [""]):
+            log.warning("rejected a Host header; MCP_ALLOWED_HOSTS says which are served")
+            answer = refused(421, "misdirected_request", "this server does not answer to that host name")
+        elif any(value not in self.origins for value in headers.getlist("origin")):
+            log.warning("rejected an Origin header; MCP_ALLOWED_ORIGINS says which may call")
+            answer = refused(403, "forbidden_origin", "pages of that origin may not call this server")
+        await answer(scope, receive, send)
+
 
 MAX_CHARS = 200  # characters of a name or an id, which an error answer echoes
 MAX_ID = 2**53  # of an id that is a number
