@@ -73,6 +73,12 @@ def asked(
     raise failure
 
 
+class Rejected(UpstreamFailed):
+    """The service will answer the same again."""
+
+    retryable = False
+
+
 class TooLong(ValueError):
     """The body of an answer has more bytes than are read."""
 

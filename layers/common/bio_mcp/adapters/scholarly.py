@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from bio_mcp.adapters.entrez.utilities import batches
-from bio_mcp.adapters.http import TooLong, asked, http_client, read_body, seconds, timeout_of
+from bio_mcp.adapters.http import Rejected, TooLong, asked, http_client, read_body, seconds, timeout_of
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
@@ -26,9 +26,8 @@ from bio_mcp.errors import (
     NotFound,
     UpstreamFailed,
 )
-from bio_mcp.literature import identifiers
 from bio_mcp.literature.documents import FullText
-from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.literature.identifiers import doi, is_pmid, normal
 from bio_mcp.literature.jats import parse_full_text
 from bio_mcp.literature.notices import Notice, kind_of
 from bio_mcp.ports.ncbi import RateLimiter
@@ -101,14 +100,6 @@ def inner(value: Any, *names: str) -> Any:
     return value
 
 
-def doi(value: Any) -> str | None:
-    """The DOI in its normal form; None for what is none."""
-    try:
-        return identifiers.doi(value) if isinstance(value, str) else None
-    except InvalidInput:
-        return None
-
-
 T = TypeVar("T")
 
 MAX_BYTES = 64 << 20  # of an answer
@@ -118,12 +109,6 @@ PAUSE_S = 5.0  # for everybody, where a service that is asked too fast names no 
 PASSING = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY, httpx.codes.TOO_MANY_REQUESTS}
 
 Parameters = Mapping[str, str]
-
-
-class Rejected(UpstreamFailed):
-    """The service will answer the same again."""
-
-    retryable = False
 
 
 class RestApi:
@@ -164,8 +149,18 @@ class RestApi:
         check: Callable[[dict[str, Any]], None] = lambda _answer: None,
     ) -> dict[str, Any]:
         """The JSON object at a path below the address. Raises as `read` does, and what `check` raises of an answer."""
-        ask = partial(self._ask, path, parameters or {}, deadline)
-        return self._retried(lambda: self._object(ask(), check), deadline=deadline)
+
+        def attempt() -> dict[str, Any]:
+            try:
+                read = json.loads(self._ask(path, parameters or {}, deadline))
+            except (ValueError, RecursionError):
+                raise self.unreadable() from None
+            if not isinstance(read, dict):
+                raise self.unreadable()
+            check(read)
+            return read
+
+        return self._retried(attempt, deadline=deadline)
 
     def read(self, path: str, parameters: Parameters | None = None, *, deadline: Deadline) -> bytes:
         """The answer at a path below the address.
@@ -181,16 +176,6 @@ class RestApi:
 
     def close(self) -> None:
         self._client.close()
-
-    def _object(self, body: bytes, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        try:
-            read = json.loads(body)
-        except (ValueError, RecursionError):
-            raise self.unreadable() from None
-        if not isinstance(read, dict):
-            raise self.unreadable()
-        check(read)
-        return read
 
     def _ask(self, path: str, parameters: Parameters, deadline: Deadline) -> bytes:
         self._pacer.wait(deadline)
@@ -273,15 +258,15 @@ class Crossref:
         return self._by_doi([answer.get("message")])
 
     def _by_doi(self, items: Sequence[Any]) -> dict[str, RegisteredWork]:
-        works = [_work(each) for each in items if isinstance(each, dict) and doi(each.get("DOI"))]
+        works = [_work(each, known) for each in objects(items) if (known := normal(doi, each.get("DOI")))]
         if len(works) < len(items):
             raise self.api.unreadable()
         return {each.doi: each for each in works}
 
 
-def _work(item: Mapping[str, Any]) -> RegisteredWork:
+def _work(item: Mapping[str, Any], known: str) -> RegisteredWork:
     return RegisteredWork(
-        doi=doi(item["DOI"]) or "",
+        doi=known,
         title=_first(item.get("title")),
         authors=_authors(item.get("author"), "family", "given", "name"),
         journal=_first(item.get("container-title")),
@@ -332,7 +317,7 @@ def _notices(updates: Any) -> tuple[Notice, ...]:
     found = [
         Notice(
             kind_of(text(each.get("type"))),
-            doi(each.get("DOI")),
+            normal(doi, each.get("DOI")),
             _date(each.get("updated")),
             text(each.get("label")) or text(each.get("type")),
             text(each.get("source")) or "publisher",
@@ -344,8 +329,8 @@ def _notices(updates: Any) -> tuple[Notice, ...]:
 
 def _related(item: Mapping[str, Any], relation: str) -> tuple[str, ...]:
     related = objects(inner(item, "relation", relation))
-    named = [doi(each.get("id")) for each in related if each.get("id-type") == "doi"]
-    return tuple(sorted({each for each in named if each}))
+    named = {normal(doi, each.get("id")) for each in related if each.get("id-type") == "doi"}
+    return tuple(sorted(filter(None, named)))
 
 
 ORDERS: Mapping[Order, str] = {"relevance": "", "date": "P_PDATE_D desc", "cited": "CITED desc"}
@@ -433,7 +418,7 @@ def _record(found: Mapping[str, Any]) -> EuropePmcRecord:
         date=text(found.get("firstPublicationDate")),
         pmid=text(found.get("pmid")) or (number if source == PUBMED else None),
         pmcid=pmcid,
-        doi=doi(found.get("doi")),
+        doi=normal(doi, found.get("doi")),
         abstract=_plain(found.get("abstractText")),
         licence=text(found.get("license")),
         is_open=is_open,

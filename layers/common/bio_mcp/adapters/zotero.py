@@ -14,7 +14,7 @@ from urllib.request import url2pathname
 
 import httpx
 
-from bio_mcp.adapters.http import TooLong, asked, http_client, read_body, seconds, timeout_of
+from bio_mcp.adapters.http import Rejected, TooLong, asked, http_client, read_body, seconds, timeout_of
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.adapters.sources import Folders
 from bio_mcp.errors import Conflict, Failure, Forbidden, InvalidInput, Misconfigured, NotFound, UpstreamFailed
@@ -34,7 +34,6 @@ Data = Mapping[str, Any]
 Children = Mapping[str, Sequence[Data]]
 AUTHORS = ("author", "editor", "bookAuthor", "inventor", "director", "contributor")  # the first kind that there is
 _LINE = re.compile(r"\s*([A-Za-z][A-Za-z ]{1,30}?)\*?\s*:\s*(\S.*?)\s*")
-_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _BLOCKS = {"p", "div", "li", "br", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "tr"}
 _SPACES = re.compile(r"[^\S\n]+")
 
@@ -94,14 +93,14 @@ def _publication(data: Data) -> dict[str, Any]:
     """When and where the work was published, by fields of these names or by lines of `extra`."""
     extra = _extra_lines(str(data.get("extra") or ""))
     url, date = str(data.get("url") or ""), data.get("date") or None
-    year = _YEAR.search(date or "")
+    year = identifiers.year_in(date or "")
     doi = data.get("DOI") or extra.get("doi") or (url if "doi.org/" in url else None)
     return {
         "date": date,
-        "year": int(year[0]) if year else None,
-        "doi": _normal(identifiers.doi, doi),
-        "pmid": _normal(identifiers.parse_pmid, data.get("PMID") or extra.get("pmid")),
-        "pmcid": _normal(identifiers.pmcid, data.get("PMCID") or extra.get("pmcid")),
+        "year": int(year) if year else None,
+        "doi": identifiers.normal(identifiers.doi, doi),
+        "pmid": identifiers.normal(identifiers.parse_pmid, data.get("PMID") or extra.get("pmid")),
+        "pmcid": identifiers.normal(identifiers.pmcid, data.get("PMCID") or extra.get("pmcid")),
         "url": url or None,
         "citekey": data.get("citationKey") or extra.get("citationkey"),
     }
@@ -162,14 +161,6 @@ def _extra_lines(extra: str) -> dict[str, str]:
     return found
 
 
-def _normal(read: Callable[[str], str], text: str | None) -> str | None:
-    """The identifier as `read` normalises it; None for what is none."""
-    try:
-        return read(text) if text else None
-    except InvalidInput:
-        return None
-
-
 def _position(text: Any) -> dict[str, Any]:
     """An annotation's position, which Zotero stores as JSON; empty for what is none."""
     try:
@@ -228,15 +219,9 @@ TRIES = 4  # of reading a library that changes meanwhile
 NOT_ZOTERO = "what answers at the address of Zotero is not Zotero's API; check ZOTERO_API_URL"
 
 
-class Rejected(UpstreamFailed):
-    """Zotero will answer the same again."""
-
-    retryable = False
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A complete answer. `headers` are by lower-case name."""
+    """A complete answer. Names of `headers` are in any case."""
 
     status: int
     headers: Mapping[str, str]
@@ -315,32 +300,33 @@ class Transport:
         self._client.close()
 
     def _ask(self, url: str, *, keyed: bool) -> Answer:
+
+        def attempt() -> Answer:
+            waited = self._clock() - self._pause_from
+            if waited >= 0 and (wait := self._pause_s - waited) > 0:
+                raise UpstreamFailed("Zotero asks for a pause; try again in a minute", retry_after_s=wait)
+            return asked(lambda: self._exchange(url, keyed), "Zotero", "ZOTERO_API_URL", call_deadline())
+
         worth: Worth = {UpstreamFailed: self._backoff.tries, Rejected: 1}
-        return retry(lambda: self._try(url, keyed), worth=worth, backoff=self._backoff)
+        return retry(attempt, worth=worth, backoff=self._backoff)
 
-    def _try(self, url: str, keyed: bool) -> Answer:
-        waited = self._clock() - self._pause_from
-        if waited >= 0 and (wait := self._pause_s - waited) > 0:
-            raise UpstreamFailed("Zotero asks for a pause; try again in a minute", retry_after_s=wait)
-        headers = {"Zotero-API-Key": self._key()} if keyed and self._key else {}
-        return asked(lambda: self._exchange(url, headers, keyed), "Zotero", "ZOTERO_API_URL", call_deadline())
-
-    def _exchange(self, url: str, headers: Mapping[str, str], of_library: bool) -> Answer:
+    def _exchange(self, url: str, keyed: bool) -> Answer:
         deadline = call_deadline()
+        headers = {"Zotero-API-Key": self._key()} if keyed and self._key else {}
         timeout = timeout_of(deadline, READ_S)
-        with self._client.stream("GET", url, headers=dict(headers), timeout=timeout) as response:
-            found = {name.lower(): value for name, value in response.headers.items()}
-            self._pause_from, self._pause_s = self._clock(), seconds(found.get("backoff")) or 0.0
-            if failure := _failure_in(response.status_code, found, of_library=of_library):
+        with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
+            self._pause_from, self._pause_s = self._clock(), seconds(response.headers.get("backoff")) or 0.0
+            if failure := _failure_in(response, of_library=keyed):
                 raise failure
             try:
                 body = read_body(response, deadline, "Zotero's answer was whole", MAX_BYTES)
             except TooLong:
                 raise Rejected(f"Zotero's answer is longer than {MAX_BYTES >> 20} MB") from None
-            return Answer(response.status_code, found, body)
+            return Answer(response.status_code, response.headers, body)
 
 
-def _failure_in(status: int, headers: Mapping[str, str], *, of_library: bool) -> Failure | None:
+def _failure_in(response: httpx.Response, *, of_library: bool) -> Failure | None:
+    status = response.status_code
     if status < httpx.codes.BAD_REQUEST:
         return None
     if status in REFUSED and of_library:
@@ -353,7 +339,7 @@ def _failure_in(status: int, headers: Mapping[str, str], *, of_library: bool) ->
     if status not in PASSING and status < httpx.codes.INTERNAL_SERVER_ERROR:
         return Rejected(f"Zotero answered with status {status}; check ZOTERO_API_URL and ZOTERO_LIBRARY_ID")
     hint = "is busy" if status == httpx.codes.TOO_MANY_REQUESTS else f"answered with status {status}"
-    return UpstreamFailed(f"Zotero {hint}; try again later", retry_after_s=seconds(headers.get("retry-after")))
+    return UpstreamFailed(f"Zotero {hint}; try again later", retry_after_s=seconds(response.headers.get("retry-after")))
 
 
 class _Library:
@@ -390,7 +376,6 @@ class _Library:
         return items_of([*tops, *(below for top in tops for below in self._below(top))])
 
     def _ask(self, path: str, parameters: Mapping[str, str] | None = None) -> Answer:
-        """One answer below the library's address."""
         return self._transport.get(f"{self.library_id}/{path}", parameters)
 
     def _whole(self, path: str, parameters: Mapping[str, str] | None = None) -> tuple[list[Data], int]:
@@ -519,15 +504,6 @@ def _item_keys(deleted: Answer, kind: str) -> frozenset[str]:
     return frozenset(keys)
 
 
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """Everything in a library at one time. `tree` has the parent and name of every collection, trashed ones as well."""
-
-    items: list[ZoteroItem]
-    live_collections: list[ZoteroCollection]
-    tree: Mapping[str, str]
-
-
 class LocalLibrary(_Library):
     """The library of a Zotero that runs on this machine, a `ZoteroLibrary` by its local API.
 
@@ -549,10 +525,20 @@ class LocalLibrary(_Library):
         mark, self._last = self._mark(), None
         if mark["server"] and all(cursor.get(name) == value for name, value in mark.items()):
             return ZoteroChanges(cursor)
-        now, version = self._steady(self._snapshot)
-        self._last = now.items
+        self._last, collections, version = self._steady(self._everything)
         before = cursor if all(cursor.get(name) == mark[name] for name in ("local", "server")) else {}
-        return self._changes(before, now, {**mark, "version": version})
+        known: Mapping[str, str] = before.get("items", {})
+        states = {each.key: each.state for each in self._last}
+        tree = {each["key"]: f"{each.get('parentCollection') or ''}/{each['name']}" for each in collections}
+        trashed = tree.keys() - {each.key for each in collections_of(collections)}
+        missing = known.keys() - states.keys() if states else ()  # one that lists nothing has deleted nothing
+        unlisted = before.get("collections", {}).keys() - tree.keys() if states else ()
+        return ZoteroChanges(
+            {**mark, "version": version, "items": states, "collections": tree},
+            frozenset(key for key, state in states.items() if known.get(key) != state),
+            frozenset(each for each in missing if self._is_gone(f"items/{each}")),
+            frozenset(each for each in unlisted if self._is_gone(f"collections/{each}")) | trashed,
+        )
 
     def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
         wanted, last = frozenset(keys), self._last
@@ -583,26 +569,12 @@ class LocalLibrary(_Library):
             "version": answer.version,
         }
 
-    def _snapshot(self) -> tuple[_Snapshot, int]:
+    def _everything(self) -> tuple[list[ZoteroItem], list[Data], int]:
+        """All items and collections, trashed ones as well, and the version of the library that they are of."""
         items, version = self._whole("items", TRASHED)
         collections, at = self._whole("collections", TRASHED)
         check_same_version(version, at)
-        tree = {each["key"]: f"{each.get('parentCollection') or ''}/{each['name']}" for each in collections}
-        return _Snapshot(items_of(items), collections_of(collections), tree), version
-
-    def _changes(self, before: Mapping[str, Any], now: _Snapshot, mark: Mapping[str, Any]) -> ZoteroChanges:
-        """What changed since the cursor `before` of another snapshot of the same library."""
-        known: Mapping[str, str] = before.get("items", {})
-        states = {each.key: each.state for each in now.items}
-        trashed = now.tree.keys() - {each.key for each in now.live_collections}
-        missing = known.keys() - states.keys() if states else ()  # one that lists nothing has deleted nothing
-        unlisted = before.get("collections", {}).keys() - now.tree.keys() if states else ()
-        return ZoteroChanges(
-            {**mark, "items": states, "collections": dict(now.tree)},
-            frozenset(key for key, state in states.items() if known.get(key) != state),
-            frozenset(each for each in missing if self._is_gone(f"items/{each}")),
-            frozenset(each for each in unlisted if self._is_gone(f"collections/{each}")) | trashed,
-        )
+        return items_of(items), collections, version
 
     def _is_gone(self, path: str) -> bool:
         try:
