@@ -18,10 +18,10 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import httpx
 
-from bio_mcp.adapters.http import trusted
+from bio_mcp.adapters.http import TooLong, read_body, trusted
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile, Sources
 from bio_mcp.scope import call_deadline
 
@@ -284,13 +284,13 @@ def is_public(address: str) -> bool:
         given = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(_is_anybodys(each) for each in _also(given))
-
-
-def _is_anybodys(address: Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
-        return False
-    return address.is_global and not address.is_multicast and not any(address in each for each in _NOBODYS)
+    return all(
+        each.is_global
+        and not each.is_multicast
+        and (each.version == 4 or each in _UNICAST)
+        and not any(each in nobodys for nobodys in _NOBODYS)
+        for each in _also(given)
+    )
 
 
 def _also(address: Address) -> list[Address]:
@@ -356,38 +356,28 @@ class GuardedFetch:
         headers = {**HEADERS, "accept": self.accept, "host": parts.netloc}
         limit = max(0.1, min(WAIT_S, deadline.remaining))
         client = httpx.Client(verify=self.context or trusted(), trust_env=False, timeout=limit)
-        with _translated(lambda: self._check_time(deadline)), client, _ending_with(deadline) as trace:
-            extensions = {"sni_hostname": parts.hostname, "trace": trace}
-            with client.stream("GET", url, headers=headers, extensions=extensions) as response:
-                if response.has_redirect_location:
-                    return response.headers["location"]
-                _check_status(response)
-                return self._body(response, deadline)
-
-    def _body(self, response: httpx.Response, deadline: Deadline) -> bytes:
-        """The body, counted as it comes, whatever its length was said to be."""
-        body = bytearray()
-        for piece in response.iter_bytes():
-            body += piece
-            if len(body) > self.max_bytes:
-                most = self.max_bytes
-                size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} kB"
-                raise UnreadableDocument(f"it is larger than {size}")
-            self._check_time(deadline)
-        return bytes(body)
-
-    def _check_time(self, deadline: Deadline) -> None:
-        if deadline.remaining <= 0:
+        try:
+            with client, _ending_with(deadline) as trace:
+                extensions = {"sni_hostname": parts.hostname, "trace": trace}
+                with client.stream("GET", url, headers=headers, extensions=extensions) as response:
+                    if response.has_redirect_location:
+                        return response.headers["location"]
+                    if (status := response.status_code) in PASSING:
+                        raise UpstreamFailed(f"its host answers {status}; try again later")
+                    if status != httpx.codes.OK:
+                        raise InvalidInput(f"its host answers {status} instead of a document")
+                    return read_body(response, deadline, "a document was fetched", self.max_bytes)
+        except TooLong:
+            most = self.max_bytes
+            size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} kB"
+            raise UnreadableDocument(f"it is larger than {size}") from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise InvalidInput("this is not an https address", field="source") from None
+        except (httpx.HTTPError, DeadlineExceeded) as error:  # without the network's own words, which name the address
+            if deadline.remaining > 0:
+                raise UpstreamFailed(f"its host could not be reached, or broke off ({type(error).__name__})") from None
             call_deadline().check("a document was fetched")
-            raise UpstreamFailed(f"it did not come within {self.whole_s:.0f} s")
-
-
-def _check_status(response: httpx.Response) -> None:
-    status = response.status_code
-    if status in PASSING:
-        raise UpstreamFailed(f"its host answers {status}; try again later")
-    if status != httpx.codes.OK:
-        raise InvalidInput(f"its host answers {status} instead of a document")
+            raise UpstreamFailed(f"it did not come within {self.whole_s:.0f} s") from None
 
 
 @contextmanager
@@ -411,18 +401,6 @@ def _ending_with(deadline: Deadline) -> Iterator[Callable[[str, Mapping[str, Any
         yield trace
     finally:
         timer.cancel()
-
-
-@contextmanager
-def _translated(check_time: Callable[[], None]) -> Iterator[None]:
-    """Errors of the network as failures that name no address."""
-    try:
-        yield
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise InvalidInput("this is not an https address", field="source") from None
-    except httpx.HTTPError as error:
-        check_time()
-        raise UpstreamFailed(f"its host could not be reached, or broke off ({type(error).__name__})") from None
 
 
 REDIRECTS = 5

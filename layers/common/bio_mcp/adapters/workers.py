@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Timer
 from types import TracebackType
-from typing import IO, Any, cast
+from typing import IO, Any
 
-from bio_mcp.adapters.child_processes import own_stdout, start_module
+from bio_mcp.adapters.child_processes import ChildProcess, own_stdout
 from bio_mcp.errors import EmbeddingFailed, Failure
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Document
@@ -30,7 +30,7 @@ class Died(Exception):
     """The process ended without an answer; the message is how, and the end of its standard error."""
 
 
-class Worker:
+class Worker(ChildProcess):
     """A process that embeds with the model of the first message to it. One thread at a time may ask it.
 
     `environment` is all that the process is given of this one's. A process that does not answer
@@ -42,7 +42,7 @@ class Worker:
         given = {**environment, "OMP_NUM_THREADS": "1"}
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
         try:
-            self._process = start_module(MODULE, environment=given, stderr=self._stderr)
+            super().__init__(MODULE, environment=given, stderr=self._stderr)
         except OSError as error:
             self._stderr.close()
             raise EmbeddingFailed(
@@ -50,7 +50,6 @@ class Worker:
                 "no room for so many.",
                 retryable=False,
             ) from error
-        self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
 
     def ask(self, request: Any, seconds: float | None = None) -> Any:
         """The answer to a batch, or to the first message, which is the model to make: its fingerprint or a `Failure`.
@@ -69,16 +68,9 @@ class Worker:
         finally:
             timer.cancel()
 
-    def kill(self) -> None:
-        self._process.kill()
-
-    def end(self) -> None:
-        """Kill the process and close what it was connected by."""
-        self.kill()
-        for stream in (self._input, self._output, self._stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
-        self._process.wait()
+    def end(self) -> int:
+        self._stderr.close()
+        return super().end()
 
     def _how(self) -> str:
         self.kill()

@@ -79,8 +79,7 @@ _HTML = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of one utility (`endpoint`: "esearch", "efetch", ...). Header names are in lower case; `body` is
-    decompressed."""
+    """An answer of one utility (`endpoint`: "esearch", "efetch", ...); `body` is decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -222,12 +221,11 @@ class HttpTransport:
 
     def _answer(self, endpoint: str, deadline: Deadline, method: str, url: str, **request: Any) -> Answer:
         with self._client.stream(method, url, timeout=timeout_of(deadline), **request) as response:
-            headers = {name.lower(): value for name, value in response.headers.items()}
             try:
                 body = read_body(response, deadline, "NCBI's answer was whole", self._max_bytes)
             except TooLong:
                 raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once") from None
-            return Answer(response.status_code, headers, body, endpoint)
+            return Answer(response.status_code, response.headers, body, endpoint)
 
 
 # What each utility's answer is called, as JSON member and as XML root. EFetch's root depends on the database.

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import logging
-import os
 import re
 import signal
 import subprocess
@@ -12,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
-from typing import IO, Any, cast
+from typing import Any
 
-from bio_mcp.adapters.child_processes import start_module
+from bio_mcp.adapters.child_processes import ChildProcess
 from bio_mcp.adapters.parsers.frames import OUT_OF_MEMORY, Broken, document_from_json, line, read_line
 from bio_mcp.errors import DeadlineExceeded, Failure, Misconfigured, UnreadableDocument
 from bio_mcp.lazy import lazily
@@ -34,7 +33,7 @@ class Limits:
     pages: int
 
 
-class Child:
+class Child(ChildProcess):
     """A process that reads one file after the other. Not for several threads.
 
     `has_file`: it has received the file that it was last asked about; one that ends before was not ended by it.
@@ -45,13 +44,8 @@ class Child:
         self._limits = limits
         self.timed_out = self.has_file = False
         given = {"memory": limits.memory, "pages": limits.pages, "reader": reader, "tesseract": tesseract}
-        self._process = start_module(
-            MODULE,
-            json.dumps(given),
-            environment={**environment, "OMP_THREAD_LIMIT": "1"},
-            stderr=subprocess.DEVNULL,
-        )
-        self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        environment = {**environment, "OMP_THREAD_LIMIT": "1"}
+        super().__init__(MODULE, json.dumps(given), environment=environment, stderr=subprocess.DEVNULL)
 
     @property
     def is_alive(self) -> bool:
@@ -73,31 +67,13 @@ class Child:
         finally:
             done.set()
 
-    def end(self) -> int:
-        """Kill the process with all that it started, and return its exit code."""
-        self._kill()
-        for stream in (self._input, self._output):
-            with contextlib.suppress(OSError):
-                stream.close()
-        return self._process.wait()
-
     def _watch(self, end: float, done: threading.Event) -> None:
         """Kill the process unless it is done by its end, or where it gave no sign of progress for too long."""
         while not done.wait(max(0.0, min(end, self._heard_at + self._limits.quiet_s) - monotonic())):
             if monotonic() >= min(end, self._heard_at + self._limits.quiet_s):
                 self.timed_out = True
-                self._kill()
+                self.kill()
                 return
-
-    def _kill(self) -> None:
-        """Kill the whole group. Its number cannot be another's: the process was not waited for yet."""
-        if self._process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
 
 
 READERS = 1  # raise it whenever the same file may be read differently

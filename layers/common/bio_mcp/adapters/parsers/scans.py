@@ -85,9 +85,10 @@ def _stated(element: etree._Element) -> dict[str, list[float]]:
 def _page(page: etree._Element) -> HocrPage:
     stated = _stated(page)
     _, _, width, height = map(int, stated["bbox"])
-    kinds = (_LINES, _FLOATS)
-    lines, floats = ([_line(each) for each in page.iter(_SPAN) if each.get("class") in kind] for kind in kinds)
-    lines, floats = ([line for line in each if line.words] for each in (lines, floats))
+    lines, floats = (
+        [line for each in page.iter(_SPAN) if each.get("class") in kind and (line := _line(each)).words]
+        for kind in (_LINES, _FLOATS)
+    )
     dpi = stated.get("scan_res", [0.0])[0] or 300.0
     return HocrPage(width, height, dpi, (*lines, *_below(floats, lines)))
 
@@ -167,7 +168,7 @@ _PROBLEM = "in an image is not recognised, since"
 
 
 class Tesseract:
-    """Recognises text in these languages, by the program `tesseract` is or is found as.
+    """Recognises text in these languages, the likeliest first, by the program `tesseract` is or is found as.
 
     `problem` says why nothing can be recognised, and what to install; None if it can. `warnings` name languages whose
     packs are missing while others are there.
@@ -175,7 +176,10 @@ class Tesseract:
 
     def __init__(self, program: str, languages: Sequence[str]) -> None:
         self._program = program
-        self._wanted = _packs(languages)
+        codes = [code for each in languages if (code := three_letters(each))] or list(DEFAULT)
+        packs = [_PACKS.get(code, code) for code in codes]
+        english = ["eng"] if _OTHER_SCRIPTS.intersection(packs) else []
+        self._wanted = tuple(dict.fromkeys([*packs, *english]))
 
     def recognise(self, image: PageImage) -> RecognisedPage:
         """Recognise a page, turned if it lies on its side or its head; it has no lines where that fails."""
@@ -254,13 +258,6 @@ def turned(image: PageImage, angle: int) -> PageImage:
     columns = [pixels[at::width] for at in range(width)]
     rows = [each[::-1] for each in columns] if angle == 90 else columns[::-1]
     return replace(image, width=image.height, height=width, pixels=b"".join(rows))
-
-
-def _packs(languages: Sequence[str]) -> tuple[str, ...]:
-    """The packs for languages, the likeliest first, with English behind scripts that are not Latin."""
-    codes = [code for each in languages if (code := three_letters(each))] or list(DEFAULT)
-    packs = [_PACKS.get(code, code) for code in codes]
-    return tuple(dict.fromkeys([*packs, *(["eng"] if _OTHER_SCRIPTS.intersection(packs) else [])]))
 
 
 def _advice(packs: Sequence[str]) -> str:
