@@ -8,7 +8,6 @@ from bio_mcp.retrieval.project_chunks import (
     ProjectChunk,
     Work,
     author_names,
-    checked_project_id,
     collection_name,
     folded,
     section_of,
@@ -97,4 +96,4 @@ def test_a_hash_that_somebody_writes_as_an_id_is_another_name():
 )
 def test_what_could_name_something_else_is_no_id(project_id):
     with pytest.raises(InvalidInput, match="cannot be the id of a project"):
-        checked_project_id(project_id)
+        collection_name(project_id)

@@ -102,31 +102,23 @@ def abstract_text(article: Article) -> str:
 
     Offsets of chunks (`char_start`, `char_end`) count in this text.
     """
-    return " ".join(map(_section_text, article.abstract))
+    return " ".join(f"{label}: {each.text}" if (label := _label(each)) else each.text for each in article.abstract)
 
 
 def citable_spans(article: Article) -> Iterator[Span]:
     """Yield the span of each section of `abstract_text`, without the label that leads it."""
-    for section, (_, end) in _sections(article):
-        yield end - len(section.text), end
-
-
-def _section_text(section: AbstractSection) -> str:
-    label = (section.label or "").strip()
-    return f"{label}: {section.text}" if _is_labelled(section) else section.text
-
-
-def _is_labelled(section: AbstractSection) -> bool:
-    return (section.label or "").strip().upper() not in _NO_LABEL
-
-
-def _sections(article: Article) -> Iterator[tuple[AbstractSection, Span]]:
-    """Yield each section of the abstract with its span in `abstract_text`."""
-    start = 0
+    end = -1
     for section in article.abstract:
-        end = start + len(_section_text(section))
-        yield section, (start, end)
-        start = end + 1
+        label = _label(section)
+        start = end + 1 + (len(label) + len(": ") if label else 0)
+        end = start + len(section.text)
+        yield start, end
+
+
+def _label(section: AbstractSection) -> str:
+    """The label that leads the section's text; "" without one that says something."""
+    label = (section.label or "").strip()
+    return "" if label.upper() in _NO_LABEL else label
 
 
 def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> tuple[Chunk, ...]:
@@ -138,15 +130,17 @@ def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> t
     text, title = abstract_text(article), (article.title or article.vernacular_title or "").strip()
     fit = WindowFitter(text, title, count_tokens, max_tokens)
     chunks: list[Chunk] = []
-    labelled = any(map(_is_labelled, article.abstract))
-    sections = _sections(article) if labelled else [(None, (0, len(text)))]
-    for number, (section, span) in enumerate(sections):
+    labels = list(map(_label, article.abstract))
+    labelled = any(labels)
+    ends = [end for _, end in citable_spans(article)] if labelled else [len(text)]
+    starts = [0, *(end + 1 for end in ends)]
+    for number, span in enumerate(zip(starts, ends, strict=False)):
         windows = fit.windows(span)
         for place, (start, end) in enumerate(windows):
             within = f"s{number}" if len(windows) == 1 else f"s{number}_{place}"
             chunk_id = within if labelled else f"w{place}"
-            passage, name = text[start:end], section.label if section and _is_labelled(section) else None
-            chunks.append(Chunk(chunk_id, passage, fit.model_input(passage), name, start, end))
+            passage, name = text[start:end], labels[number] if labelled else ""
+            chunks.append(Chunk(chunk_id, passage, fit.model_input(passage), name or None, start, end))
     if chunks:
         return tuple(chunks)
     shown = title or (article.journal.title if article.journal else None) or f"PMID {article.pmid}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from bio_mcp.literature.documents import SEPARATOR, PageSpan
@@ -59,12 +59,10 @@ class Joined:
 
 def runs(passages: Sequence[Passage], chosen: set[int], reach: int) -> Iterator[Sequence[Passage]]:
     """Yield each run of neighbouring passages that are chosen, or at most `reach` from one that is."""
-    wanted = sorted({near for at in chosen for near in range(at - reach, at + reach + 1) if 0 <= near < len(passages)})
-    first = 0
-    for at in range(len(wanted)):
-        if at + 1 == len(wanted) or wanted[at + 1] != wanted[at] + 1:
-            yield passages[wanted[first] : wanted[at] + 1]
-            first = at + 1
+    wanted = {near for at in chosen for near in range(at - reach, at + reach + 1)}
+    for is_wanted, run in groupby(range(len(passages)), wanted.__contains__):
+        if is_wanted:
+            yield [passages[at] for at in run]
 
 
 def joined(passages: Sequence[Passage]) -> Joined:

@@ -1,8 +1,9 @@
 """HTML, Markdown, JATS XML and plain text to sections, by their headings."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, cast
 
 from lxml import etree
@@ -275,18 +276,11 @@ def parse_plain_text(text: str) -> ParsedDocument:
     return ParsedDocument(outline.sections())
 
 
-def paragraphs(text: str) -> Iterator[str]:
+def paragraphs(text: str) -> list[str]:
     lines = [" ".join(line.split()) for line in re.split(r"\r\n|[\n\r\f\v\x85\u2028\u2029]", text)]
     if max(map(len, lines), default=0) > WRAPPED:
-        yield from filter(None, lines)
-        return
-    within: list[str] = []
-    for line in [*lines, ""]:
-        if line:
-            within.append(line)
-        elif within:
-            yield " ".join(within)
-            within = []
+        return [line for line in lines if line]
+    return [" ".join(block) for filled, block in groupby(lines, bool) if filled]
 
 
 _LANGUAGE = re.compile(rb"""<article\b[^>]{0,2000}?\bxml:lang\s*=\s*["']([A-Za-z-]{2,12})["']""")

@@ -3,8 +3,8 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from statistics import median
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
@@ -224,40 +224,22 @@ _FIRST_PAGES = 2
 _AFTER_TITLE = 300  # characters in which the DOI of a citation follows the title
 
 
-def own_doi(before: Iterable[str], sections: Sequence[ParsedSection], title: str | None) -> str | None:
-    """Return the document's DOI, in normal form.
+def own_ids(
+    beside: Sequence[str], sections: Sequence[ParsedSection], title: str | None
+) -> tuple[str | None, str | None]:
+    """Return the document's DOI, in normal form, and its PMID.
 
-    `before` is where it may stand beside the text, the surest first: metadata, running lines. Then it is sought in what
-    comes before the first section of the text, and after the document's title where it says how to cite it.
+    `beside` is where they may stand beside the text, the surest first: metadata, running lines. Then they are sought in
+    what comes before the first section of the text: sections without a heading, which no list of references is. The DOI
+    is also sought after the document's title, where it says how to cite it.
     """
-    front = [section.text for section in sections[: _front(sections)]]
-    cited = _after_title(sections, title) if title else []
-    for text in (*before, *front, *cited):
-        for found in _DOI.findall(text):
-            if known := normal(doi, found):
-                return known
-    return None
-
-
-def own_pmid(before: Iterable[str], sections: Sequence[ParsedSection]) -> str | None:
-    """Return the document's PMID, from where `own_doi` looks."""
-    for text in (*before, *(section.text for section in sections[: _front(sections)])):
-        if found := _PMID.search(text):
-            return parse_pmid(found[1])
-    return None
-
-
-def _front(sections: Sequence[ParsedSection]) -> int:
-    """How many sections come before the text: those without a heading, which no list of references is."""
-    return next(
-        (at for at, each in enumerate(sections) if each.path or each.kind is not SectionKind.BODY), len(sections)
-    )
-
-
-def _after_title(sections: Sequence[ParsedSection], title: str) -> list[str]:
-    wanted = re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title))), re.IGNORECASE)
-    found = (wanted.search(section.text) for section in sections if section.kind is SectionKind.BODY)
-    return [match.string[match.end() : match.end() + _AFTER_TITLE] for match in found if match]
+    front = [each.text for each in takewhile(lambda each: not each.path and each.kind is SectionKind.BODY, sections)]
+    wanted = re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title or ""))), re.IGNORECASE)
+    titled = (wanted.search(each.text) for each in sections if title and each.kind is SectionKind.BODY)
+    cited = [match.string[match.end() : match.end() + _AFTER_TITLE] for match in titled if match]
+    dois = (normal(doi, found) for text in (*beside, *front, *cited) for found in _DOI.findall(text))
+    pmids = (parse_pmid(found[1]) for text in (*beside, *front) if (found := _PMID.search(text)))
+    return next(filter(None, dois), None), next(pmids, None)
 
 
 def outside(pages: Sequence[PageLines], stripped: Sequence[PageLines]) -> list[str]:
@@ -289,16 +271,14 @@ def lay_out(
         in_order += in_reading_order(page, in_order[-1].column + 1 if in_order else 0)
     flow = list(parted_headings(in_order))
     words = words_of(line.text for line in flow)
-    text = parted(flow, size, tables.keys())
-    found = with_unnamed(text.main, headings(text.main, size, outline))
-    title = text_of(title_lines(text.main, found[0].start if found else len(text.main), size), words)[0]
-    sections = tuple(sections_of(text.main, found, text.captions, text.footnotes, words, tables))
+    main, captions, footnotes = parted(flow, size, tables.keys())
+    found = with_unnamed(main, headings(main, size, outline))
+    title = text_of(title_lines(main, found[0].start if found else len(main), size), words)[0]
+    sections = tuple(sections_of(main, found, captions, footnotes, words, tables))
     stated = dict(metadata or {})
     named = title.replace("\n\n", " ") or _title(stated.get("Title", ""), sections[0].text if sections else "")
-    beside = [*stated.values(), *outside(pages, stripped)]
-    return ParsedDocument(
-        sections, title=named or None, doi=own_doi(beside, sections, named), pmid=own_pmid(beside, sections)
-    )
+    own_doi, own_pmid = own_ids([*stated.values(), *outside(pages, stripped)], sections, named)
+    return ParsedDocument(sections, title=named or None, doi=own_doi, pmid=own_pmid)
 
 
 def _title(stated: str, beginning: str) -> str:

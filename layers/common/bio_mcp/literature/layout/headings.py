@@ -287,7 +287,14 @@ def parted_headings(flow: Sequence[FlowLine]) -> Iterator[FlowLine]:
     """Yield the lines, those that begin with the name of an abstract or of what follows a paper's text in two."""
     before: FlowLine | None = None
     for line in flow:
-        found = _RUN_IN.match(line.text) if before is None or _may_begin(before, line) else None
+        begins = (
+            before is None
+            or not 0 <= before.gap_below(line) <= 1.4
+            or line.indented
+            or before.text.endswith(".")
+            or before.line.style != line.line.style
+        )
+        found = _RUN_IN.match(line.text) if begins else None
         before = line
         if not found or named(found["name"]) not in ("abstract", "back"):
             yield line
@@ -297,8 +304,3 @@ def parted_headings(flow: Sequence[FlowLine]) -> Iterator[FlowLine]:
         yield replace(line, line=name)
         before = replace(line, line=replace(line.line, text=line.text[found.end() :], x0=split))
         yield before
-
-
-def _may_begin(before: FlowLine, line: FlowLine) -> bool:
-    gap = before.gap_below(line)
-    return gap < 0 or gap > 1.4 or line.indented or before.text.endswith(".") or before.line.style != line.line.style

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, PositionedLine
@@ -248,17 +248,11 @@ _NEXT = 1.75  # font sizes between the baselines of two lines of one block
 _LONGEST = 12  # lines of a footnote
 
 
-@dataclass(frozen=True, slots=True)
-class Parted:
-    """The lines of the text, and the captions, each before the line of the text at its place, and the footnotes."""
-
-    main: list[FlowLine]
-    captions: list[tuple[int, list[FlowLine]]]
-    footnotes: list[list[FlowLine]]
-
-
-def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) -> Parted:
-    """Part what interrupts the text from it; `size` is the text's, `tables` are fonts of lines in tables' places."""
+def parted(
+    flow: Sequence[FlowLine], size: float, tables: Collection[str]
+) -> tuple[list[FlowLine], list[tuple[int, list[FlowLine]]], list[list[FlowLine]]]:
+    """The lines of the text, the captions, each with the place of the line of the text before which it stands, and the
+    footnotes. `size` is the text's, `tables` are fonts of lines in tables' places."""
     main: list[FlowLine] = []
     captions: list[tuple[int, list[FlowLine]]] = []
     footnotes: list[list[FlowLine]] = []
@@ -272,7 +266,7 @@ def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) 
         else:
             main.append(flow[at])
         at = max(end, at + 1)
-    return Parted(main, captions, footnotes)
+    return main, captions, footnotes
 
 
 def _caption_end(flow: Sequence[FlowLine], at: int, size: float, main: Sequence[FlowLine]) -> int | None:

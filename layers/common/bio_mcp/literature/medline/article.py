@@ -4,7 +4,7 @@ One pass over each level of the tree; the tag of a child selects its reader.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -53,11 +53,6 @@ def article(element: etree._Element) -> Article:
         elif part.tag == "PubmedData":
             _read(record, part, _PUBMED_DATA)
     return _finished(record)
-
-
-def _article(record: Article, element: etree._Element) -> None:
-    record.publication_model = element.get("PubModel")
-    _read(record, element, _ARTICLE)
 
 
 def chapter(element: etree._Element) -> Article:
@@ -140,21 +135,9 @@ def _set_to_each(name: str, value: Callable[[etree._Element], Any]) -> Reader:
     return lambda record, element: setattr(record, name, tuple(map(value, element)))
 
 
-def _add(name: str, value: Callable[[etree._Element], Any]) -> Reader:
-    """Make a reader that adds `value(element)` to the attribute `name`, if there is one."""
-
-    def add(record: Article, element: etree._Element) -> None:
-        if each := value(element):
-            setattr(record, name, (*getattr(record, name), each))
-
-    return add
-
-
-def _add_each(name: str, value: Callable[[etree._Element], Any]) -> Reader:
-    """Make a reader that adds the `value` of every child that has one to the attribute `name`."""
-    return lambda record, element: setattr(
-        record, name, getattr(record, name) + tuple(filter(None, map(value, element)))
-    )
+def _add(name: str, values: Callable[[etree._Element], Iterable[Any]]) -> Reader:
+    """Make a reader that adds the `values` of an element, but empty ones, to the attribute `name`."""
+    return lambda record, element: setattr(record, name, (*getattr(record, name), *filter(None, values(element))))
 
 
 def _below(readers: Readers) -> Reader:
@@ -180,13 +163,18 @@ def _pmid(record: Article, element: etree._Element) -> None:
     record.pmid_version = int(version)
 
 
-# Abstracts
+# The article, and its abstracts
+
+
+def _article(record: Article, element: etree._Element) -> None:
+    record.publication_model = element.get("PubModel")
+    _read(record, element, _ARTICLE)
 
 
 def _abstract(record: Article, element: etree._Element) -> None:
     record.abstract = _sections(element)
     line = element.find("CopyrightInformation")
-    record.copyright = None if line is None else plain(line) or None
+    record.copyright = _plain_or_none(line) if line is not None else None
 
 
 def _other_abstract(element: etree._Element) -> OtherAbstract:
@@ -428,32 +416,36 @@ def _correction(element: etree._Element) -> Correction:
     return Correction(element.get("RefType", ""), parts.get("RefSource"), parts.get("PMID"), parts.get("Note"))
 
 
-_ARTICLE: Readers = {
-    "Journal": _journal,
+_OF_RECORD: Readers = {  # of an article, and of a book
+    "PMID": _pmid,
+    "DateRevised": _set_to("date_revised", calendar_day),
+    "InvestigatorList": _set_to("investigators", _people),  # contributors to a group, who are no authors
+    "KeywordList": _add("keywords", lambda element: map(plain, element)),
+}
+_OF_TEXT: Readers = {
     "ArticleTitle": _set_to("title", _plain_or_none),
     "VernacularTitle": _set_to("vernacular_title", _plain_or_none),
     "Pagination": _pagination,
-    "ELocationID": _location_id,
     "Abstract": _abstract,
-    "AuthorList": _authors,
-    "Language": _add("languages", leaf),  # a MARC code
-    "DataBankList": _set_to_each("databanks", _databank),
+    "Language": _add("languages", lambda element: [leaf(element)]),  # a MARC code
     "GrantList": _set_to_each("grants", _grant),
+}
+_ARTICLE: Readers = _OF_TEXT | {
+    "Journal": _journal,
+    "ELocationID": _location_id,
+    "AuthorList": _authors,
+    "DataBankList": _set_to_each("databanks", _databank),
     "PublicationTypeList": _set_to_each("publication_types", _publication_type),
     "ArticleDate": _article_date,
 }
-_CITATION: Readers = {
-    "PMID": _pmid,
+_CITATION: Readers = _OF_RECORD | {
     "DateCompleted": _set_to("date_completed", calendar_day),
-    "DateRevised": _set_to("date_revised", calendar_day),
     "Article": _article,
     "MedlineJournalInfo": _journal_info,
     "ChemicalList": _set_to_each("chemicals", _chemical),
     "CommentsCorrectionsList": _set_to_each("corrections", _correction),
     "MeshHeadingList": _set_to("mesh", _mesh),
-    "OtherAbstract": _add("other_abstracts", _other_abstract),
-    "KeywordList": _add_each("keywords", plain),
-    "InvestigatorList": _set_to("investigators", _people),  # contributors to a group, who are no authors
+    "OtherAbstract": _add("other_abstracts", lambda element: [_other_abstract(element)]),
 }
 _PUBMED_DATA: Readers = {
     "History": _history,
@@ -500,19 +492,11 @@ def _section_titles(element: etree._Element, above: str) -> Iterator[str]:
 
 
 _BOOK_DOCUMENT: Readers = {
-    "PMID": _pmid,
+    **_OF_RECORD,
+    **_OF_TEXT,
     "ArticleIdList": _own_ids,
     "Book": _below({"PubDate": _set_to("publication_date", printed), "ELocationID": _location_id}),
-    "ArticleTitle": _set_to("title", _plain_or_none),
-    "VernacularTitle": _set_to("vernacular_title", _plain_or_none),
-    "Pagination": _pagination,
-    "Language": _add("languages", leaf),  # a MARC code
-    "InvestigatorList": _set_to("investigators", _people),  # contributors to a group, who are no authors
-    "PublicationType": _add("publication_types", _publication_type),  # a BookDocument has it without a list
-    "Abstract": _abstract,
-    "KeywordList": _add_each("keywords", plain),
-    "DateRevised": _set_to("date_revised", calendar_day),
-    "GrantList": _set_to_each("grants", _grant),
+    "PublicationType": _add("publication_types", lambda element: [_publication_type(element)]),  # not in a list here
     "ReferenceList": _references,
 }
 _BOOK_RECORD: Readers = {

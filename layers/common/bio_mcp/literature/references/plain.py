@@ -1,8 +1,9 @@
 """Lists of references in plain text: where each begins, and its fields, whatever its style."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from bio_mcp.literature.references.works import LONGEST, CitedWork, Kind, ids_in, refuse_too_many, work
 
@@ -318,10 +319,10 @@ def _below_heading(lines: list[Line]) -> list[Line]:
 
 
 def _references(lines: list[Line]) -> Iterator[Line]:
-    filled = [(number, line) for number, line in lines if line.strip()]
-    if _is_numbered(filled):
-        return _joined(filled, _number_starts(filled))
-    blocks = _blocks(lines)
+    blocks = [list(block) for filled, block in groupby(lines, lambda line: bool(line[1].strip())) if filled]
+    filled = [line for block in blocks for line in block]
+    if starts := _number_starts([_number_of(line) for _, line in filled]):
+        return _joined(filled, starts)
     if len(blocks) > 1 and any(len(block) > 1 for block in blocks):
         return (each for block in blocks for each in _of_block(block))
     return _of_block(filled)
@@ -332,59 +333,33 @@ def _number_of(line: str) -> int:
     return int(next(filter(None, found.groups()))) if found else 0
 
 
-def _is_numbered(lines: list[Line]) -> bool:
-    """Whether the first line has a number, and the numbers that follow it rise by one."""
-    first, *others = [_number_of(line) for _, line in lines] or [0]
-    return bool(first) and (not any(others) or first + 1 in others)
+def _number_starts(numbers: list[int]) -> list[int]:
+    """Places of lines with the next number of the list; another number at a line's beginning belongs to its text.
 
-
-def _number_starts(lines: list[Line]) -> set[int]:
-    """Places of lines with the next number of the list; another number at a line's beginning belongs to its text."""
-    starts, expected = set(), _number_of(lines[0][1])
-    for place, (_, line) in enumerate(lines):
-        if expected <= _number_of(line) <= expected + 1:
-            starts.add(place)
-            expected = _number_of(line) + 1
+    None where the first line has no number, and where none of the others is the next one.
+    """
+    first, *others = numbers or [0]
+    if not first or (any(others) and first + 1 not in others):
+        return []
+    starts, expected = [], first
+    for place, number in enumerate(numbers):
+        if expected <= number <= expected + 1:
+            starts.append(place)
+            expected = number + 1
     return starts
-
-
-def _blocks(lines: list[Line]) -> list[list[Line]]:
-    blocks: list[list[Line]] = [[]]
-    for number, line in lines:
-        if line.strip():
-            blocks[-1].append((number, line))
-        elif blocks[-1]:
-            blocks.append([])
-    return [block for block in blocks if block]
 
 
 def _of_block(lines: list[Line]) -> Iterator[Line]:
     """A line each, unless lines are wrapped: then a reference ends where a line ends a sentence and a name follows."""
-    starts = {0} | {
-        place
-        for place in range(1, len(lines))
-        if _END.search(lines[place - 1][1]) and (_BEGINS.match(lines[place][1]) or not _is_wrapped(lines))
-    }
-    return _joined(lines, starts if _is_wrapped(lines) else set(range(len(lines))))
+    ended = [place for place, (_, line) in enumerate(lines[:-1], 1) if _END.search(line)]
+    if len(lines) - 1 - len(ended) <= (len(lines) - 1) / 4:
+        return _joined(lines, range(len(lines)))
+    return _joined(lines, [0, *(place for place in ended if _BEGINS.match(lines[place][1]))])
 
 
-def _is_wrapped(lines: list[Line]) -> bool:
-    """Whether most lines, but the last, do not end a sentence: text that was broken to a width."""
-    open_ended = sum(not _END.search(line) for _, line in lines[:-1])
-    return len(lines) > 1 and open_ended > (len(lines) - 1) / 4
-
-
-def _joined(lines: list[Line], starts: set[int]) -> Iterator[Line]:
-    current: list[str] = []
-    first = 0
-    for place, (number, line) in enumerate(lines):
-        if place in starts and current:
-            yield first, _unbroken(current)
-            current = []
-        first = first if current else number
-        current.append(line.strip())
-    if current:
-        yield first, _unbroken(current)
+def _joined(lines: list[Line], starts: Iterable[int]) -> Iterator[Line]:
+    for start, end in pairwise([*starts, len(lines)]):
+        yield lines[start][0], _unbroken([line.strip() for _, line in lines[start:end]])
 
 
 def _unbroken(lines: list[str]) -> str:

@@ -29,16 +29,19 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SOURCES = "{http://schemas.openxmlformats.org/officeDocument/2006/bibliography}"
 _CSL = re.compile(r"CSL_CITATION\s*(\{.*)", re.DOTALL)
 _ENDNOTE = re.compile(r"<EndNote>.*?</EndNote>", re.DOTALL)
+_BODY = "word/document.xml"
 _MENDELEY = "MENDELEY_CITATION_v3_"
 
 
 def read_docx(content: bytes) -> list[CitedWork]:
     """The references of the document, each once. Raises `UnreadableDocument`, and `InvalidInput` where it has none."""
     parts = _parts(content)
-    body = _parsed(parts.get("word/document.xml", b""))
+    body = _parsed(parts.get(_BODY, b""))
     if body is None:
         raise UnreadableDocument(DAMAGED)
-    works = [*_cited(body), *_of_sources(parts)]
+    lists = [_parsed(xml) for name, xml in sorted(parts.items()) if name != _BODY and b"bibliography" in xml]
+    works = _cited(body)
+    works += [_source(each) for root in lists if root is not None for each in root.iter(f"{_SOURCES}Source")]
     if not works:
         works = _printed(body)
     refuse_too_many(len(works))
@@ -144,12 +147,6 @@ _SOURCE: Places = {
     "title": ("Title",), "journal": ("JournalName",), "year": ("Year",), "volume": ("Volume",), "issue": ("Issue",),
     "pages": ("Pages",), "doi": ("DOI", "StandardNumber"), "key": ("Tag",),
 }  # fmt: skip
-
-
-def _of_sources(parts: dict[str, bytes]) -> list[CitedWork]:
-    lists = [xml for name, xml in sorted(parts.items()) if name.startswith("customXml/") and b"bibliography" in xml]
-    roots = map(_parsed, lists)
-    return [_source(each) for root in roots if root is not None for each in root.iter(f"{_SOURCES}Source")]
 
 
 def _source(source: etree._Element) -> CitedWork:
