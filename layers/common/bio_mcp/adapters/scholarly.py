@@ -227,20 +227,17 @@ class Crossref:
         asked = dict.fromkeys(dois)
         found: dict[str, RegisteredWork] = {}
         for some in batches([each for each in asked if "," not in each], BATCH):
-            found |= self._listed(some, deadline)
+            listed = self._some(some, deadline)
+            if not listed and not self._some([self.control], deadline):
+                raise UpstreamFailed(
+                    f"Crossref answered that it has none of {len(some)} DOIs, nor {self.control}, which it has; "
+                    "try again later"
+                )
+            found |= listed
         for each in asked:
             if "," in each:
                 found |= self._single(each, deadline)
         return {each: found[each] for each in asked if each in found}
-
-    def _listed(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
-        found = self._some(dois, deadline)
-        if not found and not self._some([self.control], deadline):
-            raise UpstreamFailed(
-                f"Crossref answered that it has none of {len(dois)} DOIs, nor {self.control}, which it has; "
-                "try again later"
-            )
-        return found
 
     def _some(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         named = ",".join(f"doi:{each}" for each in dois)

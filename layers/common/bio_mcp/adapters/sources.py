@@ -71,7 +71,13 @@ class Folders:
         path = Path(address)
         self._check(path, local)
         with _readable(), self._opened(path, local) as opened:
-            return self._content(opened)
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                raise InvalidInput("it is not a regular file")
+            with os.fdopen(opened, "rb", closefd=False) as file:
+                content = file.read(self._max_bytes + 1)
+        if len(content) > self._max_bytes:
+            raise UnreadableDocument(f"it is larger than {self._max_bytes >> 20} MB")
+        return content
 
     def _below_a_root(self, named: Path) -> Path:
         """The real path of what somebody else names: absolute, or relative to one of the allowed folders.
@@ -111,15 +117,6 @@ class Folders:
             file = os.open(name, _LAST, dir_fd=folder)
             opened.callback(os.close, file)
             yield file
-
-    def _content(self, opened: int) -> bytes:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise InvalidInput("it is not a regular file")
-        with os.fdopen(os.dup(opened), "rb") as file:
-            content = file.read(self._max_bytes + 1)
-        if len(content) > self._max_bytes:
-            raise UnreadableDocument(f"it is larger than {self._max_bytes >> 20} MB")
-        return content
 
 
 def _real(path: Path) -> Path:

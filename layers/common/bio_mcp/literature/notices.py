@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,23 +90,13 @@ def notices_by_doi(lines: Iterable[str]) -> dict[str, tuple[Notice, ...]]:
             raise InvalidInput(f"this is not Retraction Watch's file: it has no columns {PAPER} and {NATURE}")
         for row in rows:
             if doi := normal(identifiers.doi, row.get(PAPER)):
-                found[doi].append(_notice(row))
+                nature, own = (row.get(NATURE) or "").strip(), normal(identifiers.doi, row.get("RetractionDOI"))
+                found[doi].append(Notice(kind_of(nature), own, _date(row.get("RetractionDate")), nature, SOURCE))
     except csv.Error:
         raise InvalidInput("this is not Retraction Watch's file: it cannot be read as CSV") from None
     finally:
         csv.field_size_limit(before)
     return {doi: tuple(sorted(each, key=lambda notice: (notice.date, notice.kind))) for doi, each in found.items()}
-
-
-def _notice(row: Mapping[str, str | None]) -> Notice:
-    nature = (row.get(NATURE) or "").strip()
-    return Notice(
-        kind_of(nature),
-        normal(identifiers.doi, row.get("RetractionDOI")),
-        _date(row.get("RetractionDate")),
-        nature,
-        SOURCE,
-    )
 
 
 def _date(text: str | None) -> str:

@@ -75,7 +75,11 @@ def _read(document: "Document") -> tuple[str | None, Outline]:
         if block.tag == f"{_WORD}tbl":
             rows = [row for row in block.iter(f"{_WORD}tr") if next(row.iterancestors(f"{_WORD}tbl")) is block]
             outline.table([[_text(cell) for cell in row.iterchildren(f"{_WORD}tc")] for row in rows])
-        elif (level := _level(block, levels)) == _TITLE:
+            continue
+        style, level = block.find(f"{_WORD}pPr/{_WORD}pStyle"), _outline_level(block)
+        if level is None and style is not None:
+            level = levels.get(style.get(f"{_WORD}val", ""))
+        if level == _TITLE:
             titles.append(_text(block))
         elif level is not None:
             outline.heading(level, _text(block))
@@ -127,12 +131,6 @@ def _outline_level(element: etree._Element) -> int | None:
     found = element.find(f"{_WORD}pPr/{_WORD}outlineLvl")
     value = found.get(f"{_WORD}val", "") if found is not None else ""
     return int(value) + 1 if value.isdecimal() and int(value) < 9 else None
-
-
-def _level(paragraph: etree._Element, levels: dict[str, int]) -> int | None:
-    style = paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
-    own = _outline_level(paragraph)
-    return own if own is not None else levels.get(style.get(f"{_WORD}val", "")) if style is not None else None
 
 
 def _blocks(body: etree._Element) -> Iterator[etree._Element]:

@@ -106,10 +106,10 @@ def parse_html(text: str) -> ParsedDocument:
         if content := (meta.get("content") or "").strip():
             named.setdefault((meta.get("name") or "").casefold(), content)
     stated = root.find("head/title")
-    outline = _outline(_main(root))
+    outline = _Page(_main(root))
     sections = outline.sections()
     if not any(each.text for each in sections):
-        outline = _outline(root)
+        outline = _Page(root)
     shown = _all_text(stated) if stated is not None else ""
     title, sections = titled(outline, named.get("citation_title") or named.get("dc.title") or shown or None)
     doi = _DOI.fullmatch((named.get("citation_doi") or named.get("dc.identifier") or "").strip())
@@ -147,64 +147,55 @@ def _main(root: etree._Element) -> etree._Element:
     return root
 
 
-def _outline(root: etree._Element) -> Outline:
-    reader = _Reader()
-    walk = etree.iterwalk(root, events=("start", "end"))
-    for event, element in walk:
-        if event == "start":
-            if not reader.start(cast(etree._Element, element)):
-                walk.skip_subtree()
-        else:
-            reader.end(cast(etree._Element, element), root)
-    reader.flush()
-    return reader.outline
+class _Page(Outline):
+    """The outline of an element of HTML: inline text is joined into paragraphs."""
 
-
-class _Reader:
-    """Joins inline text into paragraphs, and hands headings and tables on."""
-
-    def __init__(self) -> None:
-        self.outline = Outline()
+    def __init__(self, root: etree._Element) -> None:
+        super().__init__()
         self._inline: list[str] = []
         self._lead = ""
+        walk = etree.iterwalk(root, events=("start", "end"))
+        for event, each in walk:
+            element = cast(etree._Element, each)
+            if event == "end":
+                if element.tag in _BLOCKS:
+                    self._flush()
+                if element is not root:
+                    self._inline.append(element.tail or "")
+            elif not self._start(element):
+                walk.skip_subtree()
+        self._flush()
 
-    def start(self, element: etree._Element) -> bool:
+    def _start(self, element: etree._Element) -> bool:
         """Read the beginning of an element; returns whether to read what is in it."""
         tag = str(element.tag)
         if _is_left_out(element):
             return False
         if tag in _HEADINGS:
-            self.flush()
-            self.outline.heading(_HEADINGS[tag], _all_text(element))
+            self._flush()
+            self.heading(_HEADINGS[tag], _all_text(element))
         elif tag == "pre":
-            self.flush()
+            self._flush()
             text: Any = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
-            self.outline.paragraph("\n".join(line.rstrip() for line in text.strip("\n").splitlines()))
+            self.paragraph("\n".join(line.rstrip() for line in text.strip("\n").splitlines()))
         elif tag in _SCRIPTS:
             self._inline.append(_SCRIPTS[tag](_all_text(element)))
         elif tag == "table" and not any(True for _ in element.iterdescendants("table", *_HEADINGS)):  # no mere layout
-            self.flush()
+            self._flush()
             caption = element.find("caption")
             rows = [[_all_text(cell) for cell in row.iterchildren("th", "td")] for row in element.iter("tr")]
-            self.outline.table(rows, _all_text(caption) if caption is not None else "")
+            self.table(rows, _all_text(caption) if caption is not None else "")
         else:
             if tag in _BLOCKS:
-                self.flush()
+                self._flush()
             self._lead = "- " if tag == "li" else self._lead
             self._inline.append((" " if tag == "br" else "") + (element.text or ""))
             return True
         return False
 
-    def end(self, element: etree._Element, root: etree._Element) -> None:
-        """Read the end of an element and the text after it."""
-        if element.tag in _BLOCKS:
-            self.flush()
-        if element is not root:
-            self._inline.append(element.tail or "")
-
-    def flush(self) -> None:
+    def _flush(self) -> None:
         if text := " ".join("".join(self._inline).split()):
-            self.outline.paragraph(self._lead + text)
+            self.paragraph(self._lead + text)
             self._lead = ""
         self._inline = []
 
@@ -249,7 +240,7 @@ def parse_markdown(text: str) -> ParsedDocument:
     body = text[front.end() :] if front and named is not None else text
     stated = {key: value for key, value in (named or {}).items() if isinstance(value, str) and value}
     page = MarkdownIt("commonmark").enable("table").render(body)
-    outline = _outline(_tree(page)) if page.strip() else Outline()
+    outline = _Page(_tree(page)) if page.strip() else Outline()
     title, sections = titled(outline, stated.get("title"))
     language = stated.get("lang") or stated.get("language")
     return ParsedDocument(sections, title=title, doi=stated.get("doi"), pmid=stated.get("pmid"), language=language)

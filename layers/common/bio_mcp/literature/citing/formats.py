@@ -76,10 +76,11 @@ def bibtex(work: Work, more: Mapping[str, str] = MappingProxyType({})) -> str:
     `more` are names and values of fields that a citation does not have.
     """
     issued, article = work.issued, work.article
+    authors = list(map(_bibtex_person, work.authors))
     notice = " ".join((["Preprint."] if work.preprint else []) + notes(work))
     fields = {
-        "author": _bibtex_people(work.authors, article.authors_complete),
-        "editor": _bibtex_people(work.editors),
+        "author": " and ".join(authors if article.authors_complete else [*authors, "others"]),
+        "editor": " and ".join(map(_bibtex_person, work.editors)),
         "title": _brace_capitals(work.title),
         "journal": latex(work.journal),
         "shortjournal": latex(work.abbreviation) if work.journal else "",
@@ -117,11 +118,6 @@ def bibtex_key(work: Work) -> str:
     ascii_only = unicodedata.normalize("NFKD", family.translate(_LETTERS)).encode("ascii", "ignore").decode()
     year = str(work.issued.year) if work.issued and work.issued.year else ""
     return f"{re.sub(r'[^A-Za-z0-9]', '', ascii_only)}{year}_{work.identifier.removeprefix('pmid:')}"
-
-
-def _bibtex_people(listed: tuple[Name, ...], complete: bool = True) -> str:
-    people = [_bibtex_person(name) for name in listed]
-    return " and ".join(people if complete else [*people, "others"])
 
 
 def _bibtex_person(name: Name) -> str:

@@ -180,7 +180,11 @@ def _numbered(
     """Page and text of lines that begin or end with a number that grows with the pages, as in "56 Kopp et al."."""
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for page, edge in zip(pages, edges, strict=True):
-        for line in _outermost(edge):
+        upright = [line for line in edge if not line.angle]
+        ends = [pick(line.y for line in upright) for pick in (min, max) if upright]
+        for line in upright:
+            if all(abs(line.y - end) >= 3 for end in ends):
+                continue
             for number in {*_AT_START.findall(line.text), *_AT_END.findall(line.text)}:
                 found[int(number) - page.number].append((page.number, line.text))
     runs = [each for each in found.values() if len({page for page, _ in each}) >= needed]
@@ -192,11 +196,6 @@ def _edges(page: PageLines) -> list[PositionedLine]:
     rows = sorted({round(line.y / 3) for line in page.lines if not line.angle})
     outer = {*rows[:_ROWS], *rows[-_ROWS:]}
     return [line for line in page.lines if line.angle or round(line.y / 3) in outer]
-
-
-def _outermost(edge: Sequence[PositionedLine]) -> list[PositionedLine]:
-    ends = {pick((line.y for line in edge if not line.angle), default=0.0) for pick in (min, max)}
-    return [line for line in edge if not line.angle and any(abs(line.y - end) < 3 for end in ends)]
 
 
 def _key(line: PositionedLine) -> str:

@@ -177,11 +177,6 @@ def _abstract(record: Article, element: etree._Element) -> None:
     record.copyright = _plain_or_none(line) if line is not None else None
 
 
-def _other_abstract(element: etree._Element) -> OtherAbstract:
-    """An abstract in another language or for other readers; `eng` is the DTD's default language."""
-    return OtherAbstract(element.get("Language") or "eng", element.get("Type") or "", _sections(element))
-
-
 def _sections(element: etree._Element) -> tuple[AbstractSection, ...]:
     """The AbstractText elements in order. A labelled section stays even when its text is empty."""
     sections = []
@@ -445,7 +440,10 @@ _CITATION: Readers = _OF_RECORD | {
     "ChemicalList": _set_to_each("chemicals", _chemical),
     "CommentsCorrectionsList": _set_to_each("corrections", _correction),
     "MeshHeadingList": _set_to("mesh", _mesh),
-    "OtherAbstract": _add("other_abstracts", lambda element: [_other_abstract(element)]),
+    "OtherAbstract": _add(
+        "other_abstracts",  # in another language or for other readers; `eng` is the DTD's default language
+        lambda each: [OtherAbstract(each.get("Language") or "eng", each.get("Type") or "", _sections(each))],
+    ),
 }
 _PUBMED_DATA: Readers = {
     "History": _history,
