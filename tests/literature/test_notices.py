@@ -1,8 +1,9 @@
-"""What notices make of a work."""
+"""Notices about works, and the status that they give."""
 
 import pytest
 
-from bio_mcp.literature.notices import Notice, graver, kind_of, status_of
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.notices import Notice, graver, kind_of, notices_by_doi, status_of
 from bio_mcp.literature.records import RetractionStatus
 
 
@@ -49,3 +50,45 @@ def test_the_gravest_notice_that_was_not_taken_back_counts(notices, status):
 def test_of_two_sources_the_graver_counts(one, other, both):
     assert graver(RetractionStatus(one), RetractionStatus(other)) == both
     assert graver(RetractionStatus(other), RetractionStatus(one)) == both
+
+
+HEAD = (
+    "Record ID,Title,Subject,Institution,Journal,Publisher,Country,Author,URLS,ArticleType,RetractionDate,"
+    "RetractionDOI,RetractionPubMedID,OriginalPaperDate,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature,"
+    "Reason,Paywalled,Notes\n"
+)
+
+
+def row(doi, nature="Retraction", date="7/26/2019 0:00", notice="10.1000/notice", title="A paper"):
+    return f'20946,"{title}",,,J,,,,,,{date},{notice},0,1/1/2015 0:00,{doi},0,{nature},+Data;,No,\n'
+
+
+def test_each_notice_is_read_with_its_day_and_its_paper():
+    found = notices_by_doi([HEAD, row("10.1021/AM300292V"), row("https://doi.org/10.1000/b", "Expression of concern")])
+    assert found["10.1021/am300292v"] == (
+        Notice("retraction", "10.1000/notice", "2019-07-26", "Retraction", "retraction-watch"),
+    )
+    assert found["10.1000/b"][0].kind == "concern"
+
+
+def test_a_paper_that_was_reinstated_later_is_clear():
+    rows = [HEAD, row("10.1000/a", "Reinstatement", "3/1/2021 0:00"), row("10.1000/a", date="2019-07-26")]
+    [notices] = notices_by_doi(rows).values()
+    assert [each.kind for each in notices] == ["retraction", "reinstatement"]
+    assert status_of(notices) == "clear"
+
+
+def test_rows_without_a_doi_are_left_out_and_titles_may_have_lines():
+    rows = [HEAD, row("unavailable"), row(""), row("10.1000/a", notice="unavailable", date="", title="Two\nlines, so")]
+    assert notices_by_doi(rows) == {"10.1000/a": (Notice("retraction", None, "", "Retraction", "retraction-watch"),)}
+
+
+@pytest.mark.parametrize("lines", [[], ["a,b\n", "1,2\n"], ["PK\x03\x04\n"]])
+def test_another_file_is_refused(lines):
+    with pytest.raises(InvalidInput, match="not Retraction Watch's file"):
+        notices_by_doi(lines)
+
+
+def test_a_field_without_an_end_is_refused():
+    with pytest.raises(InvalidInput, match="cannot be read as CSV"):
+        notices_by_doi([HEAD, '1,"' + "x" * (2 << 20)])

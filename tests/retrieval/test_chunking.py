@@ -1,14 +1,90 @@
-"""Abstracts cut into passages."""
+"""Texts cut into sentences, and papers and documents into passages that are indexed."""
 
+import gzip
+import lzma
 import re
+from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.literature.records import AbstractSection, Article, Journal
-from bio_mcp.retrieval.chunking import abstract_text, chunks_of
-from bio_mcp.retrieval.passages import chunk_uuid
+from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.medline import parse
+from bio_mcp.literature.records import AbstractSection, Article, Document, Journal, RetractionStatus
+from bio_mcp.retrieval.chunking import (
+    abstract_text,
+    chunks_of,
+    chunks_of_sections,
+    entry_of,
+    search_terms,
+    sentence_spans,
+)
+from bio_mcp.retrieval.passages import StaticQuality, chunk_uuid
+from bio_mcp.retrieval.project_chunks import Work
+from tests.support.memory_corpus import WordVectors
+from tests.support.memory_corpus import article as printed
+
+
+def parts_of(text):
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["We grew E. coli in broth.", "It grew."],
+        ["The effect was small (p < 0.05).", "We conclude nothing."],
+        ["Risk fell (HR 0.46, P = 0.03).", "It rose again."],
+        ["Smith et al. Reported the same.", "We did not."],
+        ["Drug A vs. Placebo was tested.", "A won."],
+        ["See Fig. 2 for the curve.", "It rises."],
+        ["Dose was approx. 5 mg.", "None died."],
+        ["Infection with hepatitis B.", "We tested all."],
+        ["Was it safe?", "Yes!", "It was."],
+        ["Cells died.", "p53 was induced.", "mRNA levels fell.", "α-Tubulin rose."],
+        ["In the U.S. Patients were older.", "They were ill."],
+        ["治療は有効であった。", "副作用はなかった。"],
+        ["It was 3.5 mg/kg.", "(Funded by NIH.)", "Next."],
+    ],
+)
+def test_prose_is_split_where_sentences_end(parts):
+    assert parts_of(" ".join(parts)) == parts
+
+
+def test_sentences_glued_together_are_taken_apart():
+    text = "We grew large amounts.Synthetic peptides (n = 7).The rest was 0.05.In all, 12%.Done so."
+    assert parts_of(text) == [
+        "We grew large amounts.",
+        "Synthetic peptides (n = 7).",
+        "The rest was 0.05.",
+        "In all, 12%.",
+        "Done so.",
+    ]
+
+
+def test_a_protein_change_stays_whole():
+    assert parts_of("The variant p.Arg117His was found.") == ["The variant p.Arg117His was found."]
+
+
+@given(st.text(alphabet=st.sampled_from("aB. !?\n(1é。'"), max_size=60))
+def test_spans_are_ordered_apart_and_hold_every_character_that_is_no_space(text):
+    spans = sentence_spans(text)
+    assert all(start < end for start, end in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    covered = {at for start, end in spans for at in range(start, end)}
+    assert {at for at, character in enumerate(text) if not character.isspace()} <= covered
+
+
+@pytest.mark.parametrize(
+    ("unit", "count"), [("a. B", 125_001), ("A. ", 1), ("....", 1), (" \u2003", 0), ("a.\n", 166_666), ("!?x", 1)]
+)
+def test_half_a_million_characters_take_no_longer_each_than_a_few(unit, count):
+    """Where the time grows with the square of the length, this one does not come back."""
+    assert len(parts_of(unit * (500_000 // len(unit)))) == count
+
 
 LIMIT = 40
 
@@ -57,7 +133,10 @@ def test_a_window_is_three_sentences_and_begins_two_after_the_last(count, window
 
 def test_sections_come_from_the_record_and_never_from_the_text():
     chunks = chunks_of(
-        article(("BACKGROUND", "BACKGROUND", "It was unknown. METHODS: of a kind."), ("RESULTS", None, sentences(5))),
+        article(
+            ("BACKGROUND", "BACKGROUND", "It was unknown. METHODS: of a kind."),
+            ("RESULTS", None, sentences(5)),
+        ),
         by_pieces,
         256,
     )
@@ -116,11 +195,14 @@ records = st.lists(st.tuples(st.sampled_from([None, "AIM", "UNLABELLED"]), st.no
 @given(records, texts)
 @settings(max_examples=200)
 def test_chunks_hold_every_character_at_its_place_and_fit_the_model(sections, title):
-    record = article(*sections, title=title)
-    text, chunks = abstract_text(record), chunks_of(record, by_pieces, LIMIT)
+    check_passages(article(*sections, title=title), by_pieces, LIMIT)
+
+
+def check_passages(record, count, limit):
+    text, chunks = abstract_text(record), chunks_of(record, count, limit)
     assert chunks
     assert len({each.chunk_id for each in chunks}) == len(chunks)
-    assert max(by_pieces([each.embedded_text for each in chunks])) <= LIMIT
+    assert max(count([each.embedded_text for each in chunks])) <= limit
     assert all(each.text == text[each.char_start : each.char_end] for each in chunks)
     covered = {at for each in chunks for at in range(each.char_start, each.char_end)}
     assert {at for at, character in enumerate(text) if not character.isspace()} <= covered
@@ -133,3 +215,117 @@ def test_a_tokenizer_whose_tokens_span_sentences_is_still_obeyed():
 
     chunks = chunks_of(plain(sentences(30)), joined_cost, LIMIT)
     assert max(joined_cost([each.embedded_text for each in chunks])) <= LIMIT
+
+
+WORK = Work("doi:10.1/x", title="Curcumin in arthritis")
+
+
+def cut(*sections, work=WORK, limit=LIMIT):
+    document = ParsedDocument(tuple(sections))
+    return document, chunks_of_sections(document, work, by_pieces, limit)
+
+
+def test_a_chunk_has_whole_sentences_with_title_and_headings_before_them():
+    _, chunks = cut(ParsedSection(sentences(2), "Patients", ("Methods", "Patients")))
+    assert [each.text for each in chunks] == [sentences(2)]
+    assert chunks[0].embedded_text == f"Curcumin in arthritis. Methods > Patients. {sentences(2)}"
+    assert (chunks[0].section, chunks[0].section_path) == ("Patients", ("Methods", "Patients"))
+
+
+def test_the_next_chunk_begins_with_the_last_short_sentence():
+    _, chunks = cut(ParsedSection(sentences(12)))
+    ends = [re.findall(r"number \d+", each.text) for each in chunks]
+    assert len(chunks) > 2
+    assert all(before[-1] == after[0] for before, after in pairwise(ends))
+
+
+def test_a_long_last_sentence_is_not_repeated():
+    long = "A long sentence of words that fill some of the room of it ends."
+    _, chunks = cut(ParsedSection(" ".join([long] * 4)))
+    assert len(chunks) > 1
+    assert " ".join(each.text for each in chunks) == " ".join([long] * 4)
+
+
+def test_offsets_count_in_the_whole_text_and_pages_are_of_the_chunk():
+    one = sentences(12)
+    middle = one.index("Sentence number 6")
+    document, chunks = cut(
+        ParsedSection("Before it all.", page_starts=((0, 3),)),
+        ParsedSection(one, "Results", ("Results",), page_starts=((0, 3), (middle, 4))),
+    )
+    assert all(document.text[each.char_start : each.char_end] == each.text for each in chunks)
+    assert chunks[0].page_span == chunks[1].page_span == (3, 3)
+    assert chunks[-1].page_span == (4, 4)
+
+
+def test_references_have_no_chunks_but_count_in_offsets():
+    document, chunks = cut(
+        ParsedSection("Doe J. A title that would be found. 2020.", kind=SectionKind.REFERENCES),
+        ParsedSection("A table\n1\t2", kind=SectionKind.TABLE),
+    )
+    assert [each.kind for each in chunks] == [SectionKind.TABLE]
+    assert document.text[chunks[0].char_start : chunks[0].char_end] == "A table\n1\t2"
+
+
+def test_ids_follow_from_the_document_and_the_position():
+    _, once = cut(ParsedSection(sentences(9)))
+    _, again = cut(ParsedSection(sentences(9)))
+    _, other = cut(ParsedSection(sentences(9)), work=Work("doi:10.1/y"))
+    ids = [each.chunk_id for each in once]
+    assert ids == [each.chunk_id for each in again]
+    assert len({*ids, *(each.chunk_id for each in other)}) == len(ids) + len(other)
+    assert [each.position for each in once] == list(range(len(once)))
+
+
+@pytest.mark.parametrize("text", ["", "  \n\n "])
+def test_a_document_without_text_has_no_chunks(text):
+    assert cut(ParsedSection(text))[1] == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text("ab. \n1ก,", max_size=200), max_size=4),
+    st.text("ab ", max_size=200),
+    st.integers(min_value=12, max_value=60),
+)
+def test_every_character_is_in_a_chunk_and_no_chunk_is_too_long(texts, title, limit):
+    document, chunks = cut(*map(ParsedSection, texts), work=Work("d", title=title), limit=limit)
+    covered = {at for each in chunks for at in range(each.char_start, each.char_end)}
+    assert all(at in covered or character.isspace() for at, character in enumerate(document.text))
+    assert all(count <= limit for count in by_pieces([each.embedded_text for each in chunks]))
+
+
+def test_a_word_of_the_title_counts_twice_and_comes_first():
+    assert search_terms(printed(title="Statins", text="Statins help.")) == ["statin", "statin", "statin", "help"]
+
+
+def test_a_record_without_any_text_is_found_by_its_pmid():
+    assert search_terms(Article(pmid="384001")) == ["384001"]
+
+
+def test_mesh_is_not_searched():
+    assert "human" not in search_terms(printed(mesh=[("D006801", "Humans")]))
+
+
+def test_an_entry_holds_what_filters_and_ranking_ask_for():
+    paper = printed("7", types=[("D016449", "Randomized Controlled Trial")], mesh=[("D006801", "Humans")])
+    chunks = chunks_of(paper, WordVectors().count_tokens, 256)
+    entry = entry_of(Document(paper, "hash", version=3), chunks, {"w0": np.zeros(64, np.float32)}, projects=["p"])
+    assert (entry.pmid, entry.version, entry.year, entry.projects) == ("7", 3, 2024, ("p",))
+    assert (entry.journal, entry.journal_nlm_id, entry.publication_types) == ("A journal", "0000000", ("D016449",))
+    assert entry.quality == StaticQuality(design=2, journal=0, human=2)
+    assert entry.retraction is RetractionStatus.CLEAR
+    assert [chunk.chunk_id for chunk in entry.chunks] == list(entry.vectors) == ["w0"]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared/data/pubmed"
+FILES = sorted([*(ROOT / "tests/data/pubmed").glob("*.xml.xz"), *SHARED.glob("quick600*.xml.gz")])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_real_record_is_cut_without_losing_a_character_fits_the_model_and_gives_terms(path):
+    with (gzip.open if path.suffix == ".gz" else lzma.open)(path) as stream:
+        for record in [each for each in parse(stream) if isinstance(each, Article)]:
+            check_passages(record, WordVectors().count_tokens, 128)
+            assert search_terms(record), record.pmid

@@ -1,16 +1,30 @@
-"""The wire over real sockets: what no transport made for tests can show."""
+"""The wire over real sockets, what no transport made for tests can show, and what each answer means."""
 
 import gzip
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bio_mcp.adapters.entrez.transport import AnswerTooLarge, HttpTransport
+from bio_mcp.adapters.entrez.transport import (
+    SHAPES,
+    Answer,
+    AnswerTooLarge,
+    BeyondReach,
+    ClientRejected,
+    HistoryLost,
+    HttpTransport,
+    SearchBackendFailed,
+    failure_in,
+)
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed
+from bio_mcp.errors import DeadlineExceeded, InvalidInput, Misconfigured, NcbiFailed, NcbiRateLimited, NcbiUnreadable
+from tests.adapters.entrez.recordings import answer, entries
 from tests.adapters.entrez.scripted import KEY, WHO
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -24,14 +38,14 @@ def serving(*answers: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
     stop = threading.Event()
 
     def serve() -> None:
-        for answer in answers:
+        for said in answers:
             connection, _ = listener.accept()
             with connection:
                 heard.append(_request(connection))
-                if answer is None:
+                if said is None:
                     stop.wait(timeout=60)
                 else:
-                    connection.sendall(answer)
+                    connection.sendall(said)
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -128,3 +142,151 @@ def test_an_endless_answer_is_cut_off():
 def test_an_address_that_is_none_is_named_as_the_setting_to_correct(base_url):
     with pytest.raises(Misconfigured, match="NCBI_BASE_URL"), wire(base_url) as sender:
         sender.send("efetch", {}, NEVER)
+
+
+FAULTS = {
+    "errors/200_efetch_unable_to_obtain_query.xml": HistoryLost,
+    "errors/200_elink_resolve_fail.xml": NcbiFailed,
+    "errors/200_elink_txclient_eof.json": NcbiFailed,
+    "errors/200_esearch_bad_syntax.json": SearchBackendFailed,
+    "errors/200_esearch_empty_term.json": InvalidInput,
+    "errors/200_esearch_position_old.xml": BeyondReach,
+    "errors/200_esearch_retstart_9999.xml": BeyondReach,
+    "errors/200_esummary_cxx_exception.xml": NcbiFailed,
+    "errors/200_esummary_empty_ids.json": InvalidInput,
+    "errors/200_esummary_expired.json": HistoryLost,
+    "errors/200_maintenance_interstitial.html": NcbiFailed,
+    "errors/400_efetch_history_retstart.xml": BeyondReach,
+    "errors/414_uri_too_long.html": ClientRejected,
+    "errors/429_ip_form.json": NcbiRateLimited,
+    "errors/429_with_key_doc.json": NcbiRateLimited,
+    "errors/500_diagnostic.html": NcbiFailed,
+    "errors/500_forwarding_ip.json": NcbiFailed,
+    "errors/503_unable_to_route.txt": NcbiFailed,
+    "errors/biomcp_429_rate_limit.json": NcbiRateLimited,
+    "efetch/sul_Pubmed_MapPubHash_source_as_hash_DOI_extraction_constructs_a_URL_based_0.xml": InvalidInput,
+    "einfo/kl_einfo.error.xml": InvalidInput,
+    "epost/bp_epost2.xml": InvalidInput,
+    "esearch/kl_esearch.baderror.xml": InvalidInput,
+    "esummary/bp_esummary8.xml": InvalidInput,
+    "esummary/kl_esummary.error.xml": InvalidInput,
+}
+
+# What is reported but was not recorded: status, endpoint, body, class.
+REPORTED = [
+    (429, "efetch", b"", NcbiRateLimited),
+    (
+        400,
+        "esearch",
+        b'{"error":"API key invalid","api-key":"%s","type":"invalid",\n"status":"unknown"}' % KEY.encode(),
+        ClientRejected,
+    ),
+    (502, "efetch", b"<html><body>Bad Gateway</body></html>", NcbiFailed),
+    (503, "einfo", b"Service Unavailable", NcbiFailed),
+    (200, "esummary", b'{"header":{},"error":"error forwarding request"}', NcbiFailed),
+    (200, "efetch", b"<eFetchResult><ERROR>/lbsm/eutils_lb -> Neg</ERROR></eFetchResult>", NcbiFailed),
+    (200, "efetch", b"Unable to route request!\n\nservice name: /http/service/ratecontrol", NcbiFailed),
+    (
+        200,
+        "efetch",
+        b'<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD" "https://x/y.dtd">\n',
+        NcbiUnreadable,
+    ),
+    (200, "efetch", b"<PubmedArticleSet><PubmedArticle><MedlineCitation>", NcbiUnreadable),
+    (200, "esearch", b"  \n", NcbiUnreadable),
+    (200, "esearch", b"{", NcbiUnreadable),
+    (200, "esearch", b'{"header":{"type":"esearch","version":"0.3"}}', NcbiUnreadable),
+    (200, "esearch", b"<eSummaryResult></eSummaryResult>", NcbiUnreadable),
+    (400, "esummary", b"<r><ERROR>Cannot retrieve history data</ERROR></r>", HistoryLost),
+    (400, "esearch", b"<html>Bad Request</html>", SearchBackendFailed),
+    (200, "esummary", b'{"header":{},"error":"Too many UIDs in request. Maximum is 500."}', InvalidInput),
+    (200, "esummary", b'{"header":{},"error":"Invalid uid abc at position=0","result":{"uids":[]}}', InvalidInput),
+    (503, "esearch", b'{"error":"error forw', NcbiFailed),
+    (301, "esearch", b"", ClientRejected),
+    (403, "esearch", b"<html>Forbidden</html>", ClientRejected),
+    (200, "einfo", b'{"einforesult":{"ERROR":"a message nobody has seen before"}}', NcbiFailed),
+]
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry["file"])
+def test_every_recorded_answer_is_classified(entry):
+    failure = failure_in(answer(entry["file"]))
+    expected = FAULTS.get(entry["file"])
+    assert type(failure) is (expected or type(None))
+
+
+def test_every_recorded_error_has_a_class():
+    assert {entry["file"] for entry in entries() if entry["file"].startswith("errors/")} <= FAULTS.keys()
+
+
+@pytest.mark.parametrize(("status", "endpoint", "body", "expected"), REPORTED, ids=lambda value: str(value)[:60])
+def test_every_reported_answer_is_classified(status, endpoint, body, expected):
+    assert type(failure_in(Answer(status, {}, body, endpoint))) is expected
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "body"),
+    [
+        ("esearch", b'{"esearchresult":{"count":"0","retmax":"0","retstart":"0","idlist":[]}}'),
+        ("efetch", b'<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'),
+        ("efetch", b"<PubmedArticleSet/>\n"),
+        ("esummary", b'{"result":{"uids":["1"],"1":{"uid":"1","error":"cannot get document summary"}}}'),
+        ("esummary", b'{"error":"Invalid uid x at position=2","result":{"uids":["1"],"1":{"uid":"1"}}}'),
+        ("elink", b'{"linksets":[{"dbfrom":"pubmed","ids":["1"]}]}'),
+        ("espell", b"<eSpellResult><Query>asthma</Query><CorrectedQuery/><ERROR/></eSpellResult>"),
+    ],
+)
+def test_nothing_found_is_not_a_failure(endpoint, body):
+    assert failure_in(Answer(200, {}, body, endpoint)) is None
+
+
+def test_words_of_a_paper_are_not_taken_for_an_error():
+    record = b"PMID- 1\nTI  - API rate limit exceeded: Search Backend failed and NCBI C++ Exception\n"
+    assert failure_in(Answer(200, {}, record, "efetch")) is None
+    echoed = b'{"esearchresult":{"count":"0","idlist":[],"querytranslation":"API rate limit exceeded"}}'
+    assert failure_in(Answer(200, {}, echoed, "esearch")) is None
+
+
+def test_a_doctype_with_entities_of_its_own_is_refused():
+    bomb = b'<!DOCTYPE eSpellResult [<!ENTITY a "b">]>\n<eSpellResult><Query>&a;</Query></eSpellResult>'
+    assert type(failure_in(Answer(200, {}, bomb, "espell"))) is NcbiUnreadable
+
+
+@given(st.sampled_from(sorted(SHAPES)), st.binary(max_size=80), st.sampled_from([200, 400, 429, 500]))
+def test_no_bytes_break_the_classification(endpoint, body, status):
+    failure = failure_in(Answer(status, {}, body, endpoint))
+    assert failure is not None  # no short random body is an answer
+
+
+def test_a_record_set_cut_anywhere_is_never_whole():
+    whole = answer("efetch/bc_test_efetch_0.xml").body.rstrip()
+    assert failure_in(Answer(200, {}, whole, "efetch")) is None
+    for cut in range(len(whole)):
+        assert isinstance(failure_in(Answer(200, {}, whole[:cut], "efetch")), NcbiFailed)
+    assert type(failure_in(Answer(200, {}, b"<PubmedArticleSet><Keyword/>", "efetch"))) is NcbiUnreadable
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "Fri, 12 Apr 2024 18:50:10 GMT", "date": "Fri, 12 Apr 2024 18:49:55 GMT"}, 15),
+        ({"retry-after": "Fri, 12 Apr 2024 18:50:10 GMT"}, 10),
+        ({"retry-after": "Fri, 12 Apr 2024 18:00:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_as_a_date(headers, seconds):
+    failure = failure_in(Answer(429, headers, b"", "esearch"), now=datetime(2024, 4, 12, 18, 50, 0, tzinfo=UTC))
+    assert failure.retry_after_s == seconds
+
+
+def test_a_rejected_query_says_what_to_check():
+    body = b'{"esearchresult":{"ERROR":"Search Backend failed: Exception:\\nunbalanced (( at /entrez/srv/a.cpp"}}'
+    failure = failure_in(Answer(200, {}, body, "esearch"))
+    assert str(failure) == (
+        "PubMed could not run the query: unbalanced (( at [removed]. Check brackets, quotes and field tags"
+    )

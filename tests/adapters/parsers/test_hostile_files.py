@@ -8,8 +8,7 @@ import pytest
 from bio_mcp.adapters.parsers.isolated import IsolatedParser, Limits
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.documents import repacked, simple
-from tests.adapters.parsers.pages import stream, typeset
-from tests.adapters.parsers.pdf.files import written
+from tests.adapters.parsers.pages import stream, typeset, written
 
 DATA = Path(__file__).parents[2] / "data"
 PAPER = (DATA / "pdf/micropub001725.pdf").read_bytes()

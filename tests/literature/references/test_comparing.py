@@ -1,11 +1,18 @@
-"""What of a reference a record confirms."""
+"""What of a reference a record confirms: its title, its authors, its journal, and all of it."""
 
 from dataclasses import replace
 
 import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
-from bio_mcp.literature.references.comparing import compare
+from bio_mcp.literature.references.comparing import (
+    COMPARED,
+    compare,
+    contains_title,
+    differing_author,
+    same_journal,
+    same_title,
+)
 from bio_mcp.literature.references.plain import parse_citation
 from bio_mcp.literature.references.works import work
 
@@ -104,3 +111,224 @@ def test_in_plain_text_the_journal_stands_with_its_very_words(text, agrees):
 def test_a_field_that_the_record_lacks_neither_agrees_nor_differs():
     assert compare(CITED, Article("1")).agrees == ()
     assert compare(CITED, Article("1")).differs == ()
+
+
+TITLE = "Effects of ginger on nausea in pregnancy: a randomised controlled trial"
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Effects of ginger on nausea in pregnancy",
+        "EFFECTS OF GINGER ON NAUSEA IN PREGNANCY - A RANDOMIZED CONTROLLED TRIAL.",
+        "Retracted article: Effects of ginger on nausea in pregnancy: a randomised controlled trial",
+        "WITHDRAWN: Effects of ginger on nausea in pregnancy: a randomised controlled trial",
+        "Effects of the ginger on nausea in a pregnancy: a randomised controlled trial",
+        "Effects of ginger on nausea in preg nancy: a randomised controlled trial",
+    ],
+)
+def test_a_title_is_known_without_its_subtitle_with_a_mark_and_with_other_small_words(stated):
+    assert same_title(stated, TITLE) is True
+    assert same_title(TITLE, TITLE.upper()) is True
+
+
+@pytest.mark.parametrize("stated", ["", "...", "Retracted", "Correction to"])
+def test_a_title_without_words_of_its_own_can_be_compared_with_none(stated):
+    assert same_title(stated, TITLE) is None
+    assert same_title(TITLE, stated) is None
+
+
+def test_a_subtitle_is_left_out_only_of_a_title_of_four_words():
+    assert same_title("Ginger in pregnancy", "Ginger in pregnancy: what every midwife should know today") is False
+    assert same_title("Ginger in early pregnancy", "Ginger in early pregnancy: what midwives know") is True
+
+
+def test_running_text_has_a_title_only_whole():
+    assert contains_title(f"Doe J. 2020. {TITLE}. Gut 3:1", TITLE) is True
+    assert contains_title("Doe J. 2020. Effects of ginger on nausea. Gut 3:1", TITLE) is False
+    assert contains_title("", TITLE) is False
+
+
+@pytest.mark.parametrize("title", ["", "Ginger", "Ginger and nausea"])
+def test_a_title_of_few_words_is_not_looked_for_in_text(title):
+    assert contains_title(f"Doe J. {title}. Gut 2020", title) is None
+
+
+SAME = [
+    ("Effects of β-catenin on CD8⁺ cells", "Effects of beta catenin on CD8+ cells"),
+    ("Anaemia in paediatric patients with tumours", "Anemia in pediatric patients with tumors"),
+    ("micro RNA in synovial tissue", "MicroRNA in synovial tissue"),
+    ("Loss of KDM4B exacerbates bone‐fat imbalance", "Loss of KDM4B exacerbates bone-fat imbalance"),
+    ("A novel coronavirus in China", "RETRACTED: A novel coronavirus in China."),
+    ("Telemedicine in stroke care", "[Telemedicine in stroke care]."),
+    ("Über die Wirkung von Salz auf Mäuse", "Uber die Wirkung von Salz auf Mause"),
+    ("Phase transfer of metal cations", "Phase transfer of metal cations: a review of carriers"),
+    ("Toxicity of Bacillus BCT-7112T", "Toxicity of Bacillus BCT-7112ᵀ"),
+    ("The title with the small words of it", "Title with small words"),
+]
+OTHER = [
+    ("Effects of aspirin on platelet function in mice", "Effects of heparin on platelet function in mice"),
+    ("Hypertension in the elderly", "Hypotension in the elderly"),
+    ("Seeing the PDB", "Seeing the PDF"),
+    ("Outcomes in 2019 of surgery for obesity", "Outcomes in 2018 of surgery for obesity"),
+    ("Elective versus selective caesarean section", "Immune versus selective caesarean section"),
+    ("Nausea in pregnancy", TITLE),
+    ("Corrigendum", "Erratum"),
+    ("A", "A novel coronavirus from patients with pneumonia"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_one_title_in_two_spellings_is_one(one, other):
+    assert same_title(one, other) is True
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_a_title_with_another_word_is_another(one, other):
+    assert same_title(one, other) is False
+    assert same_title(other, one) is False
+
+
+TEXT = "Doe J, {}. J Virol. 2020;1:2-9. doi:10.1/x"
+
+
+@pytest.mark.parametrize(("one", "other"), SAME[:5])
+def test_running_text_has_the_title_in_it(one, other):
+    assert contains_title(TEXT.format(one), other) is True
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Effects of heparin on platelet function in mice",
+        "Causes of aspirin on platelet function in mice",
+        "Effects of aspirin on platelet function in rats",
+        "Nothing of this",
+    ],
+)
+def test_running_text_without_a_word_of_the_title_has_another(stated):
+    assert contains_title(TEXT.format(stated), "Effects of aspirin on platelet function in mice") is False
+
+
+def differing(stated, *authors, complete=True):
+    return differing_author(work(authors=stated), Article("1", authors=authors, authors_complete=complete))
+
+
+GARCIA = Author("García-López", "José María", "JM")
+LI = Author("Li", "Na", "N")
+GROUP = Author(collective_name="RECOVERY Collaborative Group")
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "García-López JM",
+        "Garcia Lopez, J. M.",
+        "J.M. García",
+        "López JM",
+        "Garcialopez J",
+        "GARCÍA-LÓPEZ, JOSÉ",
+        "Garcia-Lopez JM Jr",
+    ],
+)
+def test_a_family_name_of_two_parts_is_known_by_either_and_joined(stated):
+    assert differing([stated], GARCIA, LI) is None
+
+
+@pytest.mark.parametrize("stated", ["Garza JM", "Na L", "JM", "Jr", "José María"])
+def test_given_names_initials_and_ranks_are_no_family_name(stated):
+    assert differing([stated], GARCIA, LI) == (stated, "García-López JM")
+
+
+def test_the_first_author_is_the_first_and_further_ones_come_in_any_order():
+    third = Author("Okafor", "Ada", "A")
+    assert differing(["García-López JM", "Okafor A", "Li N"], GARCIA, LI, third) is None
+    assert differing(["Li N", "García-López JM"], GARCIA, LI) == ("Li N", "García-López JM")
+
+
+def test_a_family_name_of_one_letter_is_one():
+    assert differing(["García-López JM", "O, Joo Hyun"], GARCIA, Author("O", "Joo Hyun", "JH")) is None
+
+
+def test_a_group_that_signs_may_stand_first_and_a_person_may_too():
+    assert differing(["RECOVERY Collaborative Group"], GARCIA, GROUP) is None
+    assert differing(["García-López JM"], GROUP, GARCIA) == ("García-López JM", GROUP.short_name)
+
+
+def test_an_author_more_than_the_record_has_is_answered_with_those_it_has():
+    assert differing(["García-López JM", "Li N", "Smith J"], GARCIA, LI) == ("Smith J", "García-López JM, Li N")
+    assert differing(["García-López JM", "Li N", "Smith J"], GARCIA, LI, complete=False) is None
+    assert differing(["Smith J", "Li N"], GARCIA, LI, complete=False) == ("Smith J", "García-López JM")
+
+
+def test_a_name_that_the_record_corrects_is_the_corrected_one():
+    wrong = Author("Gracia", "José", "J", valid=False)
+    assert differing(["García-López J"], wrong, GARCIA) is None
+    assert differing(["Gracia J"], wrong, GARCIA) == ("Gracia J", "García-López JM")
+
+
+@pytest.mark.parametrize(("place", "seen"), [(COMPARED - 1, True), (COMPARED, False)])
+def test_of_a_long_list_the_first_authors_are_compared(place, seen):
+    stated = ["García-López JM"] * (COMPARED + 1)
+    stated[place] = "Invented I"
+    assert (differing(stated, GARCIA, LI) is not None) is seen
+
+
+BLOOD = Journal(
+    "Journal of cerebral blood flow and metabolism : official journal of the Society", "J Cereb Blood Flow Metab"
+)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Blood",
+        "Journal",
+        "J Blood Cereb Flow Metab",
+        "Cereb Blood Flow Metab",
+        "J Cereb Blood Flow Neurol",
+        "JC",
+        "JBFM",
+    ],
+)
+def test_another_order_another_beginning_and_a_single_word_are_of_other_journals(stated):
+    assert same_journal(stated, BLOOD) is False
+
+
+@pytest.mark.parametrize("stated", ["", "...", "of the"])
+def test_names_are_not_compared_where_either_side_has_none(stated):
+    assert same_journal(stated, BLOOD) is None
+    assert same_journal("Blood", Journal(stated)) is None
+    assert same_journal("Blood", None) is None
+
+
+def test_a_place_in_brackets_names_no_journal_and_parts_none():
+    assert same_journal("Lancet (London)", Journal("Lancet (London, England)")) is True
+    assert same_journal("Nature (London)", Journal("Lancet (London, England)")) is False
+
+
+@pytest.mark.parametrize(
+    ("stated", "printed", "same"),
+    [
+        ("N Engl J Med", "The New England journal of medicine", True),
+        ("NEJM", "The New England journal of medicine", True),
+        ("NEJM", "New England journal of public policy and law", False),
+        ("J Cerebr Bld Flow Metabolism", "Journal of cerebral blood flow and metabolism : official journal", True),
+        ("JCBFM", "Journal of cerebral blood flow and metabolism : official journal", True),
+        (
+            "Proc. Natl. Acad. Sci. USA",
+            "Proceedings of the National Academy of Sciences of the United States of America",
+            True,
+        ),
+        ("Eye (London, England)", "Eye (London, England)", True),
+        ("J Elb Shoulder Surg", "Journal of shoulder and elbow surgery", False),
+        ("Jpn J Ophthalmol", "Japanese journal of ophthalmology", True),
+        ("Dtsch Med Wochenschr", "Deutsche medizinische Wochenschrift (1946)", True),
+        ("Nat Med", "Nature methods", False),
+        ("Br J Surg", "British journal of sports medicine", False),
+        ("Journal", "Journal of virology and immunology", False),
+        ("MMWR", "MMWR. Recommendations and reports : weekly", True),
+    ],
+)
+def test_a_journal_is_compared_by_the_beginnings_of_its_words_or_by_capitals(stated, printed, same):
+    assert same_journal(stated, Journal(printed)) is same
