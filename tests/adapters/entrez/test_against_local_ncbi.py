@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.transport import ClientRejected, HttpTransport
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NcbiFailed
 from tests.adapters.clocks import Clock
-from tests.adapters.entrez.scripted import KEY, WHO
+from tests.adapters.entrez.scripted import WHO
 from tests.support.eutils_server.client import Running
 
 
@@ -62,14 +62,6 @@ def test_no_text_is_no_records_only_where_the_xml_has_none_either(client, ncbi):
     known = str(ncbi.control.pmids()[0])
     ncbi.control.fault(endpoint="efetch", status=200)
     assert f"PMID- {known}" in client.efetch_text([known])
-
-
-def test_an_invalid_key_is_reported_without_it(client, ncbi):
-    ncbi.control.rules(invalid_keys=[KEY])
-    with pytest.raises(ClientRejected, match="API key") as refused:
-        client.esearch("cancer")
-    assert KEY not in f"{refused.value} {refused.value.details}"
-    assert len(ncbi.control.requests()) == 1
 
 
 def test_eight_threads_share_one_client(client, ncbi):

@@ -117,11 +117,6 @@ def test_every_request_names_the_tool_the_email_and_the_key_and_never_in_its_url
         assert KEY not in str(request.headers)
 
 
-def test_an_empty_article_set_is_an_answer():
-    client, _ = eutils(message('<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'))
-    assert list(client.efetch(["45555666666666"[:9]])) == []
-
-
 def test_records_of_another_kind_are_not_taken_for_pubmed():
     client, _ = eutils(message("<GBSet></GBSet>"), records(1))
     assert [record.pmid for record in client.efetch(["1"])] == ["1"]

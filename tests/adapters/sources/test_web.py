@@ -6,7 +6,7 @@ import ssl
 import pytest
 
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.adapters.sources import REDIRECTS, GuardedFetch, WebFiles
+from bio_mcp.adapters.sources import REDIRECTS, WebFiles
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
 from bio_mcp.scope import bounded_by
@@ -26,8 +26,8 @@ def web(host, files):
     resolve.asked = []
 
     def made(**options):
-        given = {"private": True, "context": trusted, "resolve": resolve, "max_bytes": 1 << 20}
-        return WebFiles(names, backoff=Backoff(tries=2, first_s=0, cap_s=0), **{**given, **options})
+        given = {"hosts": names, "private": True, "context": trusted, "resolve": resolve, "max_bytes": 1 << 20}
+        return WebFiles(backoff=Backoff(tries=2, first_s=0, cap_s=0), **{**given, **options})
 
     def fetch(path, **options):
         return made(**options).read(f"https://{HOST}:{host.server_port}{path}", local=False)
@@ -131,44 +131,19 @@ def test_a_proxy_of_the_environment_is_not_used(web, monkeypatch):
     assert web("/a.pdf") == b"%PDF a document"
 
 
-def resolving(*answers):
-    """A resolver that answers with one address after the other, as one that rebinds does."""
-    left = list(answers)
-    return lambda _host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (left.pop(0), port))]
-
-
-@pytest.fixture
-def fetch(host, files):
-    """`fetch(path)` fetches it from the host, with other options where they are given."""
-
-    def fetch(path, **options):
-        context = ssl.create_default_context(cafile=str(files[0]))
-        given = {"max_bytes": 5 << 10, "whole_s": 5, "private": True, "resolve": resolving("127.0.0.1")}
-        made = GuardedFetch(None, context=context, **{**given, **options})
-        return made.fetch(f"https://{HOST}:{host.server_port}{path}")
-
-    return fetch
-
-
-def test_any_host_is_asked_where_none_is_named(fetch, host):
-    assert fetch("/client.json") == b"%PDF a document"
+def test_any_host_is_asked_where_none_is_named(web, host):
+    assert web("/client.json", hosts=None) == b"%PDF a document"
     assert host.seen == [("/client.json", f"{HOST}:{host.server_port}", "identity")]
 
 
-def test_no_redirect_is_followed_unless_some_are_allowed(fetch, host):
+def test_no_redirect_is_followed_unless_some_are_allowed(web, host):
     with pytest.raises(InvalidInput, match="not followed"):
-        fetch("/moved")
+        web("/moved", redirects=0)
     assert len(host.seen) == 1
-    assert fetch("/moved", redirects=1, resolve=resolving("127.0.0.1", "127.0.0.1")) == b"%PDF a document"
+    assert web("/moved", redirects=1) == b"%PDF a document"
 
 
-def test_the_host_of_a_redirect_is_looked_up_and_its_address_checked_like_the_first(fetch, host):
-    asked = []
-
-    def resolve(name, port, **_):
-        asked.append(name)
-        return resolving("127.0.0.1" if name == HOST else "nowhere")(name, port)
-
+def test_the_host_of_a_redirect_is_looked_up_and_its_address_checked_like_the_first(web):
     with pytest.raises(UpstreamFailed):
-        fetch("/to-inside", redirects=1, resolve=resolve)
-    assert asked == [HOST, "inside.example.org"]
+        web("/to-inside", hosts=None, redirects=1)
+    assert web.resolve.asked == [HOST, "inside.example.org"] * 2  # tried twice

@@ -79,24 +79,20 @@ def test_a_zotero_that_lets_nobody_in_is_a_matter_of_settings(running):
 
 
 def test_a_file_outside_of_the_storage_is_not_read(running, tmp_path):
-    key = running.library.attach(None, "paper.pdf", b"%PDF")
-    running.publish()
-    [item] = running.port.items([key])
+    paper = running.stored()
     secret = tmp_path / "secret.pdf"
     secret.write_bytes(b"secret")
     running.server.faults = [Fault("/file", times=99, headers={"Location": secret.as_uri()})]
     with pytest.raises(NotFound, match="outside") as refused:
-        running.port.content(item.attachments[0])
+        running.port.content(paper)
     assert str(tmp_path) not in str(refused.value)
 
 
 def test_a_file_that_zotero_sends_us_to_another_host_for_is_not_read(running):
-    key = running.library.attach(None, "paper.pdf", b"%PDF")
-    running.publish()
-    [item] = running.port.items([key])
+    paper = running.stored()
     running.server.faults = [Fault("/file", times=99, headers={"Location": "http://127.0.0.1:1/paper.pdf"})]
     with pytest.raises(NotFound):
-        running.port.content(item.attachments[0])
+        running.port.content(paper)
 
 
 def test_a_group_is_read_by_its_number(zotero_10, tmp_path):
@@ -120,12 +116,10 @@ def test_a_linked_file_is_read_below_the_folder_that_is_named(running, tmp_path)
 
 
 def test_no_link_leads_out_of_the_storage(running, tmp_path):
-    key = running.library.attach(None, "paper.pdf", b"%PDF")
-    running.publish()
-    [item] = running.port.items([key])
+    paper = running.stored()
     (tmp_path / "secret.pdf").write_bytes(b"secret")
-    stored = running.folder / "storage" / key / "paper.pdf"
+    stored = running.folder / "storage" / paper.key / "paper.pdf"
     stored.unlink()
     stored.symlink_to(tmp_path / "secret.pdf")
     with pytest.raises(NotFound):
-        running.port.content(item.attachments[0])
+        running.port.content(paper)

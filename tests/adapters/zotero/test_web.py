@@ -186,9 +186,8 @@ def test_a_collection_that_vanishes_while_it_is_read_is_a_conflict(web):
 
 
 def test_the_key_goes_to_zotero_and_not_to_where_files_are_stored(web):
-    key = web.library.attach(None, "paper.pdf", b"%PDF")
-    [item] = web.port.items([key])
-    assert web.port.content(item.attachments[0]) == b"%PDF"
+    paper = web.stored()
+    assert web.port.content(paper) == b"%PDF"
     stored = [each for each in web.server.requests if each.path.startswith("/stored/")]
     assert [(each.host.partition(":")[0], each.key) for each in stored] == [("localhost", None)]
     assert {each.key for each in web.server.requests if each not in stored} == {KEY}
@@ -196,28 +195,25 @@ def test_the_key_goes_to_zotero_and_not_to_where_files_are_stored(web):
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x", ""])
 def test_redirects_to_other_kinds_of_addresses_are_not_followed(web, target):
-    key = web.library.attach(None, "paper.pdf", b"%PDF")
-    [item] = web.port.items([key])
+    paper = web.stored()
     web.server.faults = [Fault("/file", headers={"Location": target})]
     with pytest.raises(UpstreamFailed, match="followed"):
-        web.port.content(item.attachments[0])
+        web.port.content(paper)
 
 
 def test_a_store_of_files_that_refuses_one_says_nothing_of_the_key(web):
-    key = web.library.attach(None, "paper.pdf", b"%PDF")
-    [item] = web.port.items([key])
+    paper = web.stored()
     web.server.faults = [Fault("/stored", times=99, status=403)]
     with pytest.raises(UpstreamFailed, match="status 403"):
-        web.port.content(item.attachments[0])
+        web.port.content(paper)
 
 
 def test_redirects_end(web):
-    key = web.library.attach(None, "paper.pdf", b"%PDF")
-    [item] = web.port.items([key])
-    round_and_round = {"Location": f"http://127.0.0.1:{web.server.server_port}/stored/{key}"}
+    paper = web.stored()
+    round_and_round = {"Location": f"http://127.0.0.1:{web.server.server_port}/stored/{paper.key}"}
     web.server.faults = [Fault("/stored|/file", times=99, status=302, headers=round_and_round)]
     with pytest.raises(UpstreamFailed, match="redirects"):
-        web.port.content(item.attachments[0])
+        web.port.content(paper)
 
 
 def test_a_refused_key_is_a_matter_of_settings_and_tried_once(web, caplog):

@@ -6,7 +6,7 @@ from pathlib import Path
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.adapters.sources import Folders
 from bio_mcp.adapters.zotero import LocalLibrary, Transport, WebLibrary
-from bio_mcp.ports.zotero import ZoteroLibrary
+from bio_mcp.ports.zotero import ZoteroAttachment, ZoteroLibrary
 from tests.adapters.clocks import Clock
 from tests.support.zotero_server.library import Library, write_files
 from tests.support.zotero_server.server import KEY, WEB, ZOTERO_7, ZOTERO_10, Server, serving
@@ -25,6 +25,12 @@ class Way:
 
     def publish(self) -> None:
         """Servers read the library itself."""
+
+    def stored(self) -> ZoteroAttachment:
+        """A paper that is added to the library, as it is read."""
+        key = self.library.attach(None, "paper.pdf", b"%PDF")
+        self.publish()
+        return self.port.items([key])[0].attachments[0]
 
     @property
     def backoff(self) -> Backoff:
