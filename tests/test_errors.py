@@ -15,7 +15,6 @@ OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
     "adapters.caching.Unreadable": "a miss of the cache, which caching alone sees",
     "adapters.embedded.index_file.Unusable": "has the file of an index read from the corpus, and doctor say why",
-    "adapters.http.TooLong": "a body beyond its limit, which each client reports as a failure of its service",
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
     "adapters.workers.Died": "ends an embedding process, which its pool replaces and the import reports",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",

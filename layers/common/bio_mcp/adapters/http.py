@@ -79,18 +79,16 @@ class Rejected(UpstreamFailed):
     retryable = False
 
 
-class TooLong(ValueError):
-    """The body of an answer has more bytes than are read."""
-
-
-def read_body(response: httpx.Response, deadline: Deadline, doing: str, most: int = LARGEST) -> bytes:
-    """The body. Raises `TooLong`, and `DeadlineExceeded` where it still comes when time is over."""
+def read_body(
+    response: httpx.Response, deadline: Deadline, doing: str, too_long: Failure, most: int = LARGEST
+) -> bytes:
+    """The body. Raises `too_long` for one of more bytes, `DeadlineExceeded` where it still comes when time is over."""
     content = bytearray()
     for part in response.iter_bytes():
         content += part
         deadline.check(doing)
         if len(content) > most:
-            raise TooLong
+            raise too_long
     return bytes(content)
 
 
@@ -127,7 +125,8 @@ class ModelEndpoint:
             with self._client().stream("POST", self.url, json=body, headers=headers, timeout=timeout) as response:
                 if response.status_code != httpx.codes.OK:
                     raise self._refusal(response)
-                return json.loads(read_body(response, deadline, "reading a model's answer", LARGEST_OF_MODELS))
+                doing = "reading a model's answer"
+                return json.loads(read_body(response, deadline, doing, self.unreadable(), LARGEST_OF_MODELS))
         except (ValueError, RecursionError):
             raise self.unreadable() from None
         except httpx.TimeoutException:

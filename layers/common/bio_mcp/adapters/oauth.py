@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import httpx
 
-from bio_mcp.adapters.http import TooLong, http_client, read_body
+from bio_mcp.adapters.http import http_client, read_body
 from bio_mcp.adapters.sources import GuardedFetch
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
@@ -26,10 +26,9 @@ def fetch(url: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES)
     try:
         with http_client(timeout=timeout_s) as client, client.stream("GET", url, headers=HEADERS) as response:
             if response.status_code == httpx.codes.OK:
-                return read_body(response, deadline, "the issuer's keys were whole", max_bytes)
+                too_long = UpstreamFailed("the issuer's keys are longer than any set of keys; check MCP_AUTH_JWKS_URL")
+                return read_body(response, deadline, "the issuer's keys were whole", too_long, max_bytes)
             problem = f"status {response.status_code}"
-    except TooLong:
-        raise UpstreamFailed("the issuer's keys are longer than any set of keys; check MCP_AUTH_JWKS_URL") from None
     except (httpx.HTTPError, httpx.InvalidURL, DeadlineExceeded) as error:
         problem = type(error).__name__
     raise UpstreamFailed(f"the issuer's keys could not be read ({problem}); try again in a minute")

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from bio_mcp.adapters.entrez.utilities import batches
-from bio_mcp.adapters.http import Rejected, TooLong, asked, http_client, read_body, seconds, timeout_of
+from bio_mcp.adapters.http import Rejected, asked, http_client, read_body, seconds, timeout_of
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
@@ -187,10 +187,8 @@ class RestApi:
         with self._client.stream("GET", url, params=parameters, timeout=timeout_of(deadline)) as response:
             if failure := self._failure_in(response):
                 raise failure
-            try:
-                return read_body(response, deadline, f"the answer of {self.name} was whole", self._max_bytes)
-            except TooLong:
-                raise Rejected(f"the answer of {self.name} is too long; ask for less at once") from None
+            too_long = Rejected(f"the answer of {self.name} is too long; ask for less at once")
+            return read_body(response, deadline, f"the answer of {self.name} was whole", too_long, self._max_bytes)
 
     def _failure_in(self, response: httpx.Response) -> Failure | None:
         status = response.status_code

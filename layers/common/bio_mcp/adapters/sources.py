@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import httpx
 
-from bio_mcp.adapters.http import TooLong, read_body, trusted
+from bio_mcp.adapters.http import read_body, trusted
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
@@ -363,11 +363,10 @@ class GuardedFetch:
                         raise UpstreamFailed(f"its host answers {status}; try again later")
                     if status != httpx.codes.OK:
                         raise InvalidInput(f"its host answers {status} instead of a document")
-                    return read_body(response, deadline, "a document was fetched", self.max_bytes)
-        except TooLong:
-            most = self.max_bytes
-            size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} kB"
-            raise UnreadableDocument(f"it is larger than {size}") from None
+                    most = self.max_bytes
+                    size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} kB"
+                    too_long = UnreadableDocument(f"it is larger than {size}")
+                    return read_body(response, deadline, "a document was fetched", too_long, most)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise InvalidInput("this is not an https address", field="source") from None
         except (httpx.HTTPError, DeadlineExceeded) as error:  # without the network's own words, which name the address

@@ -14,7 +14,7 @@ from urllib.request import url2pathname
 
 import httpx
 
-from bio_mcp.adapters.http import Rejected, TooLong, asked, http_client, read_body, seconds, timeout_of
+from bio_mcp.adapters.http import Rejected, asked, http_client, read_body, seconds, timeout_of
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.adapters.sources import Folders
 from bio_mcp.errors import Conflict, Failure, Forbidden, InvalidInput, Misconfigured, NotFound, UpstreamFailed
@@ -300,7 +300,6 @@ class Transport:
         self._client.close()
 
     def _ask(self, url: str, *, keyed: bool) -> Answer:
-
         def attempt() -> Answer:
             waited = self._clock() - self._pause_from
             if waited >= 0 and (wait := self._pause_s - waited) > 0:
@@ -318,10 +317,8 @@ class Transport:
             self._pause_from, self._pause_s = self._clock(), seconds(response.headers.get("backoff")) or 0.0
             if failure := _failure_in(response, of_library=keyed):
                 raise failure
-            try:
-                body = read_body(response, deadline, "Zotero's answer was whole", MAX_BYTES)
-            except TooLong:
-                raise Rejected(f"Zotero's answer is longer than {MAX_BYTES >> 20} MB") from None
+            too_long = Rejected(f"Zotero's answer is longer than {MAX_BYTES >> 20} MB")
+            body = read_body(response, deadline, "Zotero's answer was whole", too_long, MAX_BYTES)
             return Answer(response.status_code, response.headers, body)
 
 

@@ -354,7 +354,7 @@ def entry_of(
         publication_types=tuple(each.ui for each in article.publication_types),
         tags=tuple(tags),
         projects=tuple(projects),
-        quality=static_quality(article),
+        quality=StaticQuality(quality.design(article), quality.journal_rank(article.journal), quality.human(article)),
         retraction=article.retraction,
     )
 
@@ -367,10 +367,3 @@ def search_terms(article: Article) -> list[str]:
     """
     title, abstract = article.title or article.vernacular_title or "", abstract_text(article)
     return [*analyse(title) * TITLE_WEIGHT, *analyse(abstract)] or [article.pmid]
-
-
-def static_quality(article: Article) -> StaticQuality:
-    """The components of quality that do not change with the calendar."""
-    return StaticQuality(
-        design=quality.design(article), journal=quality.journal_rank(article.journal), human=quality.human(article)
-    )

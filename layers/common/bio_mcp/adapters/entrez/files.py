@@ -89,9 +89,9 @@ class NcbiFiles:
     def _text(self, address: str) -> str:
         def attempt() -> str:
             with self._answer(address) as response:
-                return read_body(response, Deadline(ANSWER_S, within=call_deadline()), "NCBI answered").decode(
-                    "latin-1"
-                )
+                deadline = Deadline(ANSWER_S, within=call_deadline())
+                too_long = _Interrupted(AWAY.format("a list without an end"))
+                return read_body(response, deadline, "NCBI answered", too_long).decode("latin-1")
 
         return retry(attempt, worth=_Interrupted, backoff=self._backoff, waiting=partial(log_wait, self._url))
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 from lxml import etree
 
-from bio_mcp.adapters.http import TooLong, asked, http_client, read_body, timeout_of
+from bio_mcp.adapters.http import asked, http_client, read_body, timeout_of
 from bio_mcp.adapters.rate_limit import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
@@ -221,10 +221,8 @@ class HttpTransport:
 
     def _answer(self, endpoint: str, deadline: Deadline, method: str, url: str, **request: Any) -> Answer:
         with self._client.stream(method, url, timeout=timeout_of(deadline), **request) as response:
-            try:
-                body = read_body(response, deadline, "NCBI's answer was whole", self._max_bytes)
-            except TooLong:
-                raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once") from None
+            too_long = AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once")
+            body = read_body(response, deadline, "NCBI's answer was whole", too_long, self._max_bytes)
             return Answer(response.status_code, response.headers, body, endpoint)
 
 
