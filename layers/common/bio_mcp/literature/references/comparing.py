@@ -258,8 +258,7 @@ def compare(work: CitedWork, article: Article) -> Comparison:
         ("pmcid", work.pmcid, normal(pmcid, article.pmcid) or ""),
     )
     different = differing_author(work, article)
-    dates = (article.publication_date, article.electronic_date, article.book and article.book.contribution_date)
-    years = [year for date in dates if date for year in _YEARS.findall(f"{date.text} {date.iso or ''}")]
+    years = _years(article)
     name = journal_title(journal.title or journal.medline_abbreviation or "")
     volume, issue, pages = journal.volume or "", journal.issue or "", article.pages or ""
     checks = (
@@ -297,6 +296,11 @@ def _same_journal(work: CitedWork, article: Article) -> bool | None:
     names = (journal.medline_abbreviation, journal_title(journal.title or ""))
     text = f" {' '.join(words_of(work.text))} "
     return any(f" {' '.join(words_of(name))} " in text for name in names if name)
+
+
+def _years(article: Article) -> list[str]:
+    dates = (article.publication_date, article.electronic_date, article.book and article.book.contribution_date)
+    return [year for date in dates if date for year in _YEARS.findall(f"{date.text} {date.iso or ''}")]
 
 
 def _same_volume(stated: str, printed: str) -> bool | None:
