@@ -119,7 +119,7 @@ def _tool_section(each: Tool) -> str:
         *([f"listed by `?tools={each.family.name}` alone"] if each.family.by_name_only else []),
         f"needs the scope `{each.scope}`",
         "reads" if each.read_only else "writes",
-        *(["safe to repeat"] if each.idempotent else []),
+        "safe to repeat",
         f"at most {each.timeout:g} s",
         *([f"at most {each.longest:,} characters, or one record, unless more are asked for"] if each.longest else []),
         f"function `{each.lambda_module}`",

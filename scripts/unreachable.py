@@ -16,7 +16,7 @@ from vulture.core import Item, Vulture
 
 from bio_mcp.literature import records
 from bio_mcp.settings import Settings
-from bio_mcp.tool import ToolOptions
+from bio_mcp.tool import Tool
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"
@@ -90,7 +90,7 @@ def unreachable(sources: Iterable[Path]) -> Iterator[str]:
 def _stored() -> set[str]:
     """What is reached by name: a record is stored whole, a setting is asked for as `needed(name)`, the options of a
     tool are given by name, and the tables of the wiring name adapters as "module:Class"."""
-    kinds = [Settings, ToolOptions, *filter(is_dataclass, vars(records).values())]
+    kinds = [Settings, Tool, *filter(is_dataclass, vars(records).values())]
     tables = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "wiring").glob("*.py"))
     return {field.name for kind in kinds for field in fields(kind)} | set(re.findall(r'"bio_mcp[.\w]+:(\w+)', tables))
 

@@ -50,7 +50,6 @@ def test_a_tool_is_read_off_its_function():
     assert declared.input is Asked
     assert declared.output is Answered
     assert declared.read_only
-    assert declared.idempotent
     assert not declared.destructive
     assert not declared.open_world
 

@@ -17,7 +17,7 @@ MARK = "zyxwv"
 
 
 def schema(what):
-    return schema_of(what.output, "validation")
+    return schema_of(what.output)
 
 
 @pytest.mark.parametrize(

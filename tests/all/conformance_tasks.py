@@ -65,13 +65,13 @@ def goes_on(named: str, seconds: float) -> Computed:
     return Computed(job_id=begun.job_id, state="running")
 
 
-@tool("greet", family=FIXTURE, scope="read", timeout=5, output_listed=False)
+@tool("greet", family=FIXTURE, scope="read", timeout=5)
 def greet(request: Named, backends: Any) -> Greeting:
     """Greet."""
     return Greeting(text=f"Hello, {request.name}!")
 
 
-@tool("slow_compute", family=FIXTURE, scope="read", timeout=30, read_only=False, output_listed=False)
+@tool("slow_compute", family=FIXTURE, scope="read", timeout=30, read_only=False)
 def slow_compute(request: Compute, backends: Any) -> Computed:
     """Compute for so many seconds: as a job, but at once for none."""
     if request.job_id or not request.seconds:
@@ -79,7 +79,7 @@ def slow_compute(request: Compute, backends: Any) -> Computed:
     return goes_on("slow_compute", request.seconds)
 
 
-@tool("failing_job", family=FIXTURE, scope="read", timeout=30, read_only=False, output_listed=False)
+@tool("failing_job", family=FIXTURE, scope="read", timeout=30, read_only=False)
 def failing_job(request: Compute, backends: Any) -> Computed:
     """Fail after a second."""
     if request.job_id:
@@ -87,13 +87,13 @@ def failing_job(request: Compute, backends: Any) -> Computed:
     return goes_on("failing_job", 1)
 
 
-@tool("protocol_error_job", family=FIXTURE, scope="read", timeout=30, read_only=False, output_listed=False)
+@tool("protocol_error_job", family=FIXTURE, scope="read", timeout=30, read_only=False)
 def protocol_error_job(request: Compute, backends: Any) -> Computed:
     """End as a job whose result no tool reports."""
     return goes_on("no_such_tool", 0.5)
 
 
-@tool("confirm_delete", family=FIXTURE, scope="read", timeout=30, read_only=False, output_listed=False)
+@tool("confirm_delete", family=FIXTURE, scope="read", timeout=30, read_only=False)
 def confirm_delete(request: Deletion, backends: Any) -> Computed:
     """Go on as a job. It would ask its caller back, which no tool of the product does."""
     return goes_on("slow_compute", 1)
@@ -119,7 +119,7 @@ def job(backends: Any, job_id: str) -> JobStatus:
     )
 
 
-@tool("jobs.cancel", family=FIXTURE, scope="read", timeout=5, read_only=False, output_listed=False)
+@tool("jobs.cancel", family=FIXTURE, scope="read", timeout=5, read_only=False)
 def cancel(request: JobCancel, backends: Any) -> Computed:
     """End a job."""
     found = JOBS[request.job_id]

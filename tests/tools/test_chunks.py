@@ -158,4 +158,4 @@ def test_it_needs_no_model_and_says_that_it_writes(lab):
             raise AssertionError(f"{name} of the model was asked for")
 
     assert store(Over(lab, embeddings=NoModel()), item())["chunks_written"] == 1
-    assert (STORE.read_only, STORE.destructive, STORE.idempotent) == (False, True, True)
+    assert (STORE.read_only, STORE.destructive) == (False, True)

@@ -60,7 +60,7 @@ class Outcome:
 
 
 def call(
-    tool: Tool,
+    what: Tool | Resource,
     arguments: Mapping[str, Any],
     backends: Backends,
     *,
@@ -71,30 +71,19 @@ def call(
     caller: Caller | None = None,
     local: bool = False,
 ) -> Outcome:
-    """Call `tool` with JSON `arguments`; never raises.
+    """Call a tool with JSON `arguments`, or read a resource with the parameters of its address; never raises.
 
-    Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
+    Without a `deadline` its own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
     `caller` is whom the access token names, None where none is needed; one who lacks the tool's scope is refused, and
     none sees the projects of another tenant.
     `local`: the user of this machine calls.
     """
-    deadline = deadline or Deadline(tool.timeout)
+    deadline = deadline or Deadline(what.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
-    return perform(tool, arguments, context, backends=backends)
+    return perform(what, arguments, context, backends=backends)
 
 
-def read(
-    resource: Resource,
-    parameters: Mapping[str, str],
-    backends: Backends,
-    *,
-    correlation_id: str | None = None,
-    caller: Caller | None = None,
-    local: bool = False,
-) -> Outcome:
-    """Read `resource`; never raises. `caller` and `local` are as of `call`."""
-    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller, local=local)
-    return perform(resource, parameters, context, backends=backends)
+read = call
 
 
 def perform(

@@ -13,9 +13,9 @@ import operator
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -153,9 +153,9 @@ class _ContractSchema(GenerateJsonSchema):
 
 
 @functools.cache
-def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of `model`, in the contracts' form; docstrings of models are left out, `MEANINGS` are in it."""
-    schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
+    schema = model.model_json_schema(schema_generator=_ContractSchema)
     for name, part in (("", schema), *schema.get("$defs", {}).items()):
         part.pop("title", None)
         part.pop("description", None)
@@ -203,10 +203,29 @@ AUDIT_SCHEMA = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOptions:
-    """What the declaration of a tool says. `timeout` is in seconds. `scope`: what an access token must allow.
+class Declaration:
+    """What tools and resources have in common. `timeout` is in seconds. `scope`: what an access token must allow.
 
-    `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
+    `open_world`: it reaches services that are not ours. `lambda_module` is its module and Lambda function.
+    """
+
+    name: str
+    family: Family
+    scope: Scope
+    timeout: float
+    open_world: bool = False
+    description: str
+    lambda_module: str
+    output: type[Response]
+    run: Callable[..., Response] = field(repr=False)
+    wants_context: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Declaration):
+    """One public operation.
+
+    `destructive`: it can undo or overwrite what stands.
     `output_listed`: tools/list has the schema of the answer. `in_default_list`: clients are sent it unless they ask for
     other tools; the list is 12 kB at most.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
@@ -216,33 +235,16 @@ class ToolOptions:
     tries and answers without. On AWS its function is given what its examples and `also_uses` take, and no more.
     """
 
-    family: Family
-    scope: Scope
-    timeout: float
+    input: type[Request]
     read_only: bool = True
-    idempotent: bool = True
     destructive: bool = False
-    open_world: bool = False
-    output_listed: bool = True
+    output_listed: bool = False
     in_default_list: bool = False
     longest: int | None = None
     command: str | None = None
     beyond: str | None = None
     also_uses: tuple[str, ...] = ()
     does_without: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(ToolOptions):
-    """One public operation. `lambda_module` is its module and Lambda function."""
-
-    name: str
-    description: str
-    lambda_module: str
-    input: type[Request]
-    output: type[Response]
-    run: Callable[..., Response] = field(repr=False)
-    wants_context: bool = False
 
     @property
     def portable_name(self) -> str:
@@ -258,12 +260,12 @@ class Tool(ToolOptions):
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the input, as tools/list shows it."""
-        return schema_of(self.input, "validation")
+        return schema_of(self.input)
 
     @property
     def output_schema(self) -> dict[str, Any]:
         """JSON Schema of the answer; in an audited family with the audit record."""
-        schema = without_defaults(schema_of(self.output, "validation"))
+        schema = without_defaults(schema_of(self.output))
         if not self.family.audited:
             return schema
         required = [*schema.get("required", ()), "audit"]
@@ -271,29 +273,13 @@ class Tool(ToolOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceOptions:
-    """What the declaration of a resource says. `scope`, `open_world`: as of a tool. `blob`: MCP carries it as base64 of
-    its JSON instead of as text."""
-
-    name: str
-    family: Family
-    scope: Scope
-    timeout: float
-    mime_type: str = "application/json"
-    open_world: bool = False
-    blob: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource(ResourceOptions):
-    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1)."""
+class Resource(Declaration):
+    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1). `blob`: MCP carries it as
+    base64 of its JSON instead of as text."""
 
     uri: str
-    description: str
-    lambda_module: str
-    output: type[Response]
-    run: Callable[..., Response] = field(repr=False)
-    wants_context: bool = False
+    mime_type: str = "application/json"
+    blob: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -310,48 +296,25 @@ class Resource(ResourceOptions):
         return matched.groupdict() if matched else None
 
 
-P = typing.ParamSpec("P")
 Declared = typing.TypeVar("Declared", Tool, Resource)
-Declare = Callable[[Callable[..., Any]], Declared]
+Run = Callable[..., Any]
 
 
-def _declaring(
-    options: Callable[P, ToolOptions | ResourceOptions], kind: type[Declared], named: str
-) -> Callable[typing.Concatenate[str, P], Declare[Declared]]:
-    """A decorator that takes a name and the options, and makes the function that it decorates one of `kind`.
-
-    Clients see the docstring as its description.
-    """
-
-    def decorator(title: str, /, *given: P.args, **by_name: P.kwargs) -> Declare[Declared]:
-        chosen = options(*given, **by_name)
-        said: dict[str, Any] = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
-
-        def declare(run: Callable[..., Any]) -> Declared:
-            types = typing.get_type_hints(run)
-            own: dict[str, Any] = {named: title}
-            if "request" in types:
-                own["input"] = types["request"]
-            module = run.__module__.rpartition(".")[2]
-            return kind(
-                **said,
-                **own,
-                description=inspect.getdoc(run) or "",
-                lambda_module=module,
-                output=types["return"],
-                run=run,
-                wants_context="context" in types,
-            )
-
-        return declare
-
-    return decorator
+def tool(name: str, **options: Any) -> Callable[[Run], Tool]:
+    """Declares the decorated function as the tool of that name; `Tool` describes the options."""
+    return lambda run: Tool(name=name, input=typing.get_type_hints(run)["request"], **_read_off(run), **options)
 
 
-tool = _declaring(ToolOptions, Tool, "name")
-"""Declares the decorated function as the tool of that name; `ToolOptions` describes the options."""
-resource = _declaring(ResourceOptions, Resource, "uri")
-"""Declares the decorated function as the resource at that template."""
+def resource(uri: str, **options: Any) -> Callable[[Run], Resource]:
+    """Declares the decorated function as the resource at that template; `Resource` describes the options."""
+    return lambda run: Resource(uri=uri, **_read_off(run), **options)
+
+
+def _read_off(run: Run) -> dict[str, Any]:
+    """What a declaration takes from its function. Clients see the docstring as the description."""
+    types, module = typing.get_type_hints(run), run.__module__.rpartition(".")[2]
+    described = {"description": inspect.getdoc(run) or "", "lambda_module": module, "output": types["return"]}
+    return {**described, "run": run, "wants_context": "context" in types}
 
 
 def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator[Declared]:

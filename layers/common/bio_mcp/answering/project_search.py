@@ -103,16 +103,11 @@ def doubts(papers: Iterable[tuple[str, RetractionStatus | None]]) -> Iterator[st
             yield f"{named} {FLAGGED[status]}: say so where you cite it."
 
 
-def flagged(pmids: Collection[str], backends: Backends) -> dict[str, RetractionStatus]:
-    """Those of these papers that should not be relied on, as far as the corpus has them, by PMID."""
+def flagged(pmids: Collection[str], backends: Backends) -> dict[str, str]:
+    """A sentence for each of these papers that should not be relied on, as far as the corpus has them, by PMID."""
     documents = backends.documents.get_many(sorted(set(pmids))) if pmids else {}
-    status = {pmid: document.article.retraction for pmid, document in documents.items()}
-    return {pmid: each for pmid, each in status.items() if each in FLAGGED}
-
-
-def flag_warnings(papers: Mapping[str, RetractionStatus]) -> Iterator[str]:
-    """A sentence for each of these papers."""
-    return doubts((f"PMID {pmid}", status) for pmid, status in sorted(papers.items()))
+    papers = ((pmid, documents[pmid].article.retraction) for pmid in sorted(documents))
+    return {pmid: sentence for pmid, status in papers for sentence in doubts([(f"PMID {pmid}", status)])}
 
 
 TOP_K = 6  # hits, where neither the question nor the project says otherwise

@@ -1,7 +1,6 @@
 """PMIDs, PMCIDs and DOIs of each other, and the PMID of a citation."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +10,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.records import Article
+from bio_mcp.literature.references.works import words_of
 from bio_mcp.ports.ncbi import (
     ArticleIds,
     Citation,
@@ -245,14 +245,14 @@ def compare(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str,
 
 
 def _equal(given: str, printed: Sequence[str]) -> bool | None:
-    known = [_fold(text) for text in printed if text]
-    return _fold(given) in known if given.strip() and known else None
+    known = [words_of(text) for text in printed if text]
+    return words_of(given) in known if given.strip() and known else None
 
 
 def _named(given: str, article: Article) -> bool | None:
     """Whether an author has this surname; initials and position are not compared."""
-    words = _fold(given).split()
-    people = [_fold(each.last_name or each.collective_name or "") for each in article.authors]
+    words = words_of(given)
+    people = [" ".join(words_of(each.last_name or each.collective_name or "")) for each in article.authors]
     if not words or not any(people):
         return None
     surnames = {" ".join(words), " ".join(words[:-1]), words[0]}
@@ -261,14 +261,7 @@ def _named(given: str, article: Article) -> bool | None:
 
 def _alike(given: str, printed: str) -> bool | None:
     """Whether titles share 80 % of their words, or the given title (over four words) is part of the printed one."""
-    ours, theirs = set(_fold(given).split()), set(_fold(printed).split())
+    ours, theirs = set(words_of(given)), set(words_of(printed))
     if not ours or not theirs:
         return None
     return len(ours & theirs) / len(ours | theirs) >= _SAME_TITLE or (len(ours) > 4 and ours <= theirs)
-
-
-def _fold(text: str) -> str:
-    """Lower case, without accents and punctuation."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    unaccented = "".join(c for c in plain if not unicodedata.combining(c))
-    return " ".join(re.findall(r"\w+", unaccented))

@@ -264,51 +264,37 @@ class SearchResult:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A search request. `term` is sent to PubMed; `words` are the user's own part of it, without dates and filters.
-
-    `sort` is PubMed's name of the order; the first `summaries` of `retmax` hits are summarised.
-    """
-
-    term: str
-    words: str
-    retmax: int
-    sort: str
-    summaries: int
-
-
-def search(query: Search, pubmed: Pubmed, deadline: Deadline) -> SearchResult:
+def search(
+    term: str, words: str, pubmed: Pubmed, deadline: Deadline, *, retmax: int, sort: str, summaries: int
+) -> SearchResult:
     """Search PubMed: PMIDs of the first hits, and summaries of the first of them.
 
-    A search that fails raises. Summaries that fail leave the PMIDs, and a reason.
+    `term` is sent; `words` are the user's own part of it, without dates and filters. `sort` is PubMed's name of the
+    order. A search that fails raises. Summaries that fail leave the PMIDs, and a reason.
     """
-    many = query.summaries
     with required():
-        page = pubmed.esearch(query.term, deadline=deadline, retmax=query.retmax, sort=query.sort, history=many > 0)
-    page = replace(page, ids=page.ids[: query.retmax])
+        page = pubmed.esearch(term, deadline=deadline, retmax=retmax, sort=sort, history=summaries > 0)
+    page = replace(page, ids=page.ids[:retmax])
     reasons: list[str] = []
-    if query.term != query.words:
+
+    def found_by_words() -> int:
+        """Number of hits of the user's own words; that of `page` where NCBI cannot say."""
+        missing = "PubMed left out words of the query, and whether it knows any of them could not be asked"
+        return optional(lambda: pubmed.esearch(words, deadline=deadline, retmax=1), page, missing, reasons).count
+
+    if term != words:
         nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
-        page = discard_unknown_words(page, lambda: _found_by_words(query, page, pubmed, deadline, reasons), nothing)
+        page = discard_unknown_words(page, found_by_words, nothing)
     known = Summaries((), {})
-    if many and page.ids:
+    if summaries and page.ids:
         known = optional(
-            lambda: pubmed.summaries_of(page, min(many, len(page.ids)), deadline=deadline),
+            lambda: pubmed.summaries_of(page, min(summaries, len(page.ids)), deadline=deadline),
             known,
             "the PMIDs are all there, their summaries are missing",
             reasons,
         )
     reasons += missing_summaries(known.missing)
-    return SearchResult(
-        page, known.found, _spelling(query.words, page, pubmed, deadline), tuple(reasons), page.warnings
-    )
-
-
-def _found_by_words(query: Search, page: SearchPage, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> int:
-    """Number of hits of the user's own words; that of `page` where NCBI cannot say."""
-    missing = "PubMed left out words of the query, and whether it knows any of them could not be asked"
-    return optional(lambda: pubmed.esearch(query.words, deadline=deadline, retmax=1), page, missing, reasons).count
+    return SearchResult(page, known.found, _spelling(words, page, pubmed, deadline), tuple(reasons), page.warnings)
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
@@ -367,11 +353,7 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
         reasons,
     )
     if pmid in known.missing and not others:
-        raise NotFound(
-            f"PubMed has no record {pmid}; look for it with searchPubMedArticles",
-            tools=("searchPubMedArticles",),
-            pmid=pmid,
-        )
+        raise unknown_pmid(pmid)
     reasons += missing_summaries(known.missing)
     if not others:
         warnings.append(_NONE_KNOWN[link_name])
@@ -388,6 +370,11 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
         tuple(reasons),
         tuple(warnings),
     )
+
+
+def unknown_pmid(pmid: str) -> NotFound:
+    message = f"PubMed has no record {pmid}; look for it with searchPubMedArticles"
+    return NotFound(message, tools=("searchPubMedArticles",), pmid=pmid)
 
 
 def _links(pmid: str, link_name: str, pubmed: Pubmed, deadline: Deadline, warnings: list[str]) -> tuple[Link, ...]:

@@ -1,5 +1,6 @@
 """Preprints and the articles they became, and what retracted them."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
@@ -20,16 +21,18 @@ from bio_mcp.querying.search import optional
 def retraction_statuses(
     pmids: Iterable[str | None], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
 ) -> dict[str | None, RetractionStatus]:
-    """The statuses by PMID, from PubMed; absent for papers that it has no summary of, and for None.
+    """The statuses by PMID, from PubMed; unknown for papers that it has no summary of, and for None.
 
-    Empty when the summaries fail; `reasons` then says so.
+    All are unknown when the summaries fail; `reasons` then says so.
     """
+    statuses: dict[str | None, RetractionStatus] = defaultdict(lambda: RetractionStatus.UNKNOWN)
     known = list(dict.fromkeys(each for each in pmids if each))
     if not known:
-        return {}
+        return statuses
     missing = f"whether the {'article was' if len(known) == 1 else 'papers were'} retracted could not be read"
     found = optional(lambda: pubmed.esummary(known, deadline=deadline), Summaries((), {}), missing, reasons).found
-    return {each.pmid: each.retraction for each in found}
+    statuses.update({each.pmid: each.retraction for each in found})
+    return statuses
 
 
 T = TypeVar("T")

@@ -75,7 +75,6 @@ class GivenAnswer(Response):
     family=TTM,
     scope="read",
     timeout=25,
-    output_listed=False,
     in_default_list=True,
     command="answer",
     also_uses=("language_model.generate",),

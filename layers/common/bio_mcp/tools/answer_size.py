@@ -8,7 +8,7 @@ makes progress.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from bio_mcp.tool import Response, unpublished
 
@@ -37,6 +37,11 @@ class MayBePartial(Response):
     status: Literal["complete", "partial"] = "complete"
     reasons: list[str] = Field(default_factory=list)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _said_whether(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {"status": "partial" if given.get("reasons") else "complete", **given}
+
 
 def length(answer: BaseModel) -> int:
     """Characters of the JSON that a client receives."""
@@ -47,34 +52,29 @@ def within(
     answer: Answer,
     field: str,
     most: int = DEFAULT,
-    without: Callable[[Sequence[Any]], dict[str, Any]] | None = None,
+    advice: str = "",
+    more: Callable[[Sequence[Any]], dict[str, Any]] | None = None,
 ) -> Answer:
     """Cut the list `field` of `answer` to the first records that fit in `most` characters.
 
-    `without` is called with the records left out, and returns the fields that change when they are; None: `left_out`
-    counts them too.
+    What counts them, `count` and `left_out`, is put right. With `advice` a shortened answer is partial, and its reasons
+    end with that. `more` is called with the records left out, and returns further fields that change when they are.
     """
     records: list[BaseModel] = getattr(answer, field)
     if length(answer) <= most or not records:
         return answer
-    changed = without or (lambda rest: {"left_out": getattr(answer, "left_out", 0) + len(rest)})
+
+    def changed(rest: Sequence[Any]) -> dict[str, Any]:
+        counts = {"count": len(records) - len(rest), "left_out": getattr(answer, "left_out", 0) + len(rest)}
+        fields = {name: number for name, number in counts.items() if name in type(answer).model_fields}
+        fields |= partial(getattr(answer, "reasons", ()), rest, advice) if advice else {}
+        return fields | (more(rest) if more else {})
+
     room = most - length(answer.model_copy(update={field: [], **changed(records)}))
     fits = fitting([length(each) + 1 for each in records], room)
     if fits == len(records):
         return answer
     return answer.model_copy(update={field: records[:fits], **changed(records[fits:])})
-
-
-def or_partial(answer: Answer, field: str, advice: str, most: int = DEFAULT, **more: Any) -> Answer:
-    """As `within`, of an answer with a status: shortened it is partial, its reasons end with `advice`, and it has
-    `more`."""
-    reasons: list[str] = getattr(answer, "reasons", [])
-    return within(answer, field, most, lambda rest: {**partial(reasons, rest, advice), **more})
-
-
-def status_of(reasons: Sequence[str]) -> dict[str, Any]:
-    """The fields that say whether an answer is complete, and if it is not, why."""
-    return {"status": "partial" if reasons else "complete", "reasons": list(reasons)}
 
 
 def some(sentences: Iterable[str], most: int = WARNINGS) -> list[str]:

@@ -109,12 +109,12 @@ def _answer(report: Report, start: int) -> CheckedBibliography:
         **stated(job_id=report.job_id),
     )
 
-    def shortened(rest: Sequence[CheckedReference]) -> dict[str, Any]:
+    def from_there(rest: Sequence[CheckedReference]) -> dict[str, Any]:
         following = rest[0].position - 1
         advice = f"ask for the others with start: {following}"
         return {**answer_size.partial(report.reasons, rest, advice), "next": following}
 
-    return answer_size.within(answer, "references", without=shortened)
+    return answer_size.within(answer, "references", more=from_there)
 
 
 def _shown(row: dict[str, Any], position: int) -> CheckedReference:

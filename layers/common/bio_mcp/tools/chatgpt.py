@@ -3,8 +3,6 @@
 It cites a result by its address, and shows its reader a title alone.
 """
 
-from collections.abc import Mapping
-
 from pydantic import Field
 
 from bio_mcp.literature.identifiers import pubmed_page
@@ -55,10 +53,3 @@ def source(doc_id: str, title: str | None, retraction: RetractionStatus) -> Sour
     return Source(
         id=doc_id, title=cut(f"{mark}{title or doc_id}", LONGEST_TITLE), url=pubmed_page(doc_id.removeprefix("pmid:"))
     )
-
-
-def whole_source(of: Source, text: str | None, metadata: Mapping[str, str | None]) -> WholeSource:
-    """The source with its text; what is unknown of it is left out of its metadata."""
-    known = {name: value for name, value in metadata.items() if value}
-    mark = RETRACTED if of.title.startswith(RETRACTED) else ""
-    return WholeSource(id=of.id, title=of.title, text=f"{mark}{text or NO_ABSTRACT}", url=of.url, metadata=known)

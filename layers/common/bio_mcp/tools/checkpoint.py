@@ -1,6 +1,7 @@
 """Read and move the watermark of a named query, and list the queries that the corpus follows."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -87,7 +88,14 @@ class QueryList(Response):
     papers: int | None = Field(description="in the corpus; null: unknown")
 
 
-@tool("corpus.checkpoint.get", family=BIO_MCP, scope="read", command="admin checkpoint get", timeout=5)
+@tool(
+    "corpus.checkpoint.get",
+    family=BIO_MCP,
+    scope="read",
+    command="admin checkpoint get",
+    timeout=5,
+    output_listed=True,
+)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
     """Read how far a named query has been synced: the newest entry date in the corpus.
 
@@ -107,6 +115,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     family=BIO_MCP,
     scope="admin",
     command="admin checkpoint set",
+    output_listed=True,
     timeout=5,
     read_only=False,
     destructive=True,
@@ -137,7 +146,6 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     scope="read",
     command="admin queries list",
     timeout=5,
-    output_listed=False,
     in_default_list=True,
     longest=answer_size.DEFAULT,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
@@ -152,13 +160,14 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
         Query.of(each.checkpoint, each, last_sync=_last_sync(each.job, now) if each.job else None) for each in followed
     ]
 
-    def without(rest: Sequence[Query]) -> dict[str, Any]:
-        if not (more := left_out + len(rest)):
-            return {"left_out": 0}
-        return {"left_out": more, "next_cursor": str(first + len(queries) - len(rest))}
+    def from_there(rest: Sequence[Query]) -> dict[str, Any]:
+        return {"next_cursor": str(first + len(queries) - len(rest))}
 
-    answer = QueryList(queries=queries, papers=_papers(backends), **without([]))
-    return answer_size.within(answer, "queries", without=without)
+    papers, following = None, from_there([]) if left_out else {}
+    with suppress(Failure):  # where this process may not read it
+        papers = backends.documents.count()
+    answer = QueryList(queries=queries, papers=papers, left_out=left_out, **following)
+    return answer_size.within(answer, "queries", more=from_there)
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:
@@ -172,11 +181,3 @@ def _last_sync(job: Job, now: datetime) -> LastSync:
         warnings=answer_size.some(report.warnings, answer_size.LEAST),
         error=job.progress.get("error"),
     )
-
-
-def _papers(backends: Backends) -> int | None:
-    """The number of papers; None where this process may not read it."""
-    try:
-        return backends.documents.count()
-    except Failure:
-        return None

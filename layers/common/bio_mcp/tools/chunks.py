@@ -45,7 +45,6 @@ class StoredChunks(Response):
     family=CITELOOM,
     scope="ingest",
     timeout=15,
-    output_listed=False,
     read_only=False,
     destructive=True,
 )

@@ -58,7 +58,6 @@ class EvalResult(Response):
     scope="admin",
     timeout=25,
     read_only=False,
-    output_listed=False,
     also_uses=("continuations.send", "jobs.get"),
     command="eval run",
 )

@@ -74,7 +74,6 @@ class Exported(Response):
     timeout=25,
     read_only=False,
     open_world=True,
-    output_listed=False,
     in_default_list=True,
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(

@@ -26,9 +26,7 @@ REVIEW = Family("review", errors.BIO_MCP)
 CHATGPT = Family("chatgpt", errors.BIO_MCP, by_name_only=True)  # `search` and `fetch`, as its deep research wants
 TTM = Family("ttm", errors.TTM, prefix="tool.", audited=True)
 
-live_tool = partial(
-    tool, family=PUBMED, scope="live", timeout=27, open_world=True, output_listed=False, longest=answer_size.DEFAULT
-)
+live_tool = partial(tool, family=PUBMED, scope="live", timeout=27, open_world=True, longest=answer_size.DEFAULT)
 """Declares a tool that asks services outside, by whose lists no answer is longer than usual."""
 
 SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"  # what a project searches words by

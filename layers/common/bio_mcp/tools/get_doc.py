@@ -13,9 +13,9 @@ from bio_mcp.literature.records import Article, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.tool import Request, Response, resource, said, tool
+from bio_mcp.tool import Request, Response, resource, said, stated, tool
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.chatgpt import MOST_AUTHORS, AnyId, WholeSource, source, whole_source
+from bio_mcp.tools.chatgpt import MOST_AUTHORS, NO_ABSTRACT, RETRACTED, AnyId, WholeSource, source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId
 
 FIRST_AUTHORS = 3  # which stay, however long the abstract is
@@ -81,6 +81,7 @@ class Study(Response):
     family=BIO_MCP,
     scope="read",
     command="get",
+    output_listed=True,
     timeout=5,
     in_default_list=True,
     longest=answer_size.DEFAULT,
@@ -96,22 +97,25 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
     family=CHATGPT,
     scope="read",
     timeout=5,
+    output_listed=True,
     beyond="deep research of ChatGPT calls tools of these names and shapes alone",
 )
 def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
     """Read a paper that search found: its abstract, and in `metadata` authors, journal, year, DOI and retraction."""
     paper = fitted(paper_of(stored_document(request.id.removeprefix("pmid:"), backends), backends), LONGEST_SOURCE)
     more = ["et al."] if len(paper.authors) > MOST_AUTHORS else []
-    metadata = {
-        "authors": ", ".join([*paper.authors[:MOST_AUTHORS], *more]),
-        "journal": paper.journal,
-        "year": str(paper.year or ""),
-        "doi": paper.doi,
-        "pmcid": paper.pmcid,
-        "publication_types": ", ".join(paper.pub_types),
-        "retraction": paper.retraction.value,
-    }
-    return whole_source(source(paper.doc_id, paper.title, paper.retraction), paper.abstract, metadata)
+    metadata = stated(
+        authors=", ".join([*paper.authors[:MOST_AUTHORS], *more]),
+        journal=paper.journal,
+        year=str(paper.year or ""),
+        doi=paper.doi,
+        pmcid=paper.pmcid,
+        publication_types=", ".join(paper.pub_types),
+        retraction=paper.retraction.value,
+    )
+    found = source(paper.doc_id, paper.title, paper.retraction)
+    mark = RETRACTED if found.title.startswith(RETRACTED) else ""
+    return WholeSource.of(found, text=f"{mark}{paper.abstract or NO_ABSTRACT}", metadata=metadata)
 
 
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)

@@ -67,7 +67,6 @@ class HybridHits(MayBePartial):
     family=TTM,
     scope="read",
     timeout=15,
-    output_listed=False,
     longest=answer_size.DEFAULT,
     also_uses=("project_documents.find",),
 )
@@ -86,9 +85,9 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
     thai: dict[str, Any] = {"english": question.asked.english} if question.asked.thai else {}
     answer = HybridHits(
         hits=[HybridHit.of(each, type=each.kind) for each in found.hits],
-        **answer_size.status_of(found.reasons),
+        reasons=list(found.reasons),
         warnings=list(found.warnings),
         **thai,
     )
     most = request.max_characters - answer_size.AUDIT
-    return answer_size.or_partial(answer, "hits", "ask for more characters", most)
+    return answer_size.within(answer, "hits", most, "ask for more characters")

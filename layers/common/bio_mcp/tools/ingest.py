@@ -58,7 +58,6 @@ class IngestResult(Response):
     scope="ingest",
     command="ingest",
     timeout=15,
-    output_listed=False,
     read_only=False,
     open_world=True,
     also_uses=(
@@ -162,7 +161,6 @@ class RunResult(Response):
     timeout=15,
     read_only=False,
     open_world=True,
-    output_listed=False,
     also_uses=(
         *("collections.create", "collections.document", "collections.replace", "collections.upsert", "graph.put"),
         *("graph.neighbours", "documents.get_many", "documents.resolve", "project_documents.put"),

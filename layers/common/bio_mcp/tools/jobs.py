@@ -79,7 +79,6 @@ def job(backends: Backends, job_id: str, context: Context) -> JobStatus:
     scope="admin",
     timeout=5,
     read_only=False,
-    output_listed=False,
     beyond="a sync or ingest that was begun by mistake runs for hours",
 )
 def jobs_cancel(request: JobCancel, backends: Backends, context: Context) -> Cancelled:

@@ -7,7 +7,7 @@ from pydantic import Field, RootModel, WithJsonSchema
 
 from bio_mcp.answering.contraindications import Checked, Finding, Status, contraindications_of, evidence_text
 from bio_mcp.answering.graph_questions import DEPTH, MOST_PATHS, PATHS, Relation, find_paths, relations, resolve
-from bio_mcp.answering.project_search import flag_warnings, flagged
+from bio_mcp.answering.project_search import flagged
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import EDGE_TYPES, NODE_TYPES, Edge, EdgeType, Node, NodeType, Step, type_named
 from bio_mcp.graph.paths import Filters, Visit, Walk
@@ -255,25 +255,22 @@ class Contraindications(Response):
 
 def _row(entity: Node, finding: Finding) -> Contraindication:
     part = finding.part
-    return Contraindication(
+    return Contraindication.of(
+        finding.edge,
+        finding.graded,
         entity_id=entity.node_id,
-        type="formulation" if entity.type is NodeType.FORMULATION else "herb",
+        type=entity.type.value,
         contraindication=_phrase(finding),
         evidence=evidence_text(finding),
-        strength=_STRENGTHS[finding.graded.strength],
-        derivation=list(finding.graded.derivation),
-        relation="interacts_with" if finding.edge.type is EdgeType.INTERACTS_WITH else "contraindicated_with",
+        strength=finding.graded.strength.name.lower(),
+        relation=finding.edge.type.value,
         with_id=finding.other.node_id,
         by=part.node.node_id if part.phrase else None,
         papers=[
             CitedPaper.of(each, design=each.name, retraction=each.retraction or RetractionStatus.UNKNOWN)
             for each in finding.papers
         ],
-        sources=list(finding.edge.sources),
     )
-
-
-_STRENGTHS: tuple[Literal["low"], Literal["moderate"], Literal["high"]] = ("low", "moderate", "high")
 
 
 def _phrase(finding: Finding) -> str:
@@ -289,7 +286,7 @@ def entity_of(checked: Checked) -> CheckedEntity:
     return CheckedEntity.of(
         checked,
         entity_id=node.node_id if node else checked.asked,
-        type="formulation" if checked.type == "formulation" else "herb",
+        type=checked.type.value,
         label=node.label if node else None,
         candidates=[Candidate.of(each, id=each.node_id) for each in checked.candidates],
     )
@@ -310,7 +307,7 @@ def warnings_of(checked: Checked) -> list[str]:
 MOST_UNREAD = 5  # nodes named in a warning
 
 
-@tool("query_kg", family=TTM, scope="read", timeout=8, output_listed=False, longest=answer_size.DEFAULT)
+@tool("query_kg", family=TTM, scope="read", timeout=8, longest=answer_size.DEFAULT)
 def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> GraphPaths:
     """Walk from a herb, constituent or indication, each edge with its sources: constituents, what they act on, uses.
 
@@ -331,7 +328,7 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     paths = [GraphPath([_path_node(each, retracted) for each in path]) for path in found.paths]
     answer = GraphPaths(paths=paths, **_left_out(found, retracted, 0))
     most = request.max_characters - answer_size.AUDIT
-    return answer_size.within(answer, "paths", most, lambda rest: _left_out(found, retracted, len(rest)))
+    return answer_size.within(answer, "paths", most, more=lambda rest: _left_out(found, retracted, len(rest)))
 
 
 @tool(
@@ -341,7 +338,6 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     command="kg contraindications",
     timeout=8,
     longest=answer_size.DEFAULT,
-    output_listed=False,
 )
 def find_contraindications(request: Entities, backends: Backends) -> Contraindications:
     """Look up documented contraindications and interactions of herbs and formulations, with evidence and sources.
@@ -368,16 +364,16 @@ def herb(backends: Backends, id: str) -> Herb:
     node = resolve(id, backends.graph, NodeType.HERB)
     found, left_out = relations(node, backends.graph)
     retracted = flagged({pmid for each in found for pmid in pmids_of(each.edge)}, backends)
-    answer = herb_of(node, found, left_out, list(flag_warnings(retracted)))
+    answer = herb_of(node, found, left_out, list(retracted.values()))
     for field in ("relations", "indications", "constituents"):  # the last go where the answer is too long
         answer = answer_size.within(answer, field, answer_size.DEFAULT - answer_size.AUDIT)
     return answer
 
 
-def _left_out(found: Walk, retracted: Mapping[str, RetractionStatus], cut: int) -> dict[str, Any]:
+def _left_out(found: Walk, retracted: Mapping[str, str], cut: int) -> dict[str, Any]:
     """The fields that say what the answer lacks, and which of its papers not to rely on. Empty ones are absent."""
     further = found.further + cut
-    warnings = [*_warnings(found, further), *flag_warnings(retracted)]
+    warnings = [*_warnings(found, further), *retracted.values()]
     return {"complete": found.complete and not cut, **stated(left_out=further, warnings=warnings)}
 
 

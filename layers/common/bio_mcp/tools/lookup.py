@@ -193,8 +193,8 @@ def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> 
         page = backends.lookup.mesh(request.term, request.maxResults, deadline=context.deadline)
     asked = request.term.casefold().strip()
     by_exactness = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
-    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in by_exactness], status="complete")
-    return answer_size.or_partial(answer, "terms", "ask for a longer word")
+    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in by_exactness])
+    return answer_size.within(answer, "terms", advice="ask for a longer word")
 
 
 def _heading(record: MeshRecord) -> MeshTerm:
@@ -222,7 +222,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
     """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
     with required():
         spelling = backends.pubmed.espell(request.query, deadline=context.deadline)
-    return SpelledQuery(query=request.query, correctedQuery=spelling.corrected, status="complete")
+    return SpelledQuery(query=request.query, correctedQuery=spelling.corrected)
 
 
 @live_tool(
@@ -234,8 +234,8 @@ def match_citations(request: CitationsToMatch, backends: Backends, context: Cont
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
     matches, reasons = identifiers.match(cited, backends.lookup, backends.pubmed, context.deadline)
-    answer = MatchedCitations(matches=[_verdict(each) for each in matches], **answer_size.status_of(reasons))
-    return answer_size.or_partial(answer, "matches", "send the last citations again by themselves")
+    answer = MatchedCitations(matches=[_verdict(each) for each in matches], reasons=reasons)
+    return answer_size.within(answer, "matches", advice="send the last citations again by themselves")
 
 
 def _to_citation(known: KnownCitation, place: int) -> identifiers.Cited:
@@ -269,7 +269,7 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
         status="partial" if any(each.state == "unknown" for each in converted) else "complete",
         reasons=list(reasons),
     )
-    return answer_size.or_partial(answer, "records", "send the last ids again by themselves")
+    return answer_size.within(answer, "records", advice="send the last ids again by themselves")
 
 
 @live_tool(
@@ -301,10 +301,10 @@ def get_full_text(request: FullTextQuestion, backends: Backends, context: Contex
         sections=[ShownSection.of(each, tables=map(_printed, each.tables)) for each in shown.sections],
         cutSection=shown.cut,
         leftOutSections=shown.left_out,
-        retraction=statuses.get(climbed.ids.pmid, RetractionStatus.UNKNOWN),
+        retraction=statuses[climbed.ids.pmid],
         source=climbed.place,
         places=[AskedPlace.of(each) for each in climbed.rungs],
-        **answer_size.status_of(reasons),
+        reasons=reasons,
     )
 
 
@@ -341,7 +341,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
         status="complete",
     )
     advice = f"ask for more characters, or read the chapter at {answer.url}"
-    return answer_size.or_partial(answer, "sections", advice, request.maxCharacters)
+    return answer_size.within(answer, "sections", request.maxCharacters, advice)
 
 
 def _book(asked: str, backends: Backends, context: Context) -> Article:

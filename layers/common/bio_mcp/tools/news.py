@@ -77,7 +77,6 @@ class WhatIsNew(Response):
     scope="read",
     command="news",
     timeout=15,
-    output_listed=False,
     in_default_list=True,
     longest=answer_size.DEFAULT,
     beyond="what became of a topic since somebody last looked",
@@ -96,12 +95,11 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
         more=page.more,
         warnings=page.warnings,
     )
-    positions = [each.entry.position for each in page.items]
 
-    def without(rest: Sequence[Any]) -> dict[str, Any]:
-        return {"next": positions[len(positions) - len(rest) - 1], "more": True, "left_out": len(rest)}
+    def from_there(rest: Sequence[Any]) -> dict[str, Any]:
+        return {"next": page.items[len(page.items) - len(rest) - 1].entry.position, "more": True}
 
-    return answer_size.within(answer, "news", request.max_characters, without)
+    return answer_size.within(answer, "news", request.max_characters, more=from_there)
 
 
 def _position(since: str | None, backends: Backends) -> str:

@@ -262,7 +262,6 @@ Passages = TypeVar("Passages", bound=FoundChunks)
     scope="read",
     command="projects list",
     timeout=2,
-    output_listed=False,
     in_default_list=True,
     longest=answer_size.DEFAULT,
 )
@@ -272,11 +271,10 @@ def list_projects(request: Projects, backends: Backends) -> ProjectList:
     listed = [ListedProject.of(each, **_models(each), id=each.project_id) for each in backends.projects.all()[first:]]
     answer = ProjectList(projects=listed, count=len(listed))
 
-    def without(rest: Sequence[Any]) -> dict[str, Any]:
-        shown = len(listed) - len(rest)
-        return {"count": shown, "left_out": len(rest), "next_cursor": str(first + shown)}
+    def from_there(rest: Sequence[Any]) -> dict[str, Any]:
+        return {"next_cursor": str(first + len(listed) - len(rest))}
 
-    return answer_size.within(answer, "projects", without=without)
+    return answer_size.within(answer, "projects", more=from_there)
 
 
 def _models(project: Project) -> dict[str, Any]:
@@ -284,7 +282,7 @@ def _models(project: Project) -> dict[str, Any]:
     return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
 
 
-@tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5, output_listed=False)
+@tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5)
 def inspect_collection(request: Inspection, backends: Backends, context: Context) -> CollectionState:
     """Inspect a project's index: size, models, fields, some passages."""
     project = backends.projects.get(request.project)
@@ -312,13 +310,13 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     )
 
 
-@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
+@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, longest=LONGEST, also_uses=NOTICES)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     return _search(FoundChunks, request, request.query, backends, context)
 
 
-@tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
+@tool("query", family=CITELOOM, scope="read", timeout=8, longest=LONGEST, also_uses=NOTICES)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     return _search(DensePassages, request, request.text, backends, context)
@@ -329,6 +327,7 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     family=CITELOOM,
     scope="read",
     command="projects search",
+    output_listed=True,
     timeout=15,
     in_default_list=True,
     longest=answer_size.DEFAULT,
@@ -348,7 +347,6 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     scope="read",
     command="projects locate",
     timeout=15,
-    output_listed=False,
     longest=LONGEST_ANSWER,
     beyond="whether a quotation is true to its source, and where it stands there",
 )
@@ -393,11 +391,11 @@ def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: B
     own = {name: each for name, each in names.items() if name in kind.model_fields}
     answer = kind(items=items, count=len(items), warnings=list(found.warnings), **own)
 
-    def without(rest: Sequence[Any]) -> dict[str, Any]:
+    def with_warning(rest: Sequence[Any]) -> dict[str, Any]:
         more = f"{len(rest)} more passages did not fit in the answer; ask for more characters, or for no full text"
-        return {"count": len(items) - len(rest), "left_out": len(rest), "warnings": [*answer.warnings, more]}
+        return {"warnings": [*answer.warnings, more]}
 
-    return answer_size.within(answer, "items", request.max_characters, without)
+    return answer_size.within(answer, "items", request.max_characters, more=with_warning)
 
 
 def _filters(given: PassageFilters | None) -> ChunkFilters:

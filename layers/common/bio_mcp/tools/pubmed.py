@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bio_mcp import __version__
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.clock import instant, utc
 from bio_mcp.literature.identifiers import pubmed_page, registrations, request_url
@@ -273,10 +273,9 @@ def parsed_answer(request: FetchArticles, pmids: list[str], records: Mapping[str
         articles=[details_of(each, request) for each in records.values()],
         notFoundPmids=[pmid for pmid in pmids if pmid not in records],
         eFetchDetails=_requests(pmids, retmode="xml"),
-        status="complete",
         reasons=[],
     )
-    return answer_size.within(answer, "articles", request.maxCharacters, _left_out)
+    return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
 
 
 def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) -> FetchedArticles:
@@ -313,7 +312,6 @@ def _printed(pmids: list[str], raw: querying.Raw) -> FetchedArticles:
         eFetchDetails=_requests(pmids, **params),
         content=raw.text,
         contentType="application/xml" if xml else "text/plain",
-        status="complete",
         reasons=[],
     )
 
@@ -535,8 +533,8 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     days = DateRange(dates.minDate, dates.maxDate, dates.dateType) if dates else None
     term = effective_term(request.queryTerm, days, types)
     many = min(request.fetchBriefSummaries, request.maxResults)
-    search = querying.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
-    result = querying.search(search, backends.pubmed, context.deadline)
+    words, retmax, sort = clean(request.queryTerm), request.maxResults, SORTS[request.sortBy]
+    result = querying.search(term, words, backends.pubmed, context.deadline, retmax=retmax, sort=sort, summaries=many)
     page, ids = result.page, result.page.ids[:many]
     reasons = [*result.reasons, *unknown_type_reasons(types, page.dropped)]
     answer = PubmedHits(
@@ -547,16 +545,16 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
         retrievedPmidCount=len(page.ids),
         pmids=list(page.ids),
         briefSummaries=[brief(each) for each in result.summaries],
-        eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=request.maxResults, sort=search.sort),
+        eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=retmax, sort=sort),
         eSummaryUrl=request_url("esummary", db="pubmed", version="2.0", id=",".join(ids)) if ids else None,
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
         suggestedTerm=result.spelling,
-        **answer_size.status_of(reasons),
+        reasons=reasons,
         warnings=list(result.warnings),
     )
     advice = "ask for fewer of them, or fetch the citations of the PMIDs"
-    return answer_size.or_partial(answer, "briefSummaries", advice)
+    return answer_size.within(answer, "briefSummaries", advice=advice)
 
 
 @live_tool(
@@ -598,15 +596,15 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         totalCount=result.total,
         score_kind=result.score_kind,
         sourceRetraction=own.retraction if own else RetractionStatus.UNKNOWN,
-        **answer_size.status_of(result.reasons),
+        reasons=list(result.reasons),
         warnings=[*result.warnings, *_not_cited(request)],
     )
 
     def fewer(rest: Sequence[RelatedArticle]) -> dict[str, Any]:
-        short = answer_size.partial(answer.reasons, rest, "ask for more characters")
-        return {"retrievedCount": len(answer.relatedArticles) - len(rest), **short}
+        return {"retrievedCount": len(answer.relatedArticles) - len(rest)}
 
-    return answer_size.within(answer, "relatedArticles", request.maxCharacters, fewer)
+    advice = "ask for more characters"
+    return answer_size.within(answer, "relatedArticles", request.maxCharacters, advice, fewer)
 
 
 def _not_cited(request: RelateArticles) -> list[str]:
@@ -621,11 +619,7 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
     """The article in each requested style. Raises `NotFound` for a PMID that PubMed does not have."""
     article = querying.articles([pmid], backends.pubmed, deadline).get(pmid)
     if article is None:
-        raise NotFound(
-            f"PubMed has no record {pmid}; look for it with searchPubMedArticles",
-            tools=("searchPubMedArticles",),
-            pmid=pmid,
-        )
+        raise querying.unknown_pmid(pmid)
     more = request.moreStyles or []
     asked = request.citationStyles if "citationStyles" in request.model_fields_set or not more else []
     return ArticleRelations(
@@ -636,7 +630,6 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
         retrievedCount=0,
         eLinkUrl=None,
         sourceRetraction=article.retraction,
-        status="complete",
         reasons=[],
         warnings=[],
     )

@@ -183,10 +183,10 @@ def search_europe_pmc(request: EuropePmcQuestion, backends: Backends, context: C
         effectiveQuery=query,
         results=[_hit(each, statuses, with_abstract=request.includeAbstracts) for each in page.records],
         cursor=page.following,
-        **answer_size.status_of(reasons),
+        reasons=reasons,
     )
     advice = "ask again from the same cursor with a smaller maxResults"
-    return answer_size.or_partial(answer, "results", advice, cursor=request.cursor)
+    return answer_size.within(answer, "results", advice=advice, more=lambda _: {"cursor": request.cursor})
 
 
 def effective_query(request: EuropePmcQuestion) -> str:
@@ -211,14 +211,14 @@ def _hit(record: EuropePmcRecord, statuses: Statuses, *, with_abstract: bool) ->
         isOpenAccess=record.is_open,
         url=europe_pmc_page(record.source, record.id),
         abstract=record.abstract if with_abstract else None,
-        retraction=statuses.get(record.pmid, RetractionStatus.UNKNOWN),
+        retraction=statuses[record.pmid],
         publishedAs=_links(map(versions.linked, record.articles), statuses),
         preprints=_links(map(versions.linked, record.preprints), statuses),
     )
 
 
 def _links(others: Iterable[versions.OtherVersion], statuses: Statuses) -> list[LinkedVersion]:
-    return [LinkedVersion.of(each, retraction=statuses.get(each.pmid, RetractionStatus.UNKNOWN)) for each in others]
+    return [LinkedVersion.of(each, retraction=statuses[each.pmid]) for each in others]
 
 
 @live_tool("getCitationMetrics", family=REVIEW, beyond="how much a paper is cited, for its field and age")
@@ -232,9 +232,9 @@ def get_citation_metrics(request: MetricsQuestion, backends: Backends, context: 
     answer = MetricsAnswer(
         papers=[_figures(each, statuses) for each in found.values()],
         unknown=[each for each in pmids if each not in found],
-        **answer_size.status_of(reasons),
+        reasons=reasons,
     )
-    return answer_size.or_partial(answer, "papers", "ask for the last PMIDs by themselves")
+    return answer_size.within(answer, "papers", advice="ask for the last PMIDs by themselves")
 
 
 def _figures(metrics: Metrics, statuses: Statuses) -> PaperMetrics:
@@ -244,7 +244,7 @@ def _figures(metrics: Metrics, statuses: Statuses) -> PaperMetrics:
         isResearchArticle=metrics.is_research,
         citedByClinicalArticles=metrics.cited_by_clinical,
         references=len(metrics.references),
-        retraction=statuses.get(metrics.pmid, RetractionStatus.UNKNOWN),
+        retraction=statuses[metrics.pmid],
     )
 
 
@@ -255,8 +255,8 @@ def find_versions(request: VersionsQuestion, backends: Backends, context: Contex
     works, reasons = versions.versions(request.ids, backends, context.deadline)
     pmids = [pmid for each in works for pmid in (each.pmid, *(other.pmid for other in each.articles))]
     statuses = retraction_statuses(pmids, backends.pubmed, context.deadline, reasons)
-    answer = VersionsAnswer(works=[_work(each, statuses) for each in works], **answer_size.status_of(reasons))
-    return answer_size.or_partial(answer, "works", "ask for the last ids by themselves")
+    answer = VersionsAnswer(works=[_work(each, statuses) for each in works], reasons=reasons)
+    return answer_size.within(answer, "works", advice="ask for the last ids by themselves")
 
 
 def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
@@ -266,7 +266,7 @@ def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
         requested=work.asked,
         publishedAs=_links(work.articles, statuses),
         preprints=_links(work.preprints, statuses),
-        retraction=graver(by_crossref, statuses.get(work.pmid, RetractionStatus.UNKNOWN)),
+        retraction=graver(by_crossref, statuses[work.pmid]),
         notices=[PublishedNotice.of(each, assertedBy=each.source) for each in work.notices or ()],
     )
 
@@ -300,5 +300,5 @@ def noted_answer(project: str, noted: Noted) -> NoticesAnswer:
         )
         for each in noted.documents
     ]
-    answer = NoticesAnswer.of(noted, project=project, works=works, status="complete")
-    return answer_size.or_partial(answer, "works", "the project's searches flag them all")
+    answer = NoticesAnswer.of(noted, project=project, works=works)
+    return answer_size.within(answer, "works", advice="the project's searches flag them all")

@@ -1,7 +1,7 @@
 """Screen papers for a review: which to look at next, decisions, counts and searches."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -30,9 +30,6 @@ from bio_mcp.screening.reviews import (
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
-
-if TYPE_CHECKING:
-    from bio_mcp.screening.ranking import Ranking
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished)]
 Stage = Literal["abstract", "full_text"]
@@ -195,7 +192,6 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     family=REVIEW,
     scope="read",
     timeout=25,
-    output_listed=False,
     longest=answer_size.DEFAULT,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
     also_uses=("projects.get", "jobs.latest"),
@@ -206,7 +202,7 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     Also how many may still be missed, papers by decision, or PRISMA counts with the searches. Begin with labelPapers.
     """
     review = review_of(_name(request, backends), backends.screenings)
-    show = _report if request.show == "report" else _shown
+    show = {"next": _next, "report": _report}.get(request.show, _decided)
     fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, backends)}
     if not review.eligible(request.stage):
         fields["warnings"] = [EMPTY]
@@ -224,7 +220,6 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     read_only=False,
     destructive=True,
     open_world=True,
-    output_listed=False,
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
         *("projects.get", "project_documents.all", "documents.resolve", "screenings.remove_labels", "audit.record"),
@@ -259,25 +254,8 @@ def _name(request: OfReview, backends: Backends) -> str:
     return review_of_project(request.project)
 
 
-def _shown(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
-    """The papers, how many more there are, and what they are ranked by."""
-    if request.show != "next":
-        return _decided(request, review, backends)
-    ranking, undecided, warnings = _ranking(request, review, backends)
-    status = statuses([each.record.record_id for each in ranking.papers], backends)
-    papers = [
-        _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
-        for each in ranking.papers
-    ]
-    return {
-        "papers": papers,
-        "left_out": undecided - len(papers),
-        "ranked_by": RANKED_BY[ranking.method],
-        "warnings": warnings,
-    }
-
-
-def _ranking(request: Screen, review: Review, backends: Backends) -> "tuple[Ranking, int, list[str]]":
+def _next(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+    """The papers to decide next, how many more there are, and what they are ranked by."""
     from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
 
     at_stage = review.settled(request.stage)
@@ -293,7 +271,13 @@ def _ranking(request: Screen, review: Review, backends: Backends) -> "tuple[Rank
         criteria=request.criteria or "",
         vectors=vectors,
     )
-    return ranking, len(open_), warnings
+    status = statuses([each.record.record_id for each in ranking.papers], backends)
+    papers = [
+        _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
+        for each in ranking.papers
+    ]
+    ranked_by, left_out = RANKED_BY[ranking.method], len(open_) - len(papers)
+    return {"papers": papers, "left_out": left_out, "ranked_by": ranked_by, "warnings": warnings}
 
 
 def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
@@ -333,10 +317,10 @@ def _counts(request: OfReview, review: Review) -> Counts:
 def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
     found = review.stopping(request.stage)
     recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
-    return StoppingEstimate(
+    return StoppingEstimate.of(
+        found,
         may_stop=found.reached,
         recall_at_least=recall,
-        missed_at_most=found.missed_at_most,
         p_value=round(found.p_value, 4),
         assumes=ASSUMES,
     )

@@ -72,6 +72,7 @@ class RagResults(Response):
     family=BIO_MCP,
     scope="read",
     command="search",
+    output_listed=True,
     timeout=8,
     in_default_list=True,
     longest=answer_size.DEFAULT,
@@ -107,7 +108,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         ],
     )
     advice = "ask for more characters, or for fewer papers"
-    return answer_size.or_partial(answer, "results", advice, request.max_characters)
+    return answer_size.within(answer, "results", request.max_characters, advice)
 
 
 @tool(
@@ -115,6 +116,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     family=CHATGPT,
     scope="read",
     timeout=8,
+    output_listed=True,
     beyond="deep research of ChatGPT calls tools of these names and shapes alone",
 )
 def search_sources(request: AnyQuery, backends: Backends, context: Context) -> Sources:

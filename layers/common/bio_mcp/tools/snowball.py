@@ -86,7 +86,7 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
         seeds=len(seeds),
         unlinked=found.unlinked,
         sources=found.sources,
-        **answer_size.status_of(reasons),
+        reasons=reasons,
     )
     return answer_size.within(answer, "papers")
 

@@ -55,6 +55,7 @@ class SyncResult(Response):
     family=BIO_MCP,
     scope="sync",
     command="sync",
+    output_listed=True,
     timeout=25,
     read_only=False,
     open_world=True,

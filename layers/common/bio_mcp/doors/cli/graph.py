@@ -12,7 +12,7 @@ import click
 from rich.text import Text
 
 from bio_mcp.answering.graph_questions import Relation, relations, resolve
-from bio_mcp.answering.project_search import flag_warnings, flagged
+from bio_mcp.answering.project_search import flagged
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.render import View
@@ -84,7 +84,7 @@ def show_command(session: Session, node: str) -> None:
         **to_record(found),
         "relations": [_relation(each) for each in around],
         "left_out": left_out,
-        "warnings": list(flag_warnings(retracted)),
+        "warnings": list(retracted.values()),
     }
     session.answer(body, NODE)
 

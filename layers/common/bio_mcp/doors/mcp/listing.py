@@ -141,7 +141,7 @@ def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool
         output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed and with_answer else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
-            idempotent_hint=None if tool.read_only else tool.idempotent,
+            idempotent_hint=None if tool.read_only else True,
             destructive_hint=None if tool.read_only else tool.destructive,
             open_world_hint=None if tool.open_world else False,
         ),

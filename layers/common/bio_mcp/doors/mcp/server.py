@@ -85,7 +85,7 @@ def marks_of(what: Tool | Resource, outcome: Outcome) -> tuple[dict[str, Any], s
 
 @cache
 def _fields(answer: type[Response]) -> tuple[str, ...]:
-    return tuple(foreign_fields(schema_of(answer, "validation")))
+    return tuple(foreign_fields(schema_of(answer)))
 
 
 def contents(
