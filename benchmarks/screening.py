@@ -19,7 +19,7 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -35,7 +35,6 @@ from bio_mcp.screening.ranking import (
     STRENGTH,
     VECTOR_LENGTH,
     Floats,
-    Linear,
     Vocabulary,
     balanced,
     estimate,
@@ -131,12 +130,12 @@ def ours(review: LabelledReview, known: Sequence[int], vocabulary: Vocabulary, v
     """The order in which our ranking shows the papers, until the last included one."""
     labels = np.asarray(review.labels, dtype=float)
     beside = VECTOR_LENGTH * vectors
-    every = Linear(vocabulary.rows, beside)
+    every = replace(vocabulary.rows, vectors=beside)
     decided, open_ = list(known), np.ones(len(labels), dtype=bool)
     open_[decided] = False
     while labels[decided].sum() < labels.sum():
         taught = labels[decided]
-        rows = Linear(vocabulary.rows.take(decided), beside[decided])
+        rows = every.take(decided)
         weights = fit(rows, taught, balanced(taught, RATIO), STRENGTH)
         left = np.flatnonzero(open_)
         scores = np.round(every.times(weights)[left], DIGITS)

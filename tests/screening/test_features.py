@@ -1,11 +1,12 @@
 """Rows of TF-IDF: words and pairs, weighed and of length 1; products with them are those of the dense matrix."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bio_mcp.screening.ranking import Linear, Vocabulary
+from bio_mcp.screening.ranking import Vocabulary
 
 TEXTS = ["Statins lower lipids. Statins!", "statins lower blood pressure", "", "A α-blocker lowers blood pressure"]
 
@@ -42,7 +43,7 @@ def test_products_are_those_of_the_dense_matrix_with_the_vectors_beside():
     generator = np.random.default_rng(7)
     rows, vectors = Vocabulary(TEXTS).rows, generator.standard_normal((4, 3))
     whole = np.hstack([dense(rows), vectors])
-    linear = Linear(rows, vectors)
-    weights, residuals = generator.standard_normal(linear.width), generator.standard_normal(4)
-    assert linear.times(weights) == pytest.approx(whole @ weights)
-    assert linear.transposed_times(residuals) == pytest.approx(whole.T @ residuals)
+    rows = replace(rows, vectors=vectors)
+    weights, residuals = generator.standard_normal(rows.width + 3), generator.standard_normal(4)
+    assert rows.times(weights) == pytest.approx(whole @ weights)
+    assert rows.transposed_times(residuals) == pytest.approx(whole.T @ residuals)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from bio_mcp.screening.ranking import Linear, Rows, balanced, fit
+from bio_mcp.screening.ranking import Rows, balanced, fit
 
 EMPTY = np.zeros(0, dtype=np.int64)
 
 
 def linear(matrix):
-    return Linear(Rows(np.zeros(len(matrix) + 1, dtype=np.int64), EMPTY, np.zeros(0), 0), np.asarray(matrix, float))
+    return Rows(np.zeros(len(matrix) + 1, dtype=np.int64), EMPTY, np.zeros(0), 0, np.asarray(matrix, float))
 
 
 def loss(weights, matrix, included, sample_weights, strength):

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -36,62 +37,44 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rows:
-    """A sparse matrix of `width` columns: row i has `values` in `columns`, from `starts[i]` to `starts[i + 1]`."""
+    """A matrix, sparse in its first `width` columns: there row i has `values` in `columns`, from `starts[i]` to
+    `starts[i + 1]`. Behind them it has its row of `vectors`, of shape (rows, dim); dim may be 0."""
 
     starts: Ints
     columns: Ints
     values: Floats
     width: int
+    vectors: Floats
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    @property
+    @cached_property
     def owners(self) -> Ints:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def take(self, rows: Sequence[int] | Ints) -> "Rows":
+    def take(self, rows: Sequence[int]) -> "Rows":
         chosen = np.asarray(rows, dtype=np.int64)
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         at = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
-        return Rows(starts, self.columns[at], self.values[at], self.width)
-
-
-class Linear:
-    """Products of `rows`, each with the unit vector in `vectors` beside it, with weights and with residuals.
-
-    `vectors` has shape (len(rows), dim); dim may be 0. A weight vector has `rows.width` numbers and then dim.
-    """
-
-    def __init__(self, rows: Rows, vectors: Floats) -> None:
-        self._rows, self._vectors = rows, vectors
-        self._owners = rows.owners
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def width(self) -> int:
-        return self._rows.width + int(self._vectors.shape[1])
+        return Rows(starts, self.columns[at], self.values[at], self.width, self.vectors[chosen])
 
     def times(self, weights: Floats) -> Floats:
-        """Each row's product with the weights."""
-        words = weights[self._rows.columns] * self._rows.values
-        of_words = np.bincount(self._owners, words, minlength=len(self))
-        return np.asarray(of_words + self._vectors @ weights[self._rows.width :])
+        """Each row's product with the weights, one a column."""
+        words = np.bincount(self.owners, weights[self.columns] * self.values, minlength=len(self))
+        return np.asarray(words + self.vectors @ weights[self.width :])
 
     def transposed_times(self, residuals: Floats) -> Floats:
         """The sum of the rows, each times its residual."""
-        words = self._rows.values * residuals[self._owners]
-        of_words = np.bincount(self._rows.columns, words, minlength=self._rows.width)
-        return np.concatenate([of_words, residuals @ self._vectors])
+        words = np.bincount(self.columns, self.values * residuals[self.owners], minlength=self.width)
+        return np.concatenate([words, residuals @ self.vectors])
 
 
 class Vocabulary:
-    """The words and pairs of words of some texts, and the texts as `rows`.
+    """The words and pairs of words of some texts, and the texts as `rows` of length 1, or 0 without a word.
 
     A word or pair of one text alone is left out: no other text could be found by it. A count c weighs 1 + ln c, and a
     term of n of N texts ln((1 + N) / (1 + n)) + 1.
@@ -107,14 +90,11 @@ class Vocabulary:
         renumbered = np.cumsum(shared) - 1
         held = shared[columns]
         idf = np.log((1 + len(texts)) / (1 + texts_with[shared])) + 1
-        columns = renumbered[columns[held]]
+        columns, owners = renumbered[columns[held]], owners[held]
         values = (1 + np.log(counts[held])) * idf[columns]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(owners[held], minlength=len(texts)))])
-        # The rows, each divided by its length; one without values stays empty.
-        rows = Rows(starts, columns, values, len(self._terms))
-        squares = np.bincount(rows.owners, rows.values**2, minlength=len(rows))
-        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        self.rows = Rows(rows.starts, rows.columns, rows.values / lengths[rows.owners], rows.width)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(texts)))])
+        lengths = np.sqrt(np.bincount(owners, values**2, minlength=len(texts)))
+        self.rows = Rows(starts, columns, values / lengths[owners], len(self._terms), np.zeros((len(texts), 0)))
 
     def term(self, column: int) -> str:
         """The word or pair of words of a column."""
@@ -159,10 +139,10 @@ def balanced(included: Floats, ratio: float) -> Floats:
     return np.asarray(weights * (len(included) / weights.sum()))
 
 
-def fit(rows: Linear, included: Floats, sample_weights: Floats, strength: float) -> Floats:
+def fit(rows: Rows, included: Floats, sample_weights: Floats, strength: float) -> Floats:
     """The weights that minimise |w|^2 / 2 + `strength` * the weighted logistic loss; without an intercept."""
     signs = 2 * included - 1
-    weights = np.zeros(rows.width)
+    weights = np.zeros(rows.width + rows.vectors.shape[1])
     scale = np.linalg.norm(strength * rows.transposed_times(sample_weights * signs) / 2)
     margins = rows.times(weights)
     for _ in range(STEPS):
@@ -177,7 +157,7 @@ def fit(rows: Linear, included: Floats, sample_weights: Floats, strength: float)
     return weights
 
 
-def _newton_step(rows: Linear, curvature: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+def _newton_step(rows: Rows, curvature: Floats, gradient: Floats) -> tuple[Floats, Floats]:
     """The step s with (I + X'CX) s = -gradient, nearly, and what it adds to each margin."""
     step, residual = np.zeros_like(gradient), -gradient
     direction, moved = residual.copy(), np.zeros(len(rows))
@@ -265,8 +245,7 @@ def rank(
 
 
 def _newest_first(record: ReviewRecord) -> tuple[int, str]:
-    number = int(record.record_id) if record.record_id.isascii() and record.record_id.isdecimal() else 0
-    return -number, record.record_id
+    return -int(record.record_id) if is_pmid(record.record_id) else 0, record.record_id
 
 
 class _Learner:
@@ -291,17 +270,17 @@ class _Learner:
 
     def _learn(self, texts: Sequence[str], labelled: Mapping[int, bool], vectors: Floats) -> None:
         self._vocabulary = Vocabulary(texts)
-        rows = self._vocabulary.rows
+        rows = replace(self._vocabulary.rows, vectors=vectors)
         order = sorted(labelled)
         included = np.array([labelled[at] for at in order], dtype=float)
-        teaching = Linear(rows.take(order), vectors[order])
+        teaching = rows.take(order)
         if 0 < included.sum() < len(included):
             self.method = "learned"
             self._weights = fit(teaching, included, balanced(included, RATIO), STRENGTH)
         else:
             self.method = "similar"
             self._weights = teaching.transposed_times((2 * included - 1) / len(included))
-        self.scores = Linear(rows, vectors).times(self._weights)
+        self.scores = rows.times(self._weights)
 
     def ranked(self, at: int) -> Ranked:
         """The record as it is shown; scores of the learned are between 0 and 1."""
