@@ -9,9 +9,9 @@ from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.answering.writing import GENERATED
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.ports.models import Generated
 from bio_mcp.retrieval.passages import Filters
 from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
+from tests.answering.test_writing import Model
 from tests.support.memory_corpus import Corpus, article
 
 TOPICS = "sleep work iron mood smell taste travel vision gait sugar skin hair pain teeth fever"
@@ -150,19 +150,6 @@ def test_an_outage_of_the_papers_is_no_withheld_answer():
         ask(corpus)
 
 
-class Model:
-    """Writes what a test says."""
-
-    fingerprint = "test/model"
-
-    def __init__(self, text):
-        self.text, self.asked = text, 0
-
-    def generate(self, _question, _passages, _deadline):
-        self.asked += 1
-        return Generated(self.text)
-
-
 def test_a_language_model_writes_the_answer_and_its_sentences_cite_the_extracts():
     corpus = corpus_of(*GINGER)
     corpus.language_model = Model("Ginger reduced nausea in pregnancy by 40% [1]. Nausea was less with ginger [2][3].")
@@ -184,7 +171,7 @@ def test_a_language_model_is_not_asked_for_an_answer_that_is_withheld():
     corpus = corpus_of(*GINGER, tau=1.0)
     corpus.language_model = Model("Ginger helps [1].")
     assert ask(corpus).text == ""
-    assert corpus.language_model.asked == 0
+    assert corpus.language_model.given == []
 
 
 AGAINST = article("31", "Ginger in pregnancy again.", "Ginger did not reduce nausea in pregnancy.")

@@ -60,14 +60,3 @@ def test_a_paper_that_the_corpus_does_not_have_adds_nothing_that_is_not_known():
     graded = grade([paper_of("1", None), paper_of("2", None)])
     assert graded.strength is Strength.LOW
     assert "not in the corpus" in graded.derivation[0]
-
-
-def test_what_was_read_by_rule_is_moderate_at_most():
-    graded = grade([paper("1", REVIEW)], by_rule=True)
-    assert (graded.strength, graded.derivation[-1][:16]) == (Strength.MODERATE, "moderate at most")
-
-
-def test_evidence_about_a_constituent_is_one_step_lower():
-    graded = grade([paper("1", REVIEW)], about="curcumin, a constituent of turmeric")
-    assert graded.strength is Strength.MODERATE
-    assert graded.derivation[-1] == "one step lower: it is about curcumin, a constituent of turmeric"

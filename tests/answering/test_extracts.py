@@ -12,7 +12,6 @@ from bio_mcp.answering.extracts import (
     PAPER,
     WORDS,
     bm25_among,
-    combined,
     extracts,
     says_what_was_found,
     scaled,
@@ -111,10 +110,9 @@ def test_scores_are_scaled_from_the_lowest_to_the_highest():
 
 
 def test_the_parts_add_up_with_their_weights():
-    places = [(0.0, False, 0.5), (1.0, True, 0.5)]
-    assert combined([0.2, 0.4], [0.0, 9.0], places) == pytest.approx(
-        [0.5 * PAPER, MEANING + WORDS + LATE + FINDING + 0.5 * PAPER]
-    )
+    corpus = corpus_of(article("14", "Ginger and nausea.", "Women were asked. Ginger reduced nausea in pregnancy."))
+    best = next(each for each in found(corpus) if each.span.pmid == "14")
+    assert best.score == pytest.approx(MEANING + WORDS + LATE + FINDING + PAPER)
 
 
 def test_a_rare_word_counts_more_than_one_that_every_sentence_has():

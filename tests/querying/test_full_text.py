@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.errors import InvalidInput, Misconfigured, NcbiFailed, NotFound, UpstreamFailed
+from bio_mcp.errors import Misconfigured, NcbiFailed, NotFound, UpstreamFailed
 from bio_mcp.literature.documents import FullText, Licence, Table, TextSection
 from bio_mcp.ports.ncbi import ArticleIds
 from bio_mcp.ports.scholarly import Copies, Copy, EuropePmcRecord, Version
@@ -117,11 +117,6 @@ def test_a_withheld_article_is_read_as_its_preprint_which_is_answers():
     assert "nobody has reviewed" in climbed.rungs[2].detail
 
 
-def test_a_preprint_is_asked_for_by_its_id():
-    climbed = find_full_text("PPR1", World(records=[PREPRINT], texts={"PPR1": text("The preprint")}), NEVER)
-    assert (climbed.place, climbed.rungs[1].licence) == ("europe_pmc", "CC BY 4.0")
-
-
 def test_without_a_text_the_address_of_a_legal_copy_is_reported_and_not_fetched():
     climbed = find_full_text("7", World(records=[ARTICLE], copies=[COPY]), NEVER)
     assert climbed.text is None
@@ -167,11 +162,6 @@ def test_a_service_that_may_not_be_asked_is_reported_and_not_counted_as_a_failur
 def test_a_withheld_article_stays_an_answer_where_nobody_else_has_it():
     climbed = find_full_text("7", World(pmc=text("Withheld", withheld=True), broken=["europe_pmc"]), NEVER)
     assert (climbed.text.title, climbed.has_text) == ("Withheld", False)
-
-
-def test_what_is_no_id_is_refused():
-    with pytest.raises(InvalidInput, match="not a PMCID, PMID or DOI"):
-        find_full_text("what", World(), NEVER)
 
 
 TABLE = Table("Table 1", "Doses", ("a | b", "1 | 2"))

@@ -238,18 +238,6 @@ def test_an_id_of_another_paper_is_doubtful_and_says_what_is_right(at, papers):
     assert (found.verdict, found.reason) == ("doubtful", "its id is of another paper than its title")
 
 
-def test_an_invented_reference_is_not_found(at):
-    invented = work(
-        title="A paper that nobody ever wrote",
-        authors=["Nobody N"],
-        journal="Lancet",
-        year="2019",
-        volume="1",
-        pages="1",
-    )
-    assert at.one(invented).verdict == "not_found"
-
-
 def test_a_book_a_web_page_and_a_torso_are_unchecked(at):
     assert at.one(work(title="Principles of something", kind="other")).verdict == "unchecked"
     assert at.one(work(authors=["Smith J"], year="2020")).verdict == "unchecked"

@@ -7,13 +7,12 @@ from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.ncbi import SearchPage
 from bio_mcp.screening import reviews as collecting
-from bio_mcp.screening.reviews import Origin, collect, record_of, search_pubmed
+from bio_mcp.screening.reviews import BY_HAND, collect, record_of, search_pubmed
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
 
 R = "query:x"
 IN_PUBMED = [article(str(number), f"Title {number}") for number in range(1, 9)]
-BY_HAND = Origin("chosen by hand", None, 0, "other")
 
 
 class Pubmed(TheseRecords):

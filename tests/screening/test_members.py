@@ -1,4 +1,4 @@
-"""The papers of a project come into its review under the ids that they have elsewhere; those of a key by its term."""
+"""The papers of a project come into its review under the ids that they have elsewhere."""
 
 from types import SimpleNamespace
 
@@ -6,9 +6,8 @@ import pytest
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.ports.projects import ProjectDocument
-from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.screening.reviews import collect_project, collect_query
+from bio_mcp.screening.reviews import collect_project
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
 
@@ -20,7 +19,6 @@ PAPERS = [article("1", "One"), article("2", "Two", doi="10.1000/two"), article("
 def backends():
     made = Corpus(*PAPERS[:2])
     made.pubmed = TheseRecords(PAPERS)
-    made.checkpoints = SimpleNamespace(get=lambda key: Checkpoint(key, term="heart[ti]" if key == "heart" else None))
     return made
 
 
@@ -59,9 +57,3 @@ def test_all_documents_are_one_search_that_is_of_no_database(backends):
     [search] = backends.screenings.searches(R)
     assert (search.method, search.database, search.found) == ("other", "documents of the project", 2)
     assert len(search.record_ids) == 2
-
-
-def test_a_query_key_is_searched_by_the_term_that_it_was_synced_by_last(backends):
-    assert collect_query(R, "heart", backends, Deadline(20)).new == 3
-    [search] = backends.screenings.searches(R)
-    assert (search.database, search.term, search.found) == ("PubMed", "heart[ti]", 3)

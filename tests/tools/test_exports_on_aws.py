@@ -7,22 +7,20 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bio_mcp.call import call, read
-from bio_mcp.callers import Caller
-from bio_mcp.deadline import Deadline
+from bio_mcp.call import read
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.tools.exports import export_details, export_papers, exported_part
+from bio_mcp.tools.exports import export_details
 from tests.doors.command_line import sample
 from tests.support.aws_corpus import AwsCorpus
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.corpus import Corpus, Over
+from tests.tools.test_exports import exported, text_of
 
 DAY = date(2026, 1, 1)
 CAME = datetime(2025, 12, 20, tzinfo=UTC)
 FEW = 12
 CHANGED = "Another title."
-NORTH, SOUTH = Caller("ann", tenant="north"), Caller("bob", tenant="south")
 
 
 def records():
@@ -70,38 +68,23 @@ def laptop(tmp_path_factory):
         yield fill(made)
 
 
-def exported(corpus, caller=None, **arguments):
-    given = {"format": "ris", "query_key": "k", **arguments}
-    return call(export_papers, given, corpus, deadline=Deadline(60), caller=caller).body
-
-
-def text_of(corpus, body, caller=None):
-    parts = range(1, body["file"]["parts"] + 1)
-    named = ({"id": body["job_id"], "part": str(each)} for each in parts)
-    return "".join(read(exported_part, each, corpus, caller=caller).body["text"] for each in named)
+def query_exported(corpus, **arguments):
+    return exported(corpus, query_key="k", **arguments)
 
 
 @pytest.mark.parametrize("name", ["ris", "csv", "nbib"])
 def test_a_query_is_exported_as_the_same_file(aws, laptop, name):
-    there, here = exported(aws, format=name), exported(laptop, format=name)
+    there, here = query_exported(aws, format=name), query_exported(laptop, format=name)
     assert (there["state"], there["papers"]) == ("complete", FEW)
     assert text_of(aws, there) == text_of(laptop, here)
     assert there["file"]["bytes"] == here["file"]["bytes"]
 
 
 def test_the_file_has_an_address_and_later_another(aws):
-    body = exported(aws)
+    body = query_exported(aws)
     details = read(export_details, {"id": body["job_id"]}, aws).body
     for given in (body["file"], details):
         address = urlsplit(given["url"])
         assert "/exports/" in address.path
         assert body["file"]["name"] in address.query
     assert details["uri"] == body["file"]["uri"]
-
-
-def test_an_export_that_goes_on_is_a_message_of_its_own_queue_and_ends_as_the_same_file(aws):
-    begun = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7}, aws, deadline=Deadline(0)).body
-    assert begun["state"] == "continues"
-    done = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7, "job_id": begun["job_id"]}, aws).body
-    assert (done["state"], done["job_id"]) == ("complete", begun["job_id"])
-    assert text_of(aws, done) == text_of(aws, exported(aws, format="csv"))

@@ -74,20 +74,6 @@ def test_what_a_record_does_not_say_is_null_and_a_retraction_is_total_zero(corpu
     assert (body["quality"]["design"], body["quality"]["total"]) == (None, 0)
 
 
-@pytest.mark.parametrize(
-    ("printed", "pdat"),
-    [
-        (PartialDate("2021 Spring", 2021), "2021"),
-        (PartialDate("2021 Jun", 2021, 6), "2021-06"),
-        (PartialDate("n. d."), None),
-    ],
-)
-def test_a_date_is_as_precise_as_it_was_printed(printed, pdat):
-    paper = article("7")
-    paper.publication_date = printed
-    assert call(rag_get, {"doc_id": "pmid:7"}, Corpus(paper)).body["pdat"] == pdat
-
-
 def test_a_paper_that_is_not_there_is_reported_missing_with_what_to_do(corpus):
     error = call(rag_get, {"doc_id": "pmid:999"}, corpus).body["error"]
     assert error["code"] == "NOT_FOUND"

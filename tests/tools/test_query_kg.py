@@ -44,13 +44,6 @@ def test_a_retracted_paper_is_flagged_where_it_stands_and_in_the_warnings(backen
 
 
 @pytest.mark.parametrize(
-    ("type", "id"), [("herb", "H2"), ("herb", "ginger"), ("herb", "ขิง"), ("herb", "zingiber-officinale")]
-)
-def test_a_start_is_an_id_or_a_name_in_any_language(backends, type, id):
-    assert ids(asked(backends, type, id, pattern="treats")) == ["H2 I06"]
-
-
-@pytest.mark.parametrize(
     ("type", "id", "paths"),
     [
         ("indication", "I05", ["I05 C9 H1", "I05 C9 H2 F1", "I05 H1"]),
@@ -119,14 +112,6 @@ def test_a_cap_says_what_it_left_out(backends):
 def test_what_cannot_be_asked_is_refused_with_what_can(backends, arguments, code, message):
     error = call(query_kg, arguments, backends).body["error"]
     assert (error["code"], message in error["message"]) == (code, True), error
-
-
-def test_an_ambiguous_start_lists_the_candidates():
-    twins = [NODES[1], NODES[0].__class__("H5", NODES[1].type, {"en": "GINGER"})]
-    made = Corpus()
-    made.graph = ReferenceGraph(*twins)
-    details = asked(made, "herb", "ginger")["error"]["details"]
-    assert [each["id"] for each in details["candidates"]] == ["H2", "H5"]
 
 
 def test_a_herb_has_its_relations_with_their_sources(backends):

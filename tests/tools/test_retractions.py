@@ -25,20 +25,15 @@ from bio_mcp.tools.lookup import ConvertedId
 from tests.support.corpus import Corpus
 from tests.support.retracting import plain_papers, retract, term
 from tests.support.sample_project import put
+from tests.tools.test_pubmed_fetch import BOOK
 
 PAPER = {"pmid", "doc_id", "sourcePmid"}
 STANDING = {"retraction", "sourceRetraction"}
 ONLY_IDS = {ConvertedId}  # ids of an article, and nothing of the article itself
 OF_EACH = {GivenAnswer}  # each of whose citations has one
-BOOK = """<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version="1">{pmid}</PMID><ArticleIdList>
-<ArticleId IdType="bookaccession">NBK1403</ArticleId></ArticleIdList><Book><Publisher><PublisherName>A press
-</PublisherName></Publisher><BookTitle book="b">A book</BookTitle><PubDate><Year>2020</Year></PubDate></Book>
-<ArticleTitle book="b" part="c">A chapter</ArticleTitle><Language>eng</Language>
-<PublicationType UI="D016441">Retracted Publication</PublicationType><Abstract><AbstractText>Text.
-</AbstractText></Abstract></BookDocument><PubmedBookData><History><PubMedPubDate PubStatus="entrez"><Year>2020</Year>
-<Month>1</Month><Day>1</Day></PubMedPubDate></History><PublicationStatus>ppublish</PublicationStatus><ArticleIdList>
-<ArticleId IdType="pubmed">{pmid}</ArticleId></ArticleIdList></PubmedBookData></PubmedBookArticle></PubmedArticleSet>"""
 CHAPTER = "20301577"
+RETRACTED = '<PublicationType UI="D016441">Retracted Publication</PublicationType>'
+WITHDRAWN_BOOK = BOOK.replace(">88<", f">{CHAPTER}<").replace("<Abstract>", f"{RETRACTED}<Abstract>")
 QUOTE = "What all of them say."
 
 
@@ -110,7 +105,7 @@ def corpus(tmp_path, ncbi):
     """Twelve papers, one of them retracted by now, and a chapter of a book that was."""
     ncbi.control.set_today("2026/01/01")
     pmids = plain_papers(ncbi, 12)
-    ncbi.control.put(BOOK.format(pmid=CHAPTER))
+    ncbi.control.put(WITHDRAWN_BOOK)
     with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as made:
         for _ in range(2):
             sync_delta("k", term(pmids), 5, made, NEVER, lambda *_: None)

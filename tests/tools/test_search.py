@@ -201,32 +201,32 @@ def test_a_journal_of_which_there_is_no_paper_is_named(corpus):
     assert warnings("The Lancet", "2985213r", "A journal") == []
 
 
-def test_a_failed_model_is_an_error_and_never_a_worse_list():
-    class Broken(WordVectors):
-        def embed(self, _texts):
-            raise EmbeddingFailed("the model is not installed; run make setup")
-
-    corpus = Corpus(*PAPERS)
-    corpus.embeddings = Broken()
-    assert refusal(corpus, "statins")[0] == "EMBEDDINGS"
+class Broken(WordVectors):
+    def embed(self, _texts):
+        raise EmbeddingFailed("the model is not installed; run make setup")
 
 
-def test_a_down_index_is_an_error_and_never_an_empty_list(corpus):
-    class Down:
-        def check_model(self, *_model):
-            raise IndexUnavailable("the index is down")
-
-    corpus.passages = Down()
-    assert refusal(corpus, "statins") == ("WEAVIATE", "the index is down")
+class Other(WordVectors):
+    fingerprint = "other"
 
 
-def test_vectors_of_another_model_are_refused(corpus):
-    class Other(WordVectors):
-        fingerprint = "other"
+class Down:
+    def check_model(self, *_model):
+        raise IndexUnavailable("the index is down")
 
+
+@pytest.mark.parametrize(
+    ("port", "failing", "code"),
+    [
+        ("embeddings", Broken(), "EMBEDDINGS"),
+        ("embeddings", Other(), "INVARIANT_FAILURE"),
+        ("passages", Down(), "WEAVIATE"),
+    ],
+)
+def test_a_failed_or_another_model_and_a_down_index_are_errors_and_never_a_worse_list(corpus, port, failing, code):
     search(corpus, "statins")
-    corpus.embeddings = Other()
-    assert refusal(corpus, "statins")[0] == "INVARIANT_FAILURE"
+    setattr(corpus, port, failing)
+    assert refusal(corpus, "statins")[0] == code
 
 
 def test_a_paper_deleted_during_the_search_makes_the_answer_partial(corpus):

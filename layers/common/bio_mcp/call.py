@@ -141,19 +141,12 @@ def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, co
 
 
 def failed_outcome(
-    what: Tool | Resource,
-    given: Mapping[str, Any],
-    problem: Exception,
-    *,
-    correlation_id: str,
-    started: float | None = None,
-    caller: Caller | None = None,
+    what: Tool | Resource, given: Mapping[str, Any], problem: Exception, context: Context, started: float | None = None
 ) -> Outcome:
     """The outcome of a call that never reached its tool, audited like any other.
 
     `started` is when it began, by `time.perf_counter`.
     """
-    context = Context(correlation_id, Deadline(what.timeout), caller=caller)
     with entered(context):
         return _outcome(what, dict(given), {}, problem, context, time.perf_counter() if started is None else started)
 
@@ -192,10 +185,8 @@ def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     try:
         return tool.input.model_validate(dict(arguments))
     except ValidationError as error:
-        problems = [
-            _located(each) for each in error.errors(include_url=False, include_context=False, include_input=False)
-        ]
-        shown = problems[:PROBLEMS]
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        shown = [_located(each) for each in problems[:PROBLEMS]]
         sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in shown]
         more = [f"and {len(problems) - PROBLEMS} more"] if len(problems) > PROBLEMS else []
         raise InvalidInput("; ".join(dict.fromkeys(sentences + more)), problems=shown) from None

@@ -121,9 +121,17 @@ def _refers_to(sentence: str, title: str) -> bool:
 def _scores(
     sentences: Sequence[Sentence], sims: Sequence[float], papers: Mapping[str, float], retrieved: Retrieved
 ) -> list[float]:
-    quotes = [each.span.quote for each in sentences]
-    places = [(each.late, says_what_was_found(each.span.quote), papers[each.span.pmid]) for each in sentences]
-    return combined(sims, bm25_among(quotes, retrieved.terms), places)
+    """The weighted sum of how near each sentence is by meaning and by words, how late, whether a finding, and of its
+    paper's score, all in [0, 1]."""
+    words = bm25_among([each.span.quote for each in sentences], retrieved.terms)
+    return [
+        MEANING * sim
+        + WORDS * word
+        + LATE * each.late
+        + FINDING * says_what_was_found(each.span.quote)
+        + PAPER * papers[each.span.pmid]
+        for each, sim, word in zip(sentences, scaled(sims), scaled(words), strict=True)
+    ]
 
 
 def _window_sim(span: CitedSpan, chunks: Mapping[str, Sequence[StoredChunk]]) -> float:
@@ -184,19 +192,6 @@ def says_what_was_found(sentence: str) -> bool:
 
 MEANING, WORDS, LATE, FINDING, PAPER = 0.5, 0.5, 0.3, 0.2, 1.0  # weights
 _counted = lru_cache(8192)(lambda text: Counter(analyse(text)))
-
-
-Place = tuple[float, bool, float]
-"""How late a sentence is, from 0 for the first of its abstract to 1 for the last, whether it is a finding, and its
-paper's score, in [0, 1]."""
-
-
-def combined(sims: Sequence[float], words: Sequence[float], places: Sequence[Place]) -> list[float]:
-    """The weighted sum for each sentence."""
-    return [
-        MEANING * sim + WORDS * word + LATE * late + FINDING * finding + PAPER * paper
-        for sim, word, (late, finding, paper) in zip(scaled(sims), scaled(words), places, strict=True)
-    ]
 
 
 def scaled(scores: Sequence[float]) -> list[float]:

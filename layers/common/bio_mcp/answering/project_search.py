@@ -70,21 +70,15 @@ def known(works: Sequence[Work], backends: Backends, projects: Sequence[str] = (
         for place, work in enumerate(works)
         if papers[place].retraction is None and work.doi
     }
-    noted = _noted(set(asked.values()), backends)
+    noted: dict[tuple[str, str], RetractionStatus] = {}
+    for project in sorted({project for project, _ in asked.values()}):
+        named = sorted({name for own, name in asked.values() if own == project})
+        for each in backends.project_documents.find(project, named):
+            if each.notices:
+                noted |= {(project, name): status_of(each.notices) for name in each.identifiers}
     for place, key in asked.items():
         papers[place] = Known(papers[place].pmid, noted.get(key))
     return papers
-
-
-def _noted(asked: Collection[tuple[str, str]], backends: Backends) -> dict[tuple[str, str], RetractionStatus]:
-    """The status by project and DOI that stored notices give documents of the projects."""
-    noted: dict[tuple[str, str], RetractionStatus] = {}
-    for project in sorted({project for project, _ in asked}):
-        dois = sorted(doi for own, doi in asked if own == project)
-        for each in backends.project_documents.find(project, dois):
-            if each.notices:
-                noted |= {(project, name): status_of(each.notices) for name in each.identifiers}
-    return noted
 
 
 def warnings(papers: Iterable[tuple[Work, Known]]) -> Iterator[str]:
@@ -179,8 +173,11 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
         matches = backends.collections.search(each.collection, asked)
         found += [(each, match, score) for match, score in _scored(matches, question.hybrid)]
     deadline.check("reading what became of the papers")
-    hits = _with_retractions(_best(found, top_k), backends)
-    doubtful = warnings((each.chunk.work, Known(each.pmid, each.retraction)) for each in hits)
+    best = _best(found, top_k)
+    works = [each.chunk.work for each in best]
+    papers = known(works, backends, [each.project.project_id for each in best])  # as of now, not of the ingest
+    hits = tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(best, papers, strict=True))
+    doubtful = warnings(zip(works, papers, strict=True))
     sentences = (*doubtful, *(() if hits else _empty(projects, question.filters, backends)))
     return ProjectHits(hits, models[projects[0].project_id].fingerprint, sentences)
 
@@ -239,13 +236,6 @@ def _best(found: Iterable[tuple[Project, ChunkMatch, float]], top_k: int) -> lis
         if len(hits) == top_k:
             break
     return hits
-
-
-def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
-    """The hits with what the corpus knows of their papers now, not when they were ingested, or notices say."""
-    projects = [each.project.project_id for each in hits]
-    papers = known([each.chunk.work for each in hits], backends, projects)
-    return tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(hits, papers, strict=True))
 
 
 def _empty(projects: Iterable[Project], filters: ChunkFilters, backends: Backends) -> Iterator[str]:

@@ -82,13 +82,8 @@ def journal_keys(journal: str) -> frozenset[str]:
 
 def unknown_journals(journals: Sequence[str], vector: "Vector", backends: Backends) -> list[str]:
     """Those of `journals` of which the corpus has no paper; one search each."""
-
-    def in_corpus(journal: str) -> bool:
-        return bool(
-            backends.passages.hybrid_search(PassageQuery((), vector, Filters(journals=journal_keys(journal)), 1))
-        )
-
-    return [each for each in journals if not in_corpus(each)]
+    one_of = {each: PassageQuery((), vector, Filters(journals=journal_keys(each)), 1) for each in journals}
+    return [journal for journal, query in one_of.items() if not backends.passages.hybrid_search(query)]
 
 
 def readable(text: str) -> str:

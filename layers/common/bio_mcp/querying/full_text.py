@@ -104,19 +104,104 @@ class SourceResult:
 
 @dataclass(slots=True)
 class FullTextSearch:
-    """The text, if any place gave it, and what each place says. `place` is the one that `text` is from."""
+    """The text, if any place gave it, and what each place says. `place` is the one that `text` is from.
 
-    ids: ArticleIds
+    Each method that is named as a place asks it, and notes what it says. `record` is what Europe PMC has.
+    """
+
+    backends: Backends
+    deadline: Deadline
+    ids: ArticleIds = field(default_factory=ArticleIds)
+    preprint_id: str | None = None
     rungs: list[SourceResult] = field(default_factory=list)
     text: FullText | None = None
     place: Place | None = None
     failure: Failure | None = None  # the first
     title: str = ""
+    record: EuropePmcRecord | None = None
 
     @property
     def has_text(self) -> bool:
         """Whether there is more than what a publisher leaves of a withheld article."""
         return self.text is not None and not self.text.withheld
+
+    def ask(self, place: Place, ask: Callable[[Deadline], None]) -> None:
+        """Ask one place; that it fails, or may not be asked, ends nothing."""
+        try:
+            ask(self.deadline if place == "pubmed_central" else self.deadline.share(PLACE_S))
+        except NotFound as failure:
+            self._note(place, "absent", str(failure))
+        except Misconfigured as failure:
+            self._note(place, "not_asked", str(failure))
+        except (UpstreamFailed, DeadlineExceeded) as failure:
+            self.failure = self.failure or failure
+            self._note(place, "failed", f"{failure_status(failure)}: {failure}")
+
+    def pubmed_central(self, deadline: Deadline) -> None:
+        ids = self.ids
+        if not ids.pmcid:
+            if self.failure is None:
+                raise NotFound("PubMed Central does not have this article")
+            self._note("pubmed_central", "failed", "NCBI could not say whether it is there")
+            return
+        text = self.backends.lookup.full_text(ids.pmcid, deadline=deadline)
+        self.text, self.place = text, "pubmed_central"
+        self.ids = ArticleIds(ids.pmid or text.pmid, ids.pmcid, ids.doi or text.doi)
+        says = "its publisher does not let PubMed Central give it away" if text.withheld else ""
+        outcome: Outcome = "withheld" if text.withheld else "available"
+        self._note("pubmed_central", outcome, says, pmc_page(ids.pmcid), text.licence.name)
+
+    def europe_pmc(self, deadline: Deadline) -> None:
+        ids = self.ids
+        known = [each for each in (self.preprint_id, ids.pmid, ids.pmcid, ids.doi) if each]
+        found = self.backends.europe_pmc.articles(known, deadline=deadline)
+        self.record = record = next((found[each] for each in known if each in found), None)
+        if record is None:
+            raise NotFound("Europe PMC does not have this article")
+        self.title = record.title
+        self.ids = ArticleIds(ids.pmid or record.pmid, ids.pmcid or record.pmcid, ids.doi or record.doi)
+        self._take("europe_pmc", record, deadline)
+
+    def preprint(self, deadline: Deadline) -> None:
+        """Only an article that Europe PMC links to a preprint has one to ask for."""
+        if not self.record or not self.record.preprints:
+            return
+        ids = [each.id for each in self.record.preprints]
+        found = list(self.backends.europe_pmc.articles(ids, deadline=deadline).values())
+        if not found:
+            raise NotFound("Europe PMC has no open text of it")
+        self._take("preprint", next((each for each in found if each.text_id), found[0]), deadline)
+
+    def unpaywall(self, deadline: Deadline) -> None:
+        if not self.ids.doi:
+            raise NotFound("it is asked by DOI, and none is known")
+        found = self.backends.open_access.copies(self.ids.doi, deadline=deadline)
+        if not found.copies:
+            raise NotFound("Unpaywall knows no legal copy")
+        best = found.copies[0]
+        self.title = self.title or found.title
+        says = ", ".join(filter(None, (best.version, best.host)))
+        self._note("unpaywall", "available", f"not fetched; {says}", best.pdf_url or best.url, best.licence)
+
+    def publisher(self, _: Deadline) -> None:
+        if doi := self.ids.doi:
+            self._note("publisher", "available", "not fetched; its publisher says who may read it", doi_page(doi))
+
+    def _take(self, place: Place, record: EuropePmcRecord, deadline: Deadline) -> None:
+        page = europe_pmc_page(record.source, record.id)
+        if record.text_id is None:
+            self._note(place, "withheld", "Europe PMC has no open text of it", page)
+            return
+        text = self.backends.europe_pmc.full_text(record.text_id, deadline=deadline)
+        self.text, self.place = text, place
+        is_preprint = record.source == "PPR"
+        says = f"a preprint of {record.journal or 'a server'}, which nobody has reviewed" if is_preprint else ""
+        self._note(place, "available", says, page, text.licence.name or record.licence)
+
+    def _note(
+        self, place: Place, outcome: Outcome, detail: str = "", url: str | None = None, licence: str = ""
+    ) -> None:
+        self.rungs.append(SourceResult(place, outcome, detail, url, licence))
 
 
 def find_full_text(asked: str, backends: Backends, deadline: Deadline) -> FullTextSearch:
@@ -125,34 +210,18 @@ def find_full_text(asked: str, backends: Backends, deadline: Deadline) -> FullTe
     Raises `InvalidInput` for text that is no id; the first failure of a service where none has the text and one
     failed; `NotFound` where every place that was asked has neither the text nor the address of a copy.
     """
-    sources = _Sources(backends, deadline, *_identified(asked, backends, deadline))
+    found = FullTextSearch(backends, deadline)
+    _identify(asked, found)
     steps: dict[Place, Callable[[Deadline], None]] = {
-        "pubmed_central": sources.pubmed_central,
-        "europe_pmc": sources.europe_pmc,
-        "preprint": sources.preprint,
-        "unpaywall": sources.unpaywall,
-        "publisher": sources.publisher,
+        "pubmed_central": found.pubmed_central,
+        "europe_pmc": found.europe_pmc,
+        "preprint": found.preprint,
+        "unpaywall": found.unpaywall,
+        "publisher": found.publisher,
     }
     for place, step in steps.items():
-        if not sources.found.has_text:
-            sources.ask(place, step)
-    return _judged(sources.found)
-
-
-def reasons_of(found: FullTextSearch) -> list[str]:
-    """Why the answer is not whole: the text is withheld, or is not the article's own, or a place failed before."""
-    reasons = []
-    if not found.has_text:
-        withheld = found.text is not None
-        why = "the publisher does not let PubMed Central give this text away" if withheld else "no text is given away"
-        reasons.append(f"{why}; read it at the publisher's, or at an address in places")
-    if found.place == "preprint":
-        reasons.append("this is the text of the preprint, which may differ from the article")
-    failed = [each for each in found.rungs if each.outcome == "failed"]
-    return [*reasons, *(f"{each.place} was not read: {each.detail}" for each in failed)]
-
-
-def _judged(found: FullTextSearch) -> FullTextSearch:
+        if not found.has_text:
+            found.ask(place, step)
     if found.text or any(each.place == "unpaywall" and each.outcome == "available" for each in found.rungs):
         return found
     rungs = [{"place": each.place, "outcome": each.outcome, "url": each.url} for each in found.rungs]
@@ -169,104 +238,32 @@ def _judged(found: FullTextSearch) -> FullTextSearch:
     )
 
 
-def _identified(asked: str, backends: Backends, deadline: Deadline) -> tuple[FullTextSearch, str | None]:
-    """A search with the ids of the article, and the id of a preprint if that was asked for."""
+def _identify(asked: str, found: FullTextSearch) -> None:
+    """Note the ids of the article, or the id of a preprint if that was asked for."""
     if preprint := preprint_id(asked):
-        return FullTextSearch(ArticleIds()), preprint
+        found.preprint_id = preprint
+        return
     kind = kind_of(asked)
     if kind is None:
         raise InvalidInput(f"{asked[:60]!r} is not a PMCID, PMID or DOI; give one such as PMC6108041")
+    found.ids = ArticleIds(**{kind[0]: kind[1]})
     if kind[0] == "pmcid":
-        return FullTextSearch(ArticleIds(pmcid=kind[1])), None
-    [converted], reasons = convert([asked], backends.lookup, backends.pubmed, deadline)
-    found = FullTextSearch(ArticleIds(**{kind[0]: kind[1]}) if converted.state != "found" else converted.ids)
+        return
+    [converted], reasons = convert([asked], found.backends.lookup, found.backends.pubmed, found.deadline)
+    if converted.state == "found":
+        found.ids = converted.ids
     if converted.state == "unknown":
         found.failure = UpstreamFailed(f"NCBI could not say which article this is ({'; '.join(reasons)})")
-    return found, None
 
 
-class _Sources:
-    """One search. Each method asks one place and notes what it says."""
-
-    def __init__(self, backends: Backends, deadline: Deadline, found: FullTextSearch, preprint: str | None) -> None:
-        self._backends, self._deadline = backends, deadline
-        self.found, self._preprint = found, preprint
-        self._record: EuropePmcRecord | None = None
-
-    def ask(self, place: Place, ask: Callable[[Deadline], None]) -> None:
-        """Ask one place; that it fails, or may not be asked, ends nothing."""
-        try:
-            ask(self._deadline if place == "pubmed_central" else self._deadline.share(PLACE_S))
-        except NotFound as failure:
-            self._note(place, "absent", str(failure))
-        except Misconfigured as failure:
-            self._note(place, "not_asked", str(failure))
-        except (UpstreamFailed, DeadlineExceeded) as failure:
-            self.found.failure = self.found.failure or failure
-            self._note(place, "failed", f"{failure_status(failure)}: {failure}")
-
-    def pubmed_central(self, deadline: Deadline) -> None:
-        ids = self.found.ids
-        if not ids.pmcid:
-            if self.found.failure is None:
-                raise NotFound("PubMed Central does not have this article")
-            self._note("pubmed_central", "failed", "NCBI could not say whether it is there")
-            return
-        text = self._backends.lookup.full_text(ids.pmcid, deadline=deadline)
-        self.found.text, self.found.place = text, "pubmed_central"
-        self.found.ids = ArticleIds(ids.pmid or text.pmid, ids.pmcid, ids.doi or text.doi)
-        says = "its publisher does not let PubMed Central give it away" if text.withheld else ""
-        outcome: Outcome = "withheld" if text.withheld else "available"
-        self._note("pubmed_central", outcome, says, pmc_page(ids.pmcid), text.licence.name)
-
-    def europe_pmc(self, deadline: Deadline) -> None:
-        ids = self.found.ids
-        known = [each for each in (self._preprint, ids.pmid, ids.pmcid, ids.doi) if each]
-        found = self._backends.europe_pmc.articles(known, deadline=deadline)
-        self._record = record = next((found[each] for each in known if each in found), None)
-        if record is None:
-            raise NotFound("Europe PMC does not have this article")
-        self.found.title = record.title
-        self.found.ids = ArticleIds(ids.pmid or record.pmid, ids.pmcid or record.pmcid, ids.doi or record.doi)
-        self._take("europe_pmc", record, deadline)
-
-    def preprint(self, deadline: Deadline) -> None:
-        """Only an article that Europe PMC links to a preprint has one to ask for."""
-        if not self._record or not self._record.preprints:
-            return
-        ids = [each.id for each in self._record.preprints]
-        found = list(self._backends.europe_pmc.articles(ids, deadline=deadline).values())
-        if not found:
-            raise NotFound("Europe PMC has no open text of it")
-        self._take("preprint", next((each for each in found if each.text_id), found[0]), deadline)
-
-    def unpaywall(self, deadline: Deadline) -> None:
-        if not self.found.ids.doi:
-            raise NotFound("it is asked by DOI, and none is known")
-        found = self._backends.open_access.copies(self.found.ids.doi, deadline=deadline)
-        if not found.copies:
-            raise NotFound("Unpaywall knows no legal copy")
-        best = found.copies[0]
-        self.found.title = self.found.title or found.title
-        says = ", ".join(filter(None, (best.version, best.host)))
-        self._note("unpaywall", "available", f"not fetched; {says}", best.pdf_url or best.url, best.licence)
-
-    def publisher(self, _: Deadline) -> None:
-        if doi := self.found.ids.doi:
-            self._note("publisher", "available", "not fetched; its publisher says who may read it", doi_page(doi))
-
-    def _take(self, place: Place, record: EuropePmcRecord, deadline: Deadline) -> None:
-        page = europe_pmc_page(record.source, record.id)
-        if record.text_id is None:
-            self._note(place, "withheld", "Europe PMC has no open text of it", page)
-            return
-        text = self._backends.europe_pmc.full_text(record.text_id, deadline=deadline)
-        self.found.text, self.found.place = text, place
-        is_preprint = record.source == "PPR"
-        says = f"a preprint of {record.journal or 'a server'}, which nobody has reviewed" if is_preprint else ""
-        self._note(place, "available", says, page, text.licence.name or record.licence)
-
-    def _note(
-        self, place: Place, outcome: Outcome, detail: str = "", url: str | None = None, licence: str = ""
-    ) -> None:
-        self.found.rungs.append(SourceResult(place, outcome, detail, url, licence))
+def reasons_of(found: FullTextSearch) -> list[str]:
+    """Why the answer is not whole: the text is withheld, or is not the article's own, or a place failed before."""
+    reasons = []
+    if not found.has_text:
+        withheld = found.text is not None
+        why = "the publisher does not let PubMed Central give this text away" if withheld else "no text is given away"
+        reasons.append(f"{why}; read it at the publisher's, or at an address in places")
+    if found.place == "preprint":
+        reasons.append("this is the text of the preprint, which may differ from the article")
+    failed = [each for each in found.rungs if each.outcome == "failed"]
+    return [*reasons, *(f"{each.place} was not read: {each.detail}" for each in failed)]

@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -60,10 +60,12 @@ def optional(ask: Callable[[], T], otherwise: T, missing: str, reasons: list[str
         return otherwise
 
 
-def missing_summaries(pmids: Iterable[str]) -> list[str]:
-    """The reason why an answer lacks summaries of these PMIDs; empty without PMIDs."""
-    named = ", ".join(pmids)
-    return [f"PubMed gave no summary of PMID {named}"] if named else []
+def summarised(ask: Callable[[], Summaries], missing: str, reasons: list[str]) -> Summaries:
+    """As `optional`, for summaries; `reasons` also names the papers of which PubMed gives none."""
+    known = optional(ask, Summaries((), {}), missing, reasons)
+    if known.missing:
+        reasons.append(f"PubMed gave no summary of PMID {', '.join(known.missing)}")
+    return known
 
 
 DateType = Literal["pdat", "mdat", "edat"]
@@ -287,13 +289,9 @@ def search(
         page = discard_unknown_words(page, found_by_words, nothing)
     known = Summaries((), {})
     if summaries and page.ids:
-        known = optional(
-            lambda: pubmed.summaries_of(page, min(summaries, len(page.ids)), deadline=deadline),
-            known,
-            "the PMIDs are all there, their summaries are missing",
-            reasons,
-        )
-    reasons += missing_summaries(known.missing)
+        missing = "the PMIDs are all there, their summaries are missing"
+        many = min(summaries, len(page.ids))
+        known = summarised(lambda: pubmed.summaries_of(page, many, deadline=deadline), missing, reasons)
     return SearchResult(page, known.found, _spelling(words, page, pubmed, deadline), tuple(reasons), page.warnings)
 
 
@@ -346,30 +344,17 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
     others = [link for link in links if link.uid != pmid]
     shown = tuple(link.uid for link in others[:most])
     reasons: list[str] = []
-    known = optional(
-        lambda: pubmed.esummary([pmid, *shown], deadline=deadline),
-        Summaries((), {}),
-        "the PMIDs are right, their titles and authors are missing",
-        reasons,
-    )
+    missing = "the PMIDs are right, their titles and authors are missing"
+    known = summarised(lambda: pubmed.esummary([pmid, *shown], deadline=deadline), missing, reasons)
     if pmid in known.missing and not others:
         raise unknown_pmid(pmid)
-    reasons += missing_summaries(known.missing)
     if not others:
         warnings.append(_NONE_KNOWN[link_name])
     scores = _scores(pmid, links)
     kind: ScoreKind = "relative" if scores else "order" if link_name == SIMILAR else "none"
+    command = "neighbor_score" if scores else "neighbor"
     summaries = {summary.pmid: summary for summary in known.found}
-    return Related(
-        shown,
-        len(others),
-        scores,
-        kind,
-        "neighbor_score" if scores else "neighbor",
-        summaries,
-        tuple(reasons),
-        tuple(warnings),
-    )
+    return Related(shown, len(others), scores, kind, command, summaries, tuple(reasons), tuple(warnings))
 
 
 def unknown_pmid(pmid: str) -> NotFound:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from bio_mcp.deadline import Deadline
@@ -96,8 +96,9 @@ def versions(asked: Sequence[str], backends: Backends, deadline: Deadline) -> tu
     works = []
     for text, number in ids.items():
         doi = dois[number]
-        work = _work(Work(text, "found", doi=doi), records.get(number), registered.get(doi or ""))
-        works.append(work or Work(text, "unknown" if reasons else "not_found", doi=doi))
+        known = records.get(number), registered.get(doi or "")
+        nowhere = Work(text, "unknown" if reasons else "not_found", doi=doi)
+        works.append(_work(text, doi, *known) if any(known) else nowhere)
     return works, reasons
 
 
@@ -109,31 +110,25 @@ def _or_reason(ask: Callable[[], dict[str, T]], whose: str, reasons: list[str]) 
         return {}
 
 
-def _work(made: Work, record: EuropePmcRecord | None, registered: RegisteredWork | None) -> Work | None:
-    """The work with what either service knows of it; None where neither has it."""
-    if record:
-        made = replace(
-            made,
-            title=record.title,
-            pmid=record.pmid,
-            is_preprint=record.source == "PPR",
-            articles=tuple(map(linked, record.articles)),
-            preprints=tuple(map(linked, record.preprints)),
-        )
-    if registered:
-        articles, preprints = (
-            [OtherVersion("crossref", doi_page(doi), doi=doi) for doi in dois]
-            for dois in (registered.preprint_of, registered.preprints)
-        )
-        made = replace(
-            made,
-            title=made.title or registered.title,
-            notices=registered.notices,
-            is_preprint=made.is_preprint or registered.kind == "posted-content",
-            articles=(*made.articles, *articles),
-            preprints=(*made.preprints, *preprints),
-        )
-    return made if record or registered else None
+def _work(asked: str, doi: str | None, record: EuropePmcRecord | None, registered: RegisteredWork | None) -> Work:
+    """The work with what either service knows of it."""
+    by_europe_pmc = (record.articles, record.preprints) if record else ((), ())
+    by_crossref = (registered.preprint_of, registered.preprints) if registered else ((), ())
+    articles, preprints = (
+        (*map(linked, versions), *(OtherVersion("crossref", doi_page(each), doi=each) for each in dois))
+        for versions, dois in zip(by_europe_pmc, by_crossref, strict=True)
+    )
+    return Work(
+        asked,
+        "found",
+        title=(record.title if record else "") or (registered.title if registered else ""),
+        pmid=record.pmid if record else None,
+        doi=doi,
+        is_preprint=bool((record and record.source == "PPR") or (registered and registered.kind == "posted-content")),
+        articles=articles,
+        preprints=preprints,
+        notices=registered.notices if registered else None,
+    )
 
 
 def linked(version: Version) -> OtherVersion:

@@ -234,14 +234,18 @@ def rank(
     papers that have one.
     """
     asked = [at for at, each in enumerate(records) if each.record_id in open_]
-    learner = _Learner(records, taught, criteria, vectors or {})
-    scores = learner.scores
-    if scores is None:
+    labelled = {at: taught[each.record_id] for at, each in enumerate(records) if each.record_id in taught}
+    if criteria:
+        labelled[len(records)] = True
+    if not labelled:
         newest = sorted(asked, key=lambda at: _newest_first(records[at]))[:most]
         return Ranking("unordered", tuple(Ranked(records[at], None, ()) for at in newest))
-    rounded = np.round(scores, DIGITS)
+    texts = [f"{each.title} {each.abstract}" for each in records] + [criteria] * bool(criteria)
+    learner = _Learner(texts, labelled, _matrix(records, vectors or {}, len(texts)))
+    rounded = np.round(learner.scores, DIGITS)
     order = sorted(asked, key=lambda at: (records[at].record_id in last, -rounded[at], _newest_first(records[at])))
-    return Ranking(learner.method, tuple(learner.ranked(at) for at in order[:most]))
+    papers = (Ranked(records[at], round(learner.shown(at), 4), learner.why(at)) for at in order[:most])
+    return Ranking(learner.method, tuple(papers))
 
 
 def _newest_first(record: ReviewRecord) -> tuple[int, str]:
@@ -249,46 +253,28 @@ def _newest_first(record: ReviewRecord) -> tuple[int, str]:
 
 
 class _Learner:
-    """Scores of all records, from those that were decided; None where there are none and no criteria."""
+    """Scores of all texts, from those that were decided."""
 
-    def __init__(
-        self,
-        records: Sequence[ReviewRecord],
-        taught: Mapping[str, bool],
-        criteria: str,
-        vectors: Mapping[str, NDArray[np.float32]],
-    ) -> None:
-        self._records = records
-        self.method: Method = "unordered"
-        self.scores: Floats | None = None
-        labelled = {at: taught[each.record_id] for at, each in enumerate(records) if each.record_id in taught}
-        if criteria:
-            labelled[len(records)] = True
-        if labelled:
-            texts = [f"{each.title} {each.abstract}" for each in records] + [criteria] * bool(criteria)
-            self._learn(texts, labelled, _matrix(records, vectors, len(texts)))
-
-    def _learn(self, texts: Sequence[str], labelled: Mapping[int, bool], vectors: Floats) -> None:
+    def __init__(self, texts: Sequence[str], labelled: Mapping[int, bool], vectors: Floats) -> None:
         self._vocabulary = Vocabulary(texts)
         rows = replace(self._vocabulary.rows, vectors=vectors)
         order = sorted(labelled)
         included = np.array([labelled[at] for at in order], dtype=float)
         teaching = rows.take(order)
-        if 0 < included.sum() < len(included):
-            self.method = "learned"
+        self.method: Method = "learned" if 0 < included.sum() < len(included) else "similar"
+        if self.method == "learned":
             self._weights = fit(teaching, included, balanced(included, RATIO), STRENGTH)
         else:
-            self.method = "similar"
             self._weights = teaching.transposed_times((2 * included - 1) / len(included))
         self.scores = rows.times(self._weights)
 
-    def ranked(self, at: int) -> Ranked:
-        """The record as it is shown; scores of the learned are between 0 and 1."""
-        margin = float(self.scores[at]) if self.scores is not None else 0.0
-        score = 1 / (1 + np.exp(-margin)) if self.method == "learned" else margin
-        return Ranked(self._records[at], round(float(score), 4), self._why(at))
+    def shown(self, at: int) -> float:
+        """The score of a text; those of the learned are between 0 and 1."""
+        margin = float(self.scores[at])
+        return float(1 / (1 + np.exp(-margin))) if self.method == "learned" else margin
 
-    def _why(self, at: int) -> tuple[str, ...]:
+    def why(self, at: int) -> tuple[str, ...]:
+        """The words that speak for a text, the strongest first."""
         rows = self._vocabulary.rows
         place = slice(rows.starts[at], rows.starts[at + 1])
         columns = rows.columns[place]

@@ -14,7 +14,16 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import LISTABLE
-from bio_mcp.ports.stores import Decision, ReviewRecord, ReviewSearch, ScreeningLabel, Screenings, Stage
+from bio_mcp.ports.stores import (
+    Decision,
+    ReviewRecord,
+    ReviewSearch,
+    ScreeningLabel,
+    Screenings,
+    Stage,
+    review_of_project,
+    review_of_query,
+)
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import clean, required
 from bio_mcp.retrieval.project_chunks import Work
@@ -68,6 +77,19 @@ class Review:
         return estimate(decided, len(names) - len(decided))
 
 
+def review_name(project: str | None, query_key: str | None, backends: Backends) -> str | None:
+    """The name of the review of a project or of a query key; None where neither is given.
+
+    Raises `InvalidInput` for both, `NotFound` for an unknown project.
+    """
+    if project and query_key:
+        raise InvalidInput("give either project or query_key")
+    if project:
+        backends.projects.get(project)
+        return review_of_project(project)
+    return review_of_query(query_key) if query_key else None
+
+
 def review_of(name: str, screenings: Screenings) -> Review:
     """Read the review; one that nobody began has no records."""
     return Review(name, screenings.records(name), screenings.labels(name))
@@ -82,12 +104,15 @@ LONGEST_TITLE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What found the papers: a `database` by a `term`, or something other. `found` as of `ReviewSearch`."""
+    """What found the papers: a `database` by a `term`, which has `found` so many, or something other."""
 
     database: str
     term: str | None
     found: int
     method: Literal["database", "other"] = "database"
+
+
+BY_HAND = Origin("chosen by hand", None, 0, "other")
 
 
 @dataclass(slots=True)
@@ -202,7 +227,7 @@ def collect_project(review: str, project_id: str, backends: Backends, deadline: 
     """Add the documents of the project; one that is not in PubMed has its title alone."""
     works = [each.work for each in backends.project_documents.all(project_id)]
     pmids = _pmids(works, backends)
-    origin = Origin("documents of the project", None, len(works), "other")
+    origin = Origin("documents of the project", None, 0, "other")
     done = collect(review, list(pmids.values()), origin, backends, deadline)
     known = {each.record_id for each in backends.screenings.records(review)}
     others = {

@@ -12,7 +12,7 @@ from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.references.files import Format, read_references
 from bio_mcp.ports import Backends
 from bio_mcp.querying.references.checking import Verdict
-from bio_mcp.querying.references.run import TOOL, Report, check_list, continued
+from bio_mcp.querying.references.run import TOOL, check_list, continued
 from bio_mcp.tool import ABSENT, Context, Request, Response, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
@@ -84,24 +84,9 @@ def check_bibliography(request: BibliographyQuestion, backends: Backends, contex
     """
     share = RunContext(backends, context.deadline, context.progress, context.unattended)
     report = continued(request.job_id, share) if request.job_id else check_list(_works(request), share)
-    return _answer(report, request.start)
-
-
-def _works(request: BibliographyQuestion) -> list[Any]:
-    given = [each for each in (request.text, request.items) if each]
-    if len(given) != 1:
-        raise InvalidInput("give either text or items, or the job_id of a list that is being checked")
-    items = json.dumps(request.items) if request.items else ""
-    works = read_references(items, "csl-json") if items else read_references(request.text, request.format)
-    if len(works) > MOST:
-        raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
-    return works
-
-
-def _answer(report: Report, start: int) -> CheckedBibliography:
     unknown = any(row["verdict"] == "unknown" for row in report.rows)
     answer = CheckedBibliography(
-        references=[_shown(row, place) for place, row in enumerate(report.rows, 1)][start:],
+        references=[_shown(row, place) for place, row in enumerate(report.rows, 1)][request.start :],
         counts=dict(sorted(Counter(row["verdict"] for row in report.rows).items())),
         status="partial" if report.reasons or unknown or report.state != "complete" else "complete",
         reasons=report.reasons,
@@ -115,6 +100,17 @@ def _answer(report: Report, start: int) -> CheckedBibliography:
         return {**answer_size.partial(report.reasons, rest, advice), "next": following}
 
     return answer_size.within(answer, "references", more=from_there)
+
+
+def _works(request: BibliographyQuestion) -> list[Any]:
+    given = [each for each in (request.text, request.items) if each]
+    if len(given) != 1:
+        raise InvalidInput("give either text or items, or the job_id of a list that is being checked")
+    items = json.dumps(request.items) if request.items else ""
+    works = read_references(items, "csl-json") if items else read_references(request.text, request.format)
+    if len(works) > MOST:
+        raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
+    return works
 
 
 def _shown(row: dict[str, Any], position: int) -> CheckedReference:

@@ -1,9 +1,7 @@
 """Read and move the watermark of a named query, and list the queries that the corpus follows."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from pydantic import Field
@@ -18,7 +16,7 @@ from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import BIO_MCP, QueryKey
+from bio_mcp.tools.fields import BIO_MCP, QueryKey, reading_tool
 
 MOST_QUERIES = 100
 
@@ -89,12 +87,7 @@ class QueryList(Response):
 
 
 @tool(
-    "corpus.checkpoint.get",
-    family=BIO_MCP,
-    scope="read",
-    command="admin checkpoint get",
-    timeout=5,
-    output_listed=True,
+    "corpus.checkpoint.get", family=BIO_MCP, scope="read", command="admin checkpoint get", timeout=5, output_listed=True
 )
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
     """Read how far a named query has been synced: the newest entry date in the corpus.
@@ -140,14 +133,12 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     return Done(ok=True)
 
 
-@tool(
+@reading_tool(
     "corpus.queries",
     family=BIO_MCP,
-    scope="read",
     command="admin queries list",
     timeout=5,
     in_default_list=True,
-    longest=answer_size.DEFAULT,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
 )
@@ -159,15 +150,12 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
     queries = [
         Query.of(each.checkpoint, each, last_sync=_last_sync(each.job, now) if each.job else None) for each in followed
     ]
-
-    def from_there(rest: Sequence[Query]) -> dict[str, Any]:
-        return {"next_cursor": str(first + len(queries) - len(rest))}
-
-    papers, following = None, from_there([]) if left_out else {}
+    papers, last = None, first + len(queries)
+    following = {"next_cursor": str(last)} if left_out else {}
     with suppress(Failure):  # where this process may not read it
         papers = backends.documents.count()
     answer = QueryList(queries=queries, papers=papers, left_out=left_out, **following)
-    return answer_size.within(answer, "queries", more=from_there)
+    return answer_size.within(answer, "queries", more=lambda rest: {"next_cursor": str(last - len(rest))})
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:

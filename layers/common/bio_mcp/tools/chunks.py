@@ -40,14 +40,7 @@ class StoredChunks(Response):
     warnings: list[str]
 
 
-@tool(
-    "store_chunks",
-    family=CITELOOM,
-    scope="ingest",
-    timeout=15,
-    read_only=False,
-    destructive=True,
-)
+@tool("store_chunks", family=CITELOOM, scope="ingest", timeout=15, read_only=False, destructive=True)
 def store_chunks(request: ChunksToStore, backends: Backends, context: Context) -> StoredChunks:
     """Store chunks that you embedded by the project's model; equal ids are replaced."""
     project = backends.projects.get(request.project)

@@ -89,17 +89,14 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     share = RunContext(backends, context.deadline, context.progress, context.unattended)
     arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)
     most = MOST_FOR_ANYBODY if is_anonymous(context.caller) else MOST_PAPERS
-    report = ExportRun(share, _selection(request), request.format, arguments, most).run(request.job_id)
-    cursor = report.cursor
-    file = _file(report.job, cursor, backends, context) if cursor.file else None
-    return Exported.of(report, cursor, papers=cursor.written, file=file)
-
-
-def _selection(request: ExportPapers) -> Selection:
     given = {name: getattr(request, name) for name in SELECTIONS if name in request.model_fields_set}
     if len(given) != 1:
         raise InvalidInput("give exactly one of pmids, query, query_key and project")
-    return Selection(**given, limit=request.limit)
+    selection = Selection(**given, limit=request.limit)
+    report = ExportRun(share, selection, request.format, arguments, most).run(request.job_id)
+    cursor = report.cursor
+    file = _file(report.job, cursor, backends, context) if cursor.file else None
+    return Exported.of(report, cursor, papers=cursor.written, file=file)
 
 
 def _file(job: Job, cursor: ExportCursor, backends: Backends, context: Context) -> ExportedFile:

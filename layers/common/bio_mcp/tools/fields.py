@@ -28,6 +28,8 @@ TTM = Family("ttm", errors.TTM, prefix="tool.", audited=True)
 
 live_tool = partial(tool, family=PUBMED, scope="live", timeout=27, open_world=True, longest=answer_size.DEFAULT)
 """Declares a tool that asks services outside, by whose lists no answer is longer than usual."""
+reading_tool = partial(tool, scope="read", longest=answer_size.DEFAULT)
+"""Declares a tool that reads what is stored here, and whose answer is no longer than usual."""
 
 SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"  # what a project searches words by
 
@@ -63,8 +65,7 @@ class SearchFilters(Request):
     year_to: int = Field(default=ABSENT, ge=1, description="of publication")
     journals: list[Journal] = Field(default_factory=list, description="any of these NLM ids or full titles")
     publication_types: list[str] = Field(
-        default_factory=list,
-        description="any of these MeSH UIs or names, e.g. meta-analysis",
+        default_factory=list, description="any of these MeSH UIs or names, e.g. meta-analysis"
     )
 
 

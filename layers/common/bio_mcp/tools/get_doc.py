@@ -16,7 +16,7 @@ from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import Request, Response, resource, said, stated, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import MOST_AUTHORS, NO_ABSTRACT, RETRACTED, AnyId, WholeSource, source
-from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId
+from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId, reading_tool
 
 FIRST_AUTHORS = 3  # which stay, however long the abstract is
 ROOM_BESIDE = 60  # characters of what says what was left out
@@ -76,16 +76,7 @@ class Study(Response):
     left_out: str | None = None
 
 
-@tool(
-    "rag.get",
-    family=BIO_MCP,
-    scope="read",
-    command="get",
-    output_listed=True,
-    timeout=5,
-    in_default_list=True,
-    longest=answer_size.DEFAULT,
-)
+@reading_tool("rag.get", family=BIO_MCP, command="get", output_listed=True, timeout=5, in_default_list=True)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
     paper = paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)

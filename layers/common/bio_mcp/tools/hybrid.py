@@ -9,10 +9,10 @@ from bio_mcp.answering.search import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.question import parse_question
-from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import TTM, ProjectId
+from bio_mcp.tools.fields import TTM, ProjectId, reading_tool
 
 MOST_PROJECTS = 10
 MOST_HITS = 100
@@ -62,14 +62,7 @@ class HybridHits(MayBePartial):
     warnings: list[str] = Field(default_factory=list)
 
 
-@tool(
-    "hybrid_search",
-    family=TTM,
-    scope="read",
-    timeout=15,
-    longest=answer_size.DEFAULT,
-    also_uses=("project_documents.find",),
-)
+@reading_tool("hybrid_search", family=TTM, timeout=15, also_uses=("project_documents.find",))
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
     """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
     given = request.filters or HybridFilters()

@@ -14,10 +14,10 @@ from bio_mcp.graph.paths import Filters, Visit, Walk
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Graph
-from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated, tool, unpublished
+from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import DEFAULT, MaxCharacters
-from bio_mcp.tools.fields import TTM
+from bio_mcp.tools.fields import TTM, reading_tool
 
 Name = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 AnyNodeType = Annotated[  # formulations, drugs and contraindications too, which the contract's list does not name
@@ -171,18 +171,16 @@ def herb_of(node: Node, found: list[Relation], left_out: int, warnings: list[str
         warnings=warnings,
     )
     for each in found:
-        other, pmids = each.node, pmids_of(each.edge)
-        own: dict[str, Any] = {"id": other.node_id, "sources": list(each.edge.sources)}
+        other, own = each.node, {"id": each.node.node_id, "pmids": pmids_of(each.edge)}
         step = Step(each.edge.type, each.backwards)
         if step == Step(EdgeType.HAS_CONSTITUENT):
-            answer.constituents.append(HerbConstituent(name=other.label, **own))
+            answer.constituents.append(HerbConstituent.of(each.edge, id=other.node_id, name=other.label))
         elif step == Step(EdgeType.TREATS):
-            own |= {"icdCode": other.icd_code, "description": other.description or other.label}
-            answer.indications.append(HerbIndication(pmids=pmids, **own))
+            about = other.description or other.label
+            answer.indications.append(HerbIndication.of(each.edge, icdCode=other.icd_code, description=about, **own))
         else:
-            name = direction(each.edge, backwards=each.backwards)
-            own |= {"edge": name, "type": other.type.value, "label": other.label}
-            answer.relations.append(HerbRelation(pmids=pmids, **own))
+            edge = direction(each.edge, backwards=each.backwards)
+            answer.relations.append(HerbRelation.of(other, each.edge, edge=edge, type=other.type.value, **own))
     return answer
 
 
@@ -307,7 +305,7 @@ def warnings_of(checked: Checked) -> list[str]:
 MOST_UNREAD = 5  # nodes named in a warning
 
 
-@tool("query_kg", family=TTM, scope="read", timeout=8, longest=answer_size.DEFAULT)
+@reading_tool("query_kg", family=TTM, timeout=8)
 def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> GraphPaths:
     """Walk from a herb, constituent or indication, each edge with its sources: constituents, what they act on, uses.
 
@@ -331,14 +329,7 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     return answer_size.within(answer, "paths", most, more=lambda rest: _left_out(found, retracted, len(rest)))
 
 
-@tool(
-    "find_contraindications",
-    family=TTM,
-    scope="read",
-    command="kg contraindications",
-    timeout=8,
-    longest=answer_size.DEFAULT,
-)
+@reading_tool("find_contraindications", family=TTM, command="kg contraindications", timeout=8)
 def find_contraindications(request: Entities, backends: Backends) -> Contraindications:
     """Look up documented contraindications and interactions of herbs and formulations, with evidence and sources.
 

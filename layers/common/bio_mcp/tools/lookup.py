@@ -181,12 +181,7 @@ class BookRecord(MayBePartial):
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@live_tool(
-    "lookupMeshTerms",
-    command="pubmed mesh",
-    in_default_list=True,
-    beyond="headings to search with",
-)
+@live_tool("lookupMeshTerms", command="pubmed mesh", in_default_list=True, beyond="headings to search with")
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with required():
@@ -212,12 +207,7 @@ def _heading(record: MeshRecord) -> MeshTerm:
     )
 
 
-@live_tool(
-    "checkSpelling",
-    command="pubmed spell",
-    longest=None,
-    beyond="a query that finds nothing may be misspelt",
-)
+@live_tool("checkSpelling", command="pubmed spell", longest=None, beyond="a query that finds nothing may be misspelt")
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
     """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
     with required():
@@ -225,11 +215,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
     return SpelledQuery(query=request.query, correctedQuery=spelling.corrected)
 
 
-@live_tool(
-    "matchCitations",
-    command="pubmed match",
-    beyond="references of a manuscript, to their records",
-)
+@live_tool("matchCitations", command="pubmed match", beyond="references of a manuscript, to their records")
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
@@ -256,11 +242,7 @@ def _verdict(matched: identifiers.Matched) -> CitationVerdict:
     )
 
 
-@live_tool(
-    "convertArticleIds",
-    command="pubmed ids",
-    beyond="people name papers by PMID, PMCID or DOI",
-)
+@live_tool("convertArticleIds", command="pubmed ids", beyond="people name papers by PMID, PMCID or DOI")
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
     converted, reasons = identifiers.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
@@ -314,11 +296,7 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@live_tool(
-    "getBookRecord",
-    command="pubmed book",
-    beyond="GeneReviews and StatPearls are in PubMed, and no articles",
-)
+@live_tool("getBookRecord", command="pubmed book", beyond="GeneReviews and StatPearls are in PubMed, and no articles")
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)

@@ -1,7 +1,6 @@
 """What is new about a followed query."""
 
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -14,9 +13,9 @@ from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, news_since
-from bio_mcp.tool import ABSENT, Request, Response, stated, tool
+from bio_mcp.tool import ABSENT, Request, Response, stated
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
 
 DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
@@ -71,14 +70,12 @@ class WhatIsNew(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-@tool(
+@reading_tool(
     "whatsNew",
     family=REVIEW,
-    scope="read",
     command="news",
     timeout=15,
     in_default_list=True,
-    longest=answer_size.DEFAULT,
     beyond="what became of a topic since somebody last looked",
     also_uses=("checkpoints.all", "documents.at_version"),
 )
@@ -95,11 +92,13 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
         more=page.more,
         warnings=page.warnings,
     )
-
-    def from_there(rest: Sequence[Any]) -> dict[str, Any]:
-        return {"next": page.items[len(page.items) - len(rest) - 1].entry.position, "more": True}
-
-    return answer_size.within(answer, "news", request.max_characters, more=from_there)
+    positions = [each.entry.position for each in page.items]
+    return answer_size.within(
+        answer,
+        "news",
+        request.max_characters,
+        more=lambda rest: {"next": positions[len(positions) - len(rest) - 1], "more": True},
+    )
 
 
 def _position(since: str | None, backends: Backends) -> str:

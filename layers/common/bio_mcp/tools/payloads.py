@@ -28,25 +28,6 @@ PAYLOAD_KEYS = (
     *("tags", "source_path", "chunk_text", "heading_chain", "embed_model", "version"),
 )
 
-# Where each field may stand in what a client sends, in order: by the second document's name, then by the first's.
-PLACES: Mapping[str, tuple[str, ...]] = {
-    "doc_id": ("doc_id", "doc.id"),
-    "title": ("title", "source.title"),
-    "citekey": ("citekey", "zotero.citekey"),
-    "doi": ("doi", "zotero.doi", "doc.doi", "source.doi"),
-    "pmid": ("pmid", "zotero.pmid", "doc.pmid", "source.pmid"),
-    "url": ("url", "source.url"),
-    "year": ("year", "zotero.year"),
-    "authors": ("authors", "zotero.authors"),
-    "tags": ("tags", "zotero.tags"),
-    "language": ("language", "zotero.language"),
-    "source": ("source_path", "source.path"),
-    "section": ("section", "doc.section"),
-    "section_path": ("section_path", "doc.section_path", "heading_chain", "doc.heading_chain"),
-    "page_span": ("page_span", "doc.page_span"),
-    "page_start": ("page_start", "doc.page_start"),
-    "page_end": ("page_end", "doc.page_end"),
-}
 OF_THE_INDEX = ("project", "project_id", "embed_model", "version", "fulltext", "chunk_text")
 
 
@@ -96,8 +77,7 @@ def _work(chunk_id: str, fields: Mapping[str, Any]) -> Work:
 
 def _fields(metadata: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each field that the metadata has, from the first of its places with a value that can be one."""
-    for field, places in PLACES.items():
-        read: Read = READERS.get(field, _text)
+    for field, (read, places) in FIELDS.items():
         values = (read(_at(metadata, place)) for place in places)
         if (value := next((each for each in values if each), None)) is not None:
             yield field, value
@@ -152,23 +132,31 @@ def _normal(normalise: Callable[[str], str]) -> Callable[[Any], str | None]:
     return read
 
 
-READERS: Mapping[str, Read] = {
-    "doi": _normal(doi),
-    "pmid": _normal(parse_pmid),
-    "year": _number,
-    "authors": _names,
-    "tags": _names,
-    "source": _file_name,
-    "section_path": _headings,
-    "page_span": _span,
-    "page_start": _number,
-    "page_end": _number,
+# How each field is read, and where it may stand in what a client sends, in order: by the second document's name, then
+# by the first's.
+FIELDS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
+    "doc_id": (_text, ("doc_id", "doc.id")),
+    "title": (_text, ("title", "source.title")),
+    "citekey": (_text, ("citekey", "zotero.citekey")),
+    "doi": (_normal(doi), ("doi", "zotero.doi", "doc.doi", "source.doi")),
+    "pmid": (_normal(parse_pmid), ("pmid", "zotero.pmid", "doc.pmid", "source.pmid")),
+    "url": (_text, ("url", "source.url")),
+    "year": (_number, ("year", "zotero.year")),
+    "authors": (_names, ("authors", "zotero.authors")),
+    "tags": (_names, ("tags", "zotero.tags")),
+    "language": (_text, ("language", "zotero.language")),
+    "source": (_file_name, ("source_path", "source.path")),
+    "section": (_text, ("section", "doc.section")),
+    "section_path": (_headings, ("section_path", "doc.section_path", "heading_chain", "doc.heading_chain")),
+    "page_span": (_span, ("page_span", "doc.page_span")),
+    "page_start": (_number, ("page_start", "doc.page_start")),
+    "page_end": (_number, ("page_end", "doc.page_end")),
 }
 
 
 def further(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What a client sent beside the fields that have a place of their own, as it was sent."""
-    taken = {name for field in dict(_fields(metadata)) for name in PLACES[field]}
+    taken = {name for field in dict(_fields(metadata)) for name in FIELDS[field][1]}
     rest: dict[str, Any] = {}
     for name, value in metadata.items():
         if isinstance(value, Mapping):

@@ -30,7 +30,7 @@ from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId
+from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId, reading_tool
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
 
 MOST_PROJECTS = 10  # asked at once
@@ -250,31 +250,19 @@ NOT_FOUND = (
     "meaning, or of a document that is not here."
 )
 ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
-LONGEST = answer_size.DEFAULT
 NOTICES = ("project_documents.find",)  # about documents that the corpus does not have
 
 Passages = TypeVar("Passages", bound=FoundChunks)
 
 
-@tool(
-    "list_projects",
-    family=CITELOOM,
-    scope="read",
-    command="projects list",
-    timeout=2,
-    in_default_list=True,
-    longest=answer_size.DEFAULT,
-)
+@reading_tool("list_projects", family=CITELOOM, command="projects list", timeout=2, in_default_list=True)
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
     first = int(request.cursor or 0)
     listed = [ListedProject.of(each, **_models(each), id=each.project_id) for each in backends.projects.all()[first:]]
     answer = ProjectList(projects=listed, count=len(listed))
-
-    def from_there(rest: Sequence[Any]) -> dict[str, Any]:
-        return {"next_cursor": str(first + len(listed) - len(rest))}
-
-    return answer_size.within(answer, "projects", more=from_there)
+    last = first + len(listed)
+    return answer_size.within(answer, "projects", more=lambda rest: {"next_cursor": str(last - len(rest))})
 
 
 def _models(project: Project) -> dict[str, Any]:
@@ -310,27 +298,25 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     )
 
 
-@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, longest=LONGEST, also_uses=NOTICES)
+@reading_tool("find_chunks", family=CITELOOM, timeout=8, also_uses=NOTICES)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     return _search(FoundChunks, request, request.query, backends, context)
 
 
-@tool("query", family=CITELOOM, scope="read", timeout=8, longest=LONGEST, also_uses=NOTICES)
+@reading_tool("query", family=CITELOOM, timeout=8, also_uses=NOTICES)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     return _search(DensePassages, request, request.text, backends, context)
 
 
-@tool(
+@reading_tool(
     "query_hybrid",
     family=CITELOOM,
-    scope="read",
     command="projects search",
     output_listed=True,
     timeout=15,
     in_default_list=True,
-    longest=answer_size.DEFAULT,
     also_uses=NOTICES,
 )
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
@@ -341,10 +327,9 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     return _search(HybridPassages, request, request.text or request.query, backends, context)
 
 
-@tool(
+@reading_tool(
     "locateQuote",
     family=CITELOOM,
-    scope="read",
     command="projects locate",
     timeout=15,
     longest=LONGEST_ANSWER,
@@ -390,12 +375,13 @@ def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: B
     names |= {"hybrid_enabled": True, "fusion": "RRF"}
     own = {name: each for name, each in names.items() if name in kind.model_fields}
     answer = kind(items=items, count=len(items), warnings=list(found.warnings), **own)
-
-    def with_warning(rest: Sequence[Any]) -> dict[str, Any]:
-        more = f"{len(rest)} more passages did not fit in the answer; ask for more characters, or for no full text"
-        return {"warnings": [*answer.warnings, more]}
-
-    return answer_size.within(answer, "items", request.max_characters, more=with_warning)
+    did_not_fit = "{} more passages did not fit in the answer; ask for more characters, or for no full text"
+    return answer_size.within(
+        answer,
+        "items",
+        request.max_characters,
+        more=lambda rest: {"warnings": [*found.warnings, did_not_fit.format(len(rest))]},
+    )
 
 
 def _filters(given: PassageFilters | None) -> ChunkFilters:

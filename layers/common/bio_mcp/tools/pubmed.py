@@ -16,7 +16,7 @@ from bio_mcp.literature.clock import instant, utc
 from bio_mcp.literature.identifiers import pubmed_page, registrations, request_url
 from bio_mcp.literature.records import MONTHS, Article, Author, Journal, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, ConnectionStatus, DocSummary, EntrezDatabase
+from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, ConnectionStatus, DocSummary
 from bio_mcp.querying import search as querying
 from bio_mcp.querying.search import DateRange, DateType, clean, effective_term, required, unknown_type_reasons
 from bio_mcp.retrieval.chunking import abstract_text
@@ -266,24 +266,23 @@ class FetchedArticles(MayBePartial):
     leftOutPmids: list[AnsweredPmid] = Field(default_factory=list, description="did not fit: ask for them next")
 
 
-def parsed_answer(request: FetchArticles, pmids: list[str], records: Mapping[str, Article]) -> FetchedArticles:
-    """Answer with the parsed records, in the requested detail, the first ones where all are too long."""
-    answer = FetchedArticles(
-        requestedPmids=pmids,
-        articles=[details_of(each, request) for each in records.values()],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in records],
-        eFetchDetails=_requests(pmids, retmode="xml"),
-        reasons=[],
-    )
-    return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
-
-
 def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) -> FetchedArticles:
     """Answer with the records as NCBI prints them, the first ones where all are too long.
 
     Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.
     """
-    whole = _printed(pmids, raw)
+    xml = raw.style == "xml"
+    params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
+    titles = raw.titles.items()
+    whole = FetchedArticles(
+        requestedPmids=pmids,
+        articles=[ArticleDetails(pmid=pmid, title=each, retraction=raw.retractions[pmid]) for pmid, each in titles],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in raw.titles],
+        eFetchDetails=_requests(pmids, **params),
+        content=raw.text,
+        contentType="application/xml" if xml else "text/plain",
+        reasons=[],
+    )
     if answer_size.length(whole) <= request.maxCharacters:
         return whole
     *records, tail = querying.pieces(raw)
@@ -296,24 +295,6 @@ def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) 
     content = "".join([*records[:fits], tail])
     rest = _left_out(whole.articles[fits:]) if fits < len(records) else {}
     return whole.model_copy(update={"articles": whole.articles[:fits], "content": content, **rest})
-
-
-def _printed(pmids: list[str], raw: querying.Raw) -> FetchedArticles:
-    """All records as NCBI prints them, whatever their length."""
-    xml = raw.style == "xml"
-    params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
-    return FetchedArticles(
-        requestedPmids=pmids,
-        articles=[
-            ArticleDetails(pmid=pmid, title=title, retraction=raw.retractions[pmid])
-            for pmid, title in raw.titles.items()
-        ],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in raw.titles],
-        eFetchDetails=_requests(pmids, **params),
-        content=raw.text,
-        contentType="application/xml" if xml else "text/plain",
-        reasons=[],
-    )
 
 
 def _left_out(articles: Sequence[ArticleDetails]) -> dict[str, Any]:
@@ -424,22 +405,6 @@ def describe_server(contact: ConnectionStatus) -> ServerStatus:
     )
 
 
-def statistics(database: EntrezDatabase) -> PubmedStatistics:
-    return PubmedStatistics.of(
-        database,
-        menuName=database.menu_name,
-        databaseName="PubMed" if database.name == "pubmed" else database.name,
-        totalRecordCount=database.count,
-        lastUpdate=_updated(database.last_update),
-        availableSearchFields=[
-            AvailableField.of(each, termCount=None if each.terms is None else str(each.terms))
-            for each in database.fields
-        ],
-        availableLinkNames=[AvailableLink.of(each) for each in database.links],
-        eInfoUrl=request_url("einfo", db="pubmed"),
-    )
-
-
 def _updated(printed: str) -> str:
     """Convert "2025/06/25 07:12", US Eastern, to ISO 8601 UTC; other forms are returned as printed."""
     match = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
@@ -517,13 +482,7 @@ class ArticleRelations(MayBePartial):
     warnings: list[str] = Field(default_factory=list)
 
 
-@live_tool(
-    "searchPubMedArticles",
-    command="pubmed search",
-    timeout=TIMEOUT_S,
-    in_default_list=True,
-    output_listed=True,
-)
+@live_tool("searchPubMedArticles", command="pubmed search", timeout=TIMEOUT_S, in_default_list=True, output_listed=True)
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
     """Search PubMed live: PMIDs and, on request, short summaries; reports the term that was searched.
 
@@ -557,27 +516,25 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     return answer_size.within(answer, "briefSummaries", advice=advice)
 
 
-@live_tool(
-    "fetchArticleDetails",
-    command="pubmed fetch",
-    timeout=TIMEOUT_S,
-    in_default_list=True,
-)
+@live_tool("fetchArticleDetails", command="pubmed fetch", timeout=TIMEOUT_S, in_default_list=True)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = list(dict.fromkeys(request.pmids))
     if request.detailLevel in ("full_xml", "medline_text"):
         style: querying.Style = "xml" if request.detailLevel == "full_xml" else "medline"
         return printed_answer(request, pmids, querying.raw(pmids, style, backends.pubmed, context.deadline))
-    return parsed_answer(request, pmids, querying.articles(pmids, backends.pubmed, context.deadline))
+    records = querying.articles(pmids, backends.pubmed, context.deadline)
+    answer = FetchedArticles(
+        requestedPmids=pmids,
+        articles=[details_of(each, request) for each in records.values()],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in records],
+        eFetchDetails=_requests(pmids, retmode="xml"),
+        reasons=[],
+    )
+    return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
 
 
-@live_tool(
-    "getArticleRelationships",
-    command="pubmed related",
-    timeout=TIMEOUT_S,
-    output_listed=True,
-)
+@live_tool("getArticleRelationships", command="pubmed related", timeout=TIMEOUT_S, output_listed=True)
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
     pmid = request.sourcePmid
@@ -599,12 +556,13 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         reasons=list(result.reasons),
         warnings=[*result.warnings, *_not_cited(request)],
     )
-
-    def fewer(rest: Sequence[RelatedArticle]) -> dict[str, Any]:
-        return {"retrievedCount": len(answer.relatedArticles) - len(rest)}
-
-    advice = "ask for more characters"
-    return answer_size.within(answer, "relatedArticles", request.maxCharacters, advice, fewer)
+    return answer_size.within(
+        answer,
+        "relatedArticles",
+        request.maxCharacters,
+        "ask for more characters",
+        lambda rest: {"retrievedCount": len(result.links) - len(rest)},
+    )
 
 
 def _not_cited(request: RelateArticles) -> list[str]:
@@ -659,4 +617,17 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
 def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
     """PubMed's size, last update, search fields and link names, from EInfo."""
     with required():
-        return statistics(backends.pubmed.einfo(deadline=context.deadline))
+        database = backends.pubmed.einfo(deadline=context.deadline)
+    return PubmedStatistics.of(
+        database,
+        menuName=database.menu_name,
+        databaseName="PubMed" if database.name == "pubmed" else database.name,
+        totalRecordCount=database.count,
+        lastUpdate=_updated(database.last_update),
+        availableSearchFields=[
+            AvailableField.of(each, termCount=None if each.terms is None else str(each.terms))
+            for each in database.fields
+        ],
+        availableLinkNames=[AvailableLink.of(each) for each in database.links],
+        eInfoUrl=request_url("einfo", db="pubmed"),
+    )

@@ -10,26 +10,27 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord, review_of_project, review_of_query
+from bio_mcp.ports.stores import ReviewRecord
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.screening.reviews import (
+    BY_HAND,
     Changes,
     Collected,
     Decided,
-    Origin,
     Review,
     collect,
     collect_project,
     collect_query,
     flow,
     label,
+    review_name,
     review_of,
     search_log,
     search_pubmed,
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
+from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished)]
 Stage = Literal["abstract", "full_text"]
@@ -187,12 +188,10 @@ RANKED_BY = {
 EMPTY = "The review has no papers at this stage: add some by labelPapers."
 
 
-@tool(
+@reading_tool(
     "screenPapers",
     family=REVIEW,
-    scope="read",
     timeout=25,
-    longest=answer_size.DEFAULT,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
     also_uses=("projects.get", "jobs.latest"),
 )
@@ -237,8 +236,7 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     review = review_of(name, backends.screenings)
     chosen = [each.record_id for each in decisions if is_pmid(each.record_id) and each.record_id not in review.by_id]
     if chosen:
-        by_hand = Origin("chosen by hand", None, len(chosen), "other")
-        done.append(collect(name, chosen, by_hand, backends, context.deadline))
+        done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
         review = review_of(name, backends.screenings)
     changes = label(review, request.stage, decisions, context.subject, backends)
     return _labelled(request, review_of(name, backends.screenings), done, changes)
@@ -246,12 +244,10 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
 
 def _name(request: OfReview, backends: Backends) -> str:
     """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project."""
-    if bool(request.project) == bool(request.query_key):
+    name = review_name(request.project, request.query_key, backends)
+    if name is None:
         raise InvalidInput("give either project or query_key")
-    if request.query_key:
-        return review_of_query(request.query_key)
-    backends.projects.get(request.project)
-    return review_of_project(request.project)
+    return name
 
 
 def _next(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
@@ -329,8 +325,7 @@ def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
     done = []
     if request.pmids:
-        given = Origin("chosen by hand", None, len(request.pmids), "other")
-        done.append(collect(name, request.pmids, given, backends, context.deadline))
+        done.append(collect(name, request.pmids, BY_HAND, backends, context.deadline))
     if request.term:
         done.append(search_pubmed(name, request.term, backends, context.deadline))
     if request.collect and request.project:

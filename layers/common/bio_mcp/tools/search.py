@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -16,12 +16,11 @@ from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.scope import reading_at_once
-from bio_mcp.tool import ABSENT, Context, Request, Response, tool
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import AnyQuery, Sources, source
-from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of
+from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of, reading_tool
 
-_WEAK: dict[str, Any] = {"match": "weak"}
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
 
 
@@ -55,7 +54,7 @@ class SearchHit(Response):
     explanation: str | None = Field(default=None, description="of the score")
     word_rank: int | None = Field(default=None, description="place by words alone")
     vector_rank: int | None = Field(default=None, description="by meaning alone")
-    match: Literal["weak"] = Field(default=ABSENT, description="if neither meaning nor words fit")
+    match: Literal["weak"] = said(default=ABSENT, description="if neither meaning nor words fit")
 
 
 class RagResults(Response):
@@ -67,16 +66,7 @@ class RagResults(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@tool(
-    "rag.search",
-    family=BIO_MCP,
-    scope="read",
-    command="search",
-    output_listed=True,
-    timeout=8,
-    in_default_list=True,
-    longest=answer_size.DEFAULT,
-)
+@reading_tool("rag.search", family=BIO_MCP, command="search", output_listed=True, timeout=8, in_default_list=True)
 @reading_at_once()
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
@@ -191,7 +181,10 @@ class _View:
         by_words, by_meaning = self.places[candidate.pmid]
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
         weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))
-        return SearchHit(
+        return SearchHit.of(
+            candidate,
+            chunk,
+            place,
             doc_id=f"pmid:{candidate.pmid}",
             uuid=chunk_uuid(candidate.pmid, chunk.chunk_id, self.namespace),
             sim=rounded(sim),
@@ -201,13 +194,8 @@ class _View:
             relevance=round(self.retrieved.relevance[candidate.pmid], 3),
             title=title,
             snippet=snippet(text, terms) or title,
-            year=candidate.year,
             journal=article.journal.title if article.journal else None,
-            retraction=candidate.retraction,
-            chunk_id=chunk.chunk_id,
-            section=chunk.section,
-            explanation=place.explanation,
             word_rank=by_words,
             vector_rank=by_meaning,
-            **_WEAK if weak else {},
+            match="weak" if weak else ABSENT,
         )

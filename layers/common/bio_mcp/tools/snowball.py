@@ -8,11 +8,10 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.identifiers import is_pmid, pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import DocSummary, Summaries
-from bio_mcp.ports.stores import review_of_project, review_of_query
-from bio_mcp.querying.search import missing_summaries, optional
+from bio_mcp.ports.ncbi import DocSummary
+from bio_mcp.querying.search import summarised
 from bio_mcp.querying.snowballing import Direction, Neighbour, known_to, snowball
-from bio_mcp.screening.reviews import review_of
+from bio_mcp.screening.reviews import review_name, review_of
 from bio_mcp.tool import ABSENT, Context, Request, Response
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, live_tool
@@ -70,11 +69,11 @@ class FoundPapers(answer_size.MayBePartial):
 )
 def snowball_papers(request: Seeds, backends: Backends, context: Context) -> FoundPapers:
     """Find papers that the seeds cite or that cite them, those first that most seeds name, and mark known ones."""
-    project, review = _review(request, backends)
+    review = review_name(request.project, request.query_key, backends)
     seeds = list(dict.fromkeys(request.pmids or _included(review, backends)))
     found = snowball(seeds, request.direction, request.steps, backends, context.deadline)
     nearest = found.papers[:CONSIDERED]
-    known = known_to([each.pmid for each in nearest], project, review, backends)
+    known = known_to([each.pmid for each in nearest], request.project, review, backends)
     held = {"project", "review"} if request.new_only else set()
     papers = [each for each in nearest if held.isdisjoint(known[each.pmid])]
     shown, reasons = papers[: request.top_k], list(found.reasons)
@@ -89,16 +88,6 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
         reasons=reasons,
     )
     return answer_size.within(answer, "papers")
-
-
-def _review(request: Seeds, backends: Backends) -> tuple[str | None, str | None]:
-    """The project, and the name of the review. Raises `InvalidInput` for two of them, `NotFound` for no project."""
-    if request.project and request.query_key:
-        raise InvalidInput("give project or query_key, not both")
-    if request.project:
-        backends.projects.get(request.project)
-        return request.project, review_of_project(request.project)
-    return None, review_of_query(request.query_key) if request.query_key else None
 
 
 def _included(review: str | None, backends: Backends) -> list[str]:
@@ -123,10 +112,7 @@ def _summaries(
     if not pmids:
         return {}
     missing = "the PMIDs are right, their titles and whether they are retracted are missing"
-    found = optional(
-        lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), Summaries((), {}), missing, reasons
-    )
-    reasons += missing_summaries(found.missing)
+    found = summarised(lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), missing, reasons)
     return {each.pmid: each for each in found.found}
 
 

@@ -24,11 +24,7 @@ class SyncDelta(Request):
     term: str = Field(min_length=1, description="PubMed search syntax")
     overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
     known_only: bool = Field(default=False, description="update what the corpus has, add only what projects have")
-    max_records: int = Field(
-        default=ABSENT,
-        ge=1,
-        description="confirms that a new sync may read so many records",
-    )
+    max_records: int = Field(default=ABSENT, ge=1, description="confirms that a new sync may read so many records")
     job_id: str = Field(
         default=ABSENT, min_length=1, description="continue this job, or report its result; start no other"
     )

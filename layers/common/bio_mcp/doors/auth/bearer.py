@@ -28,7 +28,7 @@ from bio_mcp.callers import ANONYMOUS, SCOPES, Caller, forbidden, is_anonymous, 
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.tokens import KEY, TokenRejected
 from bio_mcp.errors import Failure
-from bio_mcp.tool import Resource, Tool, by_any_name
+from bio_mcp.tool import Context, Resource, Tool, by_any_name
 
 MINUTE_S = 60.0
 SUBJECTS = 10_000  # tracked; the least recently seen are dropped
@@ -233,7 +233,7 @@ class ScopeCheck:
         if what is None or may(caller, what.scope):
             return None
         problem = forbidden(what.name, what.scope)
-        outcome = failed_outcome(what, given, problem, correlation_id=uuid4().hex, caller=caller)
+        outcome = failed_outcome(what, given, problem, Context(uuid4().hex, caller=caller))
         status, error = (401, "") if is_anonymous(caller) else (403, "insufficient_scope")
         headers = {"www-authenticate": challenge(self._access, error, str(problem) if error else "", [what.scope])}
         failure = {"code": INVALID_REQUEST, "message": str(problem), "data": outcome.body}

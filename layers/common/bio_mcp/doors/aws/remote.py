@@ -36,10 +36,7 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
             answer = functions().invoke(function_of(what.lambda_module), event, context.deadline, repeatable=repeatable)
             outcome = _outcome(answer)
         except (Failure, FunctionBroke) as failure:
-            correlation_id, caller = context.correlation_id, context.caller
-            return failed_outcome(
-                what, arguments, failure, correlation_id=correlation_id, started=started, caller=caller
-            )
+            return failed_outcome(what, arguments, failure, context, started)
         latency_ms = round((time.perf_counter() - started) * 1000)
         fields = {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": latency_ms}
         log.info("invoked", extra={**who(context.caller), **fields, "correlation_id": context.correlation_id})

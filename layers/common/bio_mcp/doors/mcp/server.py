@@ -201,8 +201,7 @@ class Running:
         """Run a tool or resource in `context`, as `run` does."""
         caller, deadline = context.caller, context.deadline
         if not may(caller, what.scope):
-            problem, call_id = forbidden(what.name, what.scope), context.correlation_id
-            return failed_outcome(what, arguments, problem, correlation_id=call_id, caller=caller)
+            return failed_outcome(what, arguments, forbidden(what.name, what.scope), context)
         threads = self._outside if what.open_world else self._long if what.timeout > QUICK_S else self._quick
         try:
             return await threads.run(caller, partial(self._invoke, what, arguments, context))

@@ -56,8 +56,7 @@ def row_of(checked: Checked) -> dict[str, Any]:
 def check_list(works: list[CitedWork], context: RunContext) -> Report:
     """Check these references: a few at once, more as a job, which an unfinished one of the same list continues."""
     if len(works) <= SLICE:
-        checked, reasons = check_references(works, context.backends, context.deadline)
-        return Report([row_of(each) for each in checked], reasons)
+        return check_all(works, context)
     stated = [{name: value for name, value in asdict(each).items() if value} for each in works]
     request = {"query_key": sha256(rfc8785.dumps(stated)).hexdigest()[:32], "works": stated}
     return ReferencesRun(context, request).run()
