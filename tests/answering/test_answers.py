@@ -240,9 +240,3 @@ def test_papers_that_the_search_did_not_find_count_for_nothing(retrieved):
     assert confidence_of(retrieved, ["999"]) == 0.0
     assert confidence_of(retrieved, []) == 0.0
     assert confidence_of(retrieved, ["999", "2"]) == confidence_of(retrieved, ["2"])
-
-
-def test_a_search_says_how_likely_each_paper_is_and_that_any_fits(retrieved):
-    assert set(retrieved.relevance) == {each.candidate.pmid for each in retrieved.ranked}
-    assert max(retrieved.relevance, key=retrieved.relevance.__getitem__) == "1"
-    assert retrieved.answerable > 0.8

@@ -106,21 +106,20 @@ class Printed:
         return iter([pmid for pmid in pmids if pmid in self.there])
 
 
-def test_xml_is_cut_after_each_record():
-    whole = raw(["1", "2", "3"], "xml", Printed(xml=(3, 1, 2)), NEVER)
+@pytest.mark.parametrize(
+    ("style", "printed", "first", "title"),
+    [
+        ("xml", Printed(xml=(3, 1, 2)), HEAD + article(3), "On 3."),
+        ("medline", Printed(text=(3, 1, 2)), medline(3), "A title that goes on, 3."),
+    ],
+)
+def test_ncbis_own_text_is_cut_between_records(style, printed, first, title):
+    whole = raw(["1", "2", "3"], style, printed, NEVER)
     *records, tail = pieces(whole)
-    assert list(whole.titles) == ["3", "1", "2"]
-    assert records[0] + tail == HEAD + article(3) + TAIL
+    assert (list(whole.titles), len(records)) == (["3", "1", "2"], 3)
+    assert records[0].strip() == first.strip()
     assert "".join([*records, tail]) == whole.text
-    assert whole.titles["3"] == "On 3."
-
-
-def test_medline_text_is_cut_before_each_record():
-    whole = raw(["7", "8", "9"], "medline", Printed(text=(7, 8, 9)), NEVER)
-    *records, tail = pieces(whole)
-    assert [record.strip() for record in records] == [medline(pmid).strip() for pmid in (7, 8, 9)]
-    assert "".join([*records, tail]) == whole.text
-    assert whole.titles["7"] == "A title that goes on, 7."
+    assert whole.titles["3"] == title
 
 
 def test_records_that_cannot_be_distinguished_are_a_failure_that_says_what_to_do():

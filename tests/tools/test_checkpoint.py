@@ -27,13 +27,6 @@ def test_a_query_that_was_never_synced_has_no_watermark(corpus):
     assert get(corpus) == {"query_key": "glp1", "last_edat": None, "term": None, "warnings": []}
 
 
-def test_of_several_terms_the_one_synced_last_is_reported(corpus):
-    corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z")
-    corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z")
-    reported = get(corpus)
-    assert (reported["last_edat"], reported["term"]) == ("2025-08-01T00:00:00Z", "liraglutide")
-
-
 def test_a_watermark_in_the_future_of_any_term_is_reported(corpus):
     corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z", {"edat": "2027-02-04"})
     corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z", {"edat": "2025-12-31"})

@@ -57,10 +57,7 @@ class Extract:
 
 
 def extracts(
-    retrieved: Retrieved,
-    places: Sequence[Ranked],
-    documents: Mapping[str, Document],
-    backends: Backends,
+    retrieved: Retrieved, places: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
 ) -> list[Extract]:
     """The sentences of the papers in `places` that fit the question best, best first: `EMBEDDED` at most, or one of
     each paper.

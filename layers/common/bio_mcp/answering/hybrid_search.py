@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from bio_mcp.answering.project_search import ProjectQuestion, doubts, search_projects
-from bio_mcp.answering.search import Question, search_papers
+from bio_mcp.answering.search import Question, check_years, search_papers
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import NodeType
 from bio_mcp.ingesting.projects import model_for
 from bio_mcp.literature.records import RetractionStatus
@@ -96,10 +95,7 @@ def entities(question: HybridQuestion, backends: Backends, deadline: Deadline) -
 def _names(question: HybridQuestion) -> Iterator[str]:
     """Yield what may be a name in the question, the longest first, each once."""
     asked = question.asked
-    runs = [
-        (" ", _WORD.findall(asked.english)[:WORDS]),
-        ("", words_of(asked.text)[:WORDS]),
-    ]
+    runs = [(" ", _WORD.findall(asked.english)[:WORDS]), ("", words_of(asked.text)[:WORDS])]
     seen: set[str] = set()
     for length in range(LONGEST_NAME, 0, -1):
         for space, words in runs:
@@ -220,10 +216,7 @@ def hybrid_search(question: HybridQuestion, backends: Backends, deadline: Deadli
     Raises `InvalidInput`, `NotFound` for an unknown project, and the failures of `find` and `search_projects`: a kind
     that cannot be searched never makes a shorter list.
     """
-    if question.year_from and question.year_to and question.year_from > question.year_to:
-        raise InvalidInput(
-            f"{question.year_from} is after the last year, {question.year_to}", field="filters.year_from"
-        )
+    check_years(question.year_from, question.year_to)
     found = [search(question, backends, deadline) for kinds, search in KINDS.items() if question.wants(*kinds)]
     hits = sorted((hit for each in found for hit in each.hits), key=lambda hit: (-hit.score, hit.kind, hit.id))
     hits = list(_without_repeats(hits))

@@ -86,6 +86,12 @@ def unknown_journals(journals: Sequence[str], vector: "Vector", backends: Backen
     return [journal for journal, query in one_of.items() if not backends.passages.hybrid_search(query)]
 
 
+def check_years(first: int | None, last: int | None) -> None:
+    """Raise `InvalidInput` for a range of years that ends before it begins."""
+    if first and last and first > last:
+        raise InvalidInput(f"{first} is after the last year, {last}", field="filters.year_from")
+
+
 def readable(text: str) -> str:
     """Return `text` as valid Unicode. Raises `InvalidInput` when it has no letter or digit."""
     valid = text.encode("utf-8", "replace").decode()

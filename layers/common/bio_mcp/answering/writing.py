@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, UpstreamFailed
@@ -128,12 +128,6 @@ def _strong_words(*texts: str) -> set[str]:
     return {term for text in texts for word in _STRONG.findall(text) for term in analyse(word)}
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-
 log = logging.getLogger("bio_mcp.answering")
 
 GENERATED, EXTRACTIVE = "generated", "extractive"
@@ -188,8 +182,7 @@ def write(question: str, quotes: Sequence[str], backends: Backends, deadline: De
 
 def checked(text: str, quotes: Sequence[str], embeddings: Embeddings) -> Written:
     """The sentences of `text` that pass the check; in the place of each other one the first quote that it cites."""
-
-    vectors: dict[str, Vector] = {}
+    vectors: dict[str, Any] = {}
 
     def similarity(sentence: str, passage: str) -> float:
         for each in (sentence, passage):

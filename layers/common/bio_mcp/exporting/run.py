@@ -80,20 +80,18 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
 
     def work(self) -> ExportReport:
         """List the papers, write them part by part, and join the parts."""
-        if not self.cursor.listed:
-            self._list()
-        self.names = self.backends.blobs.get(self.cursor.listed).decode().splitlines()
+        cursor = self.cursor
+        if not cursor.listed:
+            names = self.selecting.names()
+            listed = names[: self.most]
+            if len(names) > self.most:
+                cursor.warnings.append(f"of {len(names):,} papers the file has the first {self.most:,}")
+            cursor.warnings += self.selecting.warnings
+            cursor.listed = self.backends.blobs.put(FOLDER, "\n".join(listed).encode(), ".txt")
+            cursor.expected = len(listed)
+            self.save("running")
+        self.names = self.backends.blobs.get(cursor.listed).decode().splitlines()
         return super().work()
-
-    def _list(self) -> None:
-        cursor, names = self.cursor, self.selecting.names()
-        listed = names[: self.most]
-        if len(names) > self.most:
-            cursor.warnings.append(f"of {len(names):,} papers the file has the first {self.most:,}")
-        cursor.warnings += self.selecting.warnings
-        cursor.listed = self.backends.blobs.put(FOLDER, "\n".join(listed).encode(), ".txt")
-        cursor.expected = len(listed)
-        self.save("running")
 
     def has_work(self) -> bool:
         return self.cursor.done < len(self.names) or not self.cursor.parts

@@ -11,16 +11,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.references.works import words_of
-from bio_mcp.ports.ncbi import (
-    ArticleIds,
-    Citation,
-    CitationMatch,
-    IdKind,
-    NcbiLookup,
-    Pubmed,
-    SearchPage,
-    Summaries,
-)
+from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, IdKind, NcbiLookup, Pubmed, SearchPage, Summaries
 from bio_mcp.querying.search import articles, optional, required
 
 IdState = Literal["found", "not_found", "unknown", "invalid"]

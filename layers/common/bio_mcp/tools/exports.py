@@ -7,15 +7,7 @@ from pydantic import Field
 from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import Name
-from bio_mcp.exporting.run import (
-    FOLDER,
-    MOST_PAPERS,
-    TOOL,
-    ExportCursor,
-    ExportRun,
-    finished,
-    format_of,
-)
+from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished, format_of
 from bio_mcp.exporting.selecting import Selection
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
@@ -126,15 +118,13 @@ def exported_file(backends: Backends, id: str) -> FileText:
 @resource("export://{id}/details", name="export details", family=REVIEW, scope="read", timeout=5)
 def export_details(backends: Backends, id: str, context: Context) -> ExportedFile:
     """Name, size and parts of an exported file, and an address that downloads it for an hour, if there is one."""
-    job, cursor = finished(id, backends)
-    return _file(job, cursor, backends, context)
+    return _file(*finished(id, backends), backends, context)
 
 
 @resource("export://{id}/{part}", name="export part", family=REVIEW, scope="read", timeout=10, mime_type="text/plain")
 def exported_part(backends: Backends, id: str, part: str) -> FileText:
     """A part of the file of an export, counted from 1; one after another they are the file."""
-    job, cursor = finished(id, backends)
-    return _part(job, cursor, int(part) if part.isdecimal() and len(part) <= DIGITS else 0, backends)
+    return _part(*finished(id, backends), int(part) if part.isdecimal() and len(part) <= DIGITS else 0, backends)
 
 
 def _part(job: Job, cursor: ExportCursor, number: int, backends: Backends) -> FileText:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from bio_mcp import errors
-from bio_mcp.answering.search import journal_keys
+from bio_mcp.answering.search import check_years, journal_keys
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.literature.quality import DESIGNS
@@ -77,8 +77,7 @@ def filters_of(given: SearchFilters | None) -> Filters:
     """The filters of the index. Raises `InvalidInput` for a reversed range of years and an unknown publication type."""
     if given is None:
         return Filters()
-    if given.year_from and given.year_to and given.year_from > given.year_to:
-        raise InvalidInput(f"{given.year_from} is after the last year, {given.year_to}", field="filters.year_from")
+    check_years(given.year_from, given.year_to)
     return Filters(
         year_from=given.year_from,
         year_to=given.year_to,

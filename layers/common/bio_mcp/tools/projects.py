@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, WithJsonSchema, model_validator
@@ -16,6 +17,7 @@ from bio_mcp.answering.project_search import (
     search_projects,
     warnings,
 )
+from bio_mcp.answering.search import check_years
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
@@ -371,10 +373,9 @@ def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: B
     found = search_projects(question, backends, context.deadline)
     texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
     items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
-    names: dict[str, Any] = {"model": found.model, "dense_model": found.model, "sparse_model": SPARSE_MODEL}
-    names |= {"hybrid_enabled": True, "fusion": "RRF"}
-    own = {name: each for name, each in names.items() if name in kind.model_fields}
-    answer = kind(items=items, count=len(items), warnings=list(found.warnings), **own)
+    models = {"model": found.model, "dense_model": found.model, "sparse_model": SPARSE_MODEL}
+    how = SimpleNamespace(**models, hybrid_enabled=True, fusion="RRF")
+    answer = kind.of(how, items=items, count=len(items), warnings=found.warnings)
     did_not_fit = "{} more passages did not fit in the answer; ask for more characters, or for no full text"
     return answer_size.within(
         answer,
@@ -390,8 +391,7 @@ def _filters(given: PassageFilters | None) -> ChunkFilters:
         return ChunkFilters()
     if given.year and (given.year_from or given.year_to):
         raise InvalidInput("give one year, or a first and a last one", field="filters.year")
-    if given.year_from and given.year_to and given.year_from > given.year_to:
-        raise InvalidInput(f"{given.year_from} is after the last year, {given.year_to}", field="filters.year_from")
+    check_years(given.year_from, given.year_to)
     return ChunkFilters(
         tags=frozenset(given.tags),
         citekeys=frozenset(filter(None, [given.citekey])),

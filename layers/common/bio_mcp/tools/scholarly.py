@@ -11,7 +11,7 @@ from bio_mcp.literature.identifiers import europe_pmc_page, is_pmid, parse_pmid,
 from bio_mcp.literature.notices import Notice, NoticeKind, graver, status_of
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.scholarly import EuropePmcRecord, Metrics, Order
+from bio_mcp.ports.scholarly import EuropePmcRecord, Order
 from bio_mcp.query_terms import unbalanced
 from bio_mcp.querying import versions
 from bio_mcp.querying.search import required
@@ -230,22 +230,21 @@ def get_citation_metrics(request: MetricsQuestion, backends: Backends, context: 
     reasons: list[str] = []
     statuses = retraction_statuses(found, backends.pubmed, context.deadline, reasons)
     answer = MetricsAnswer(
-        papers=[_figures(each, statuses) for each in found.values()],
+        papers=[
+            PaperMetrics.of(
+                each,
+                nihPercentile=each.percentile,
+                isResearchArticle=each.is_research,
+                citedByClinicalArticles=each.cited_by_clinical,
+                references=len(each.references),
+                retraction=statuses[each.pmid],
+            )
+            for each in found.values()
+        ],
         unknown=[each for each in pmids if each not in found],
         reasons=reasons,
     )
     return answer_size.within(answer, "papers", advice="ask for the last PMIDs by themselves")
-
-
-def _figures(metrics: Metrics, statuses: Statuses) -> PaperMetrics:
-    return PaperMetrics.of(
-        metrics,
-        nihPercentile=metrics.percentile,
-        isResearchArticle=metrics.is_research,
-        citedByClinicalArticles=metrics.cited_by_clinical,
-        references=len(metrics.references),
-        retraction=statuses[metrics.pmid],
-    )
 
 
 @live_tool("findVersions", family=REVIEW, beyond="what became of a preprint, and notices about papers without a PMID")

@@ -314,11 +314,7 @@ def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
     found = review.stopping(request.stage)
     recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
     return StoppingEstimate.of(
-        found,
-        may_stop=found.reached,
-        recall_at_least=recall,
-        p_value=round(found.p_value, 4),
-        assumes=ASSUMES,
+        found, may_stop=found.reached, recall_at_least=recall, p_value=round(found.p_value, 4), assumes=ASSUMES
     )
 
 
