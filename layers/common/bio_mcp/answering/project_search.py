@@ -70,15 +70,21 @@ def known(works: Sequence[Work], backends: Backends, projects: Sequence[str] = (
         for place, work in enumerate(works)
         if papers[place].retraction is None and work.doi
     }
-    noted: dict[tuple[str, str], RetractionStatus] = {}
-    for project in sorted({project for project, _ in asked.values()}):
-        named = sorted({name for own, name in asked.values() if own == project})
-        for each in backends.project_documents.find(project, named):
-            if each.notices:
-                noted |= {(project, name): status_of(each.notices) for name in each.identifiers}
+    noted = _noted(set(asked.values()), backends)
     for place, key in asked.items():
         papers[place] = Known(papers[place].pmid, noted.get(key))
     return papers
+
+
+def _noted(asked: Collection[tuple[str, str]], backends: Backends) -> dict[tuple[str, str], RetractionStatus]:
+    """The status by project and DOI that stored notices give documents of the projects."""
+    noted: dict[tuple[str, str], RetractionStatus] = {}
+    for project in sorted({project for project, _ in asked}):
+        dois = sorted(doi for own, doi in asked if own == project)
+        for each in backends.project_documents.find(project, dois):
+            if each.notices:
+                noted |= {(project, name): status_of(each.notices) for name in each.identifiers}
+    return noted
 
 
 def warnings(papers: Iterable[tuple[Work, Known]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from bio_mcp.literature.clock import instant, utc
 from bio_mcp.literature.identifiers import pubmed_page, registrations, request_url
 from bio_mcp.literature.records import MONTHS, Article, Author, Journal, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, ConnectionStatus, DocSummary
+from bio_mcp.ports.ncbi import CITED_IN, REFERENCES, SIMILAR, DocSummary
 from bio_mcp.querying import search as querying
 from bio_mcp.querying.search import DateRange, DateType, clean, effective_term, required, unknown_type_reasons
 from bio_mcp.retrieval.chunking import abstract_text
@@ -375,36 +375,6 @@ class PubmedStatistics(Response):
     eInfoUrl: str
 
 
-def describe_server(contact: ConnectionStatus) -> ServerStatus:
-    """Describe the server and its connection to NCBI; asks nobody."""
-    key = "with API key" if contact.keyed else "without API key"
-    times = (contact.last, contact.answered, contact.failed)
-    last, answered, failed = (instant(each) if each else None for each in times)
-    return ServerStatus(
-        serverName="bio-mcp",
-        serverVersion=__version__,
-        description="Biomedical literature over MCP: PubMed live by NCBI's E-utilities, and a corpus of one's own.",
-        contactEmail=contact.email,
-        mcpSpecVersion=MCP_VERSION,
-        ncbiCompliance=NcbiCompliance(
-            apiUsageStatus="NCBI API Key in use" if contact.keyed else "no NCBI API key: 3 requests/sec",
-            toolIdentifier=contact.tool,
-            ncbiUsagePolicyUrl="https://www.ncbi.nlm.nih.gov/books/NBK25497/",
-            currentRateLimitAdherence=f"Targeting <{contact.limit} requests/sec ({key}) via request queuing.",
-        ),
-        supportedEutilities=["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell"],
-        operationalStatus=OperationalStatus(
-            lastNcbiConnectivityCheck=last,
-            ncbiStatus="Unknown" if not last else "Nominal" if contact.last == contact.answered else "Failing",
-            internalQueueLength=contact.waiting,
-            budgetLeft=contact.left,
-            lastSuccess=answered,
-            lastFailure=failed,
-        ),
-        documentationUrl="docs/tools.md",
-    )
-
-
 def _updated(printed: str) -> str:
     """Convert "2025/06/25 07:12", US Eastern, to ISO 8601 UTC; other forms are returned as printed."""
     match = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
@@ -602,7 +572,33 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
     if last is None or (backends.now() - last).total_seconds() > FRESH_S:
         with suppress(UpstreamFailed, DeadlineExceeded):
             backends.pubmed.check(deadline=context.deadline.share(5))
-    return describe_server(backends.pubmed.contact())
+    contact = backends.pubmed.contact()
+    key = "with API key" if contact.keyed else "without API key"
+    times = (contact.last, contact.answered, contact.failed)
+    checked, answered, failed = (instant(each) if each else None for each in times)
+    return ServerStatus(
+        serverName="bio-mcp",
+        serverVersion=__version__,
+        description="Biomedical literature over MCP: PubMed live by NCBI's E-utilities, and a corpus of one's own.",
+        contactEmail=contact.email,
+        mcpSpecVersion=MCP_VERSION,
+        ncbiCompliance=NcbiCompliance(
+            apiUsageStatus="NCBI API Key in use" if contact.keyed else "no NCBI API key: 3 requests/sec",
+            toolIdentifier=contact.tool,
+            ncbiUsagePolicyUrl="https://www.ncbi.nlm.nih.gov/books/NBK25497/",
+            currentRateLimitAdherence=f"Targeting <{contact.limit} requests/sec ({key}) via request queuing.",
+        ),
+        supportedEutilities=["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell"],
+        operationalStatus=OperationalStatus(
+            lastNcbiConnectivityCheck=checked,
+            ncbiStatus="Unknown" if not checked else "Nominal" if contact.last == contact.answered else "Failing",
+            internalQueueLength=contact.waiting,
+            budgetLeft=contact.left,
+            lastSuccess=answered,
+            lastFailure=failed,
+        ),
+        documentationUrl="docs/tools.md",
+    )
 
 
 @resource(

@@ -14,7 +14,6 @@ from bio_mcp.ports.stores import ReviewRecord
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.screening.reviews import (
     BY_HAND,
-    Changes,
     Collected,
     Decided,
     Review,
@@ -239,7 +238,18 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
         review = review_of(name, backends.screenings)
     changes = label(review, request.stage, decisions, context.subject, backends)
-    return _labelled(request, review_of(name, backends.screenings), done, changes)
+    unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
+    early = len(changes.not_at_stage)
+    warning = f"{early} papers have no decision at the full text: include their abstracts first"
+    return Labelled.of(
+        changes,
+        added=sum(each.new for each in done),
+        known=sum(each.known for each in done),
+        unknown=list(unknown),
+        left=sum(each.left for each in done),
+        counts=_counts(request, review_of(name, backends.screenings)),
+        warnings=[warning] if early else [],
+    )
 
 
 def _name(request: OfReview, backends: Backends) -> str:
@@ -329,18 +339,3 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
     if request.collect and request.query_key:
         done.append(collect_query(name, request.query_key, backends, context.deadline))
     return done
-
-
-def _labelled(request: LabelPapers, review: Review, done: Sequence[Collected], changes: Changes) -> Labelled:
-    unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
-    early = len(changes.not_at_stage)
-    warning = f"{early} papers have no decision at the full text: include their abstracts first"
-    return Labelled.of(
-        changes,
-        added=sum(each.new for each in done),
-        known=sum(each.known for each in done),
-        unknown=list(unknown),
-        left=sum(each.left for each in done),
-        counts=_counts(request, review),
-        warnings=[warning] if early else [],
-    )

@@ -1,6 +1,6 @@
 """Follow citations from papers to others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 
@@ -77,7 +77,11 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
     held = {"project", "review"} if request.new_only else set()
     papers = [each for each in nearest if held.isdisjoint(known[each.pmid])]
     shown, reasons = papers[: request.top_k], list(found.reasons)
-    summaries = _summaries([each.pmid for each in shown], backends, context, reasons)
+    pmids, summaries = [each.pmid for each in shown], dict[str, DocSummary]()
+    if pmids:
+        missing = "the PMIDs are right, their titles and whether they are retracted are missing"
+        known_of = summarised(lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), missing, reasons)
+        summaries = {each.pmid: each for each in known_of.found}
     answer = FoundPapers(
         papers=[_paper(each, known[each.pmid], summaries.get(each.pmid)) for each in shown],
         found=len(found.papers),
@@ -103,17 +107,6 @@ def _included(review: str | None, backends: Backends) -> list[str]:
     if len(seeds) > MOST_SEEDS:
         raise InvalidInput(f"the review includes {len(seeds)} papers; give pmids, {MOST_SEEDS} at most")
     return sorted(seeds, key=int)
-
-
-def _summaries(
-    pmids: Sequence[str], backends: Backends, context: Context, reasons: list[str]
-) -> Mapping[str, DocSummary]:
-    """Title, date and retraction status of the papers that are shown; without them the answer is partial."""
-    if not pmids:
-        return {}
-    missing = "the PMIDs are right, their titles and whether they are retracted are missing"
-    found = summarised(lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), missing, reasons)
-    return {each.pmid: each for each in found.found}
 
 
 def _paper(neighbour: Neighbour, places: Sequence[str], summary: DocSummary | None) -> FoundPaper:

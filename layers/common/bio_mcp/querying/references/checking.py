@@ -229,7 +229,7 @@ class _Ladder:
         stated = [{"doi": each.doi, "pmcid": each.pmcid} for each in self.works]
         named = {at: ids for at, each in enumerate(stated) if (ids := [f"{kind}:{x}" for kind, x in each.items() if x])}
         stored = self.backends.documents.resolve(sorted(set(chain.from_iterable(named.values()))))
-        self._add(_translated(named, stored))
+        self._add(named, stored)
         self._add({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
         self._settle()
         missing = {place: named[place] for place in self._open() if place in named}
@@ -244,7 +244,7 @@ class _Ladder:
         pmids = {each.asked: each.ids.pmid for each in converted if each.state == "found" and each.ids.pmid}
         unknown = {each.asked for each in converted if each.state == "unknown"}
         self.failed |= {place for place, ids in missing.items() if unknown.intersection(ids)}
-        self._add(_translated(missing, pmids))
+        self._add(missing, pmids)
         self._settle()
 
     def by_corpus(self) -> None:
@@ -336,9 +336,11 @@ class _Ladder:
     def _open(self) -> list[int]:
         return [place for place in range(len(self.works)) if place not in self.confirmed]
 
-    def _add(self, found: Mapping[int, Sequence[str]]) -> None:
-        for place, pmids in found.items():
-            self.candidates[place].update(dict.fromkeys(pmids))
+    def _add(self, found: Mapping[int, Sequence[str]], pmids: Mapping[str, str] | None = None) -> None:
+        """Add candidates, by PMID or by ids of which `pmids` has the PMIDs that are known."""
+        for place, ids in found.items():
+            known = ids if pmids is None else [pmids[each] for each in ids if each in pmids]
+            self.candidates[place].update(dict.fromkeys(known))
 
     def _settle(self, *, fetch: bool = True) -> None:
         """Read the records of new candidates, the corpus first, and note which references are confirmed."""
@@ -368,7 +370,3 @@ class _Ladder:
             self.failed.update(places)
             self.reasons.append(f"some references could not be looked up ({failure_status(failure)}): {failure}")
             return otherwise
-
-
-def _translated(named: Mapping[int, Sequence[str]], pmids: Mapping[str, str]) -> dict[int, list[str]]:
-    return {place: [pmids[each] for each in ids if each in pmids] for place, ids in named.items()}
