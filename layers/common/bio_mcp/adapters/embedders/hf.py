@@ -12,7 +12,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders.model_files import TOKENIZER, Identity, damaged, layout_of, sha256_of
-from bio_mcp.adapters.embedders.onnx import batches, load_tokenizer, token_ids
+from bio_mcp.adapters.embedders.onnx import FAILED, batches, load_tokenizer, token_ids
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.lazy import Lazy
 
@@ -27,57 +27,42 @@ TORCH_FILES = "sentence-transformers"  # where former versions put the files as 
 class HfEmbeddings:
     """The model saved in `directory`, or in its `sentence-transformers` subdirectory if there is one.
 
-    Loading takes seconds and happens on first use.
+    Only its identity is read before the first use: loading takes seconds.
     """
 
     def __init__(self, directory: Path) -> None:
         published = directory / TORCH_FILES
         self._source = published if published.is_dir() else directory
-        self._identity = Lazy(lambda: read_identity(self._source, directory.name))
+        self._identity = read_identity(self._source, directory.name)
+        self.fingerprint, self.dim = self._identity.fingerprint, self._identity.dim
+        self.max_tokens = self._identity.max_tokens
         self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(self._source / TOKENIZER))
         self._model = Lazy(self._load)
 
-    @property
-    def fingerprint(self) -> str:
-        return self._identity().fingerprint
-
-    @property
-    def dim(self) -> int:
-        return self._identity().dim
-
-    @property
-    def max_tokens(self) -> int:
-        return self._identity().max_tokens
-
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity().prefix)]
+        return [len(ids) for ids in token_ids(self._tokenizer(), texts, self._identity.prefix)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        return self._embedded(texts, self._identity().prefix)
+        return self._embedded(texts, self._identity.prefix)
 
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
-        return self._embedded(texts, self._identity().before_questions)
+        return self._embedded(texts, self._identity.before_questions)
 
     def _embedded(self, texts: Sequence[str], prefix: str) -> "Vectors":
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         lengths = [min(len(ids), self.max_tokens) for ids in token_ids(self._tokenizer(), texts, prefix)]
         for batch in batches(lengths, TOKENS_PER_BATCH):
             clean = [(prefix + texts[index]).encode("utf-8", "replace").decode() for index in batch]
-            vectors[batch] = self._run(clean)
-        return vectors
-
-    def _run(self, texts: list[str]) -> "Vectors":
-        model = self._model()
-        try:
-            vectors: Vectors = model.encode(
-                texts, batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False, prompt=""
-            )
-        except (RuntimeError, MemoryError) as failure:
-            raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
+            model = self._model()
+            try:
+                vectors[batch] = model.encode(
+                    clean, batch_size=len(clean), normalize_embeddings=True, show_progress_bar=False, prompt=""
+                )
+            except (RuntimeError, MemoryError) as failure:
+                raise EmbeddingFailed(FAILED) from failure
         return vectors
 
     def _load(self) -> Any:
-        self._identity()
         try:
             library = importlib.import_module("sentence_transformers")
         except ImportError as missing:

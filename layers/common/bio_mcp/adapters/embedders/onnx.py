@@ -36,6 +36,7 @@ TOKENS_PER_BATCH = 256  # as cheap in CPU time as any; 8,192 costs up to 20 % mo
 SLOWER = ["SkipLayerNormFusion"]  # optimisers that make a graph slower (benchmarks/embedding.py)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = ("sentence_embedding", "last_hidden_state", "token_embeddings", "logits")  # the first that there is counts
+FAILED = "The embedding model failed on this text; try again with less of it."
 SHORTEST = 1e-12  # of a vector that is scaled to length 1
 
 BAD_MODEL = (ort.InvalidGraph, ort.InvalidProtobuf, ort.NoModel, ort.NoSuchFile, ort.Fail, ort.NotImplemented)
@@ -144,7 +145,7 @@ class OnnxEmbeddings(InstalledModel):
         try:
             output, mask = graph.run(rows)
         except BAD_RUN as failure:
-            raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
+            raise EmbeddingFailed(FAILED) from failure
         if graph.pools:
             vectors = output
         elif self._identity.pooling == "cls":

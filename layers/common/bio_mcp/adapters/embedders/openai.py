@@ -28,7 +28,11 @@ class _Passing(EmbeddingFailed):
 
 
 class OpenAiEmbeddings:
-    """The model `model` at `base_url`, with vectors of `dim` components; an empty key sends none."""
+    """The model `model` at `base_url`, with vectors of `dim` components; an empty key sends none.
+
+    Its fingerprint is `{model}/http/{dim}`, and 16 hex digits of what stands before texts: the same wherever it is
+    served.
+    """
 
     max_tokens = 8_191
 
@@ -45,6 +49,10 @@ class OpenAiEmbeddings:
     ) -> None:
         self._model, self.dim = model, dim
         self._prefix, self._question_prefix = prefix, question_prefix
+        self.fingerprint = f"{model}/http/{dim}"
+        if prefix or question_prefix:
+            before = json.dumps([prefix, question_prefix])
+            self.fingerprint += f"/{sha256(before.encode()).hexdigest()[:16]}"
         self._backoff = backoff
         self._endpoint = ModelEndpoint(
             "The embedding endpoint",
@@ -54,13 +62,6 @@ class OpenAiEmbeddings:
             passing=_Passing,
             lasting=EmbeddingFailed,
         )
-
-    @property
-    def fingerprint(self) -> str:
-        """`{model}/http/{dim}`, and 16 hex digits of what stands before texts: the same wherever it is served."""
-        named = f"{self._model}/http/{self.dim}"
-        before = json.dumps([self._prefix, self._question_prefix])
-        return f"{named}/{sha256(before.encode()).hexdigest()[:16]}" if self._prefix or self._question_prefix else named
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """An estimate that errs on the high side, as the endpoint's tokenizer is unknown.
