@@ -75,24 +75,19 @@ class Functions(Protocol):
         `FunctionBroke` when the function ended without an answer.
         """
 
-    def prepare(self, timeout_s: float) -> None:
-        """Make a client with this time-out in advance, without connecting: for the snapshot of a process."""
+    def prepare(self, timeout_s: float) -> Any:
+        """Make the client with this time-out in advance, without connecting: for the snapshot of a process."""
 
 
 class Workers(Protocol):
     """Some processes, each with the embedding model. They read and write nothing that is stored."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Of the model that makes the vectors."""
-
-    @property
-    def count(self) -> int:
-        """How many processes work at once."""
-
-    @property
-    def died(self) -> int:
-        """How many ended before their work was done, and were replaced."""
+    fingerprint: str
+    """Of the model that makes the vectors."""
+    count: int
+    """How many processes work at once."""
+    died: int
+    """How many ended before their work was done, and were replaced."""
 
     def prepare(
         self, articles: "Sequence[Article]", known: Mapping[str, Mapping[str, str]]

@@ -212,17 +212,14 @@ class DynamoGraph(DynamoStore):
 
     def _node_change(self, node: Node, before: str | None) -> Change:
         """Writes a node, of which `before` is stored; its counts stay."""
-        text, key = text_of(node), node_key(node.node_id)
-        if before is None:
-            return Change((self._putting(key, text, None),), len(text.encode()), new=node.type.value)
-        update = self._table.updating(key, "SET #record = :record", UNCHANGED, record=text, before=before)
-        return Change((update,), len(text.encode()))
+        text, new = text_of(node), node.type.value if before is None else None
+        return Change((self._recording(node_key(node.node_id), text, before),), len(text.encode()), new=new)
 
     def _edge_change(self, edge: Edge, before: str | None) -> Change:
         """Writes both items of an edge, of which `before` is stored."""
         text = text_of(edge)
         leaving, entering = edge_keys(edge.key)
-        writes = (self._putting(leaving, text, before), self._table.putting({**entering, RECORD: text}))
+        writes = (self._recording(leaving, text, before), self._table.putting({**entering, RECORD: text}))
         if before is not None:
             return Change(writes, 2 * len(text.encode()))
         counted = (
@@ -231,11 +228,10 @@ class DynamoGraph(DynamoStore):
         )
         return Change(writes, 2 * len(text.encode()), counted, edge.type.value)
 
-    def _putting(self, key: Item, text: str, before: str | None) -> Item:
-        """Writes an item if its record is still `before`."""
-        if before is None:
-            return self._table.putting({**key, RECORD: text}, "attribute_not_exists(#record)")
-        return self._table.putting({**key, RECORD: text}, UNCHANGED, before=before)
+    def _recording(self, key: Item, text: str, before: str | None) -> Item:
+        """Writes the record of an item if it is still `before`."""
+        only, seen = ("attribute_not_exists(#record)", {}) if before is None else (UNCHANGED, {"before": before})
+        return self._table.updating(key, "SET #record = :record", only, record=text, **seen)
 
     def _adding(self, key: Item, counted: Mapping[str, int]) -> Item:
         """Adds to attributes of an item, whose names have spaces."""

@@ -221,12 +221,6 @@ class LambdaFunctions:
         self._lock = Lock()
 
     def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
-        """Invoke `function` with `event` and return its answer, as JSON.
-
-        The event is sent again only if it cannot have run, or if it may run twice (`repeatable`). Raises `InvalidInput`
-        for an event or answer that is too large, `UpstreamFailed`, `DeadlineExceeded`, and `FunctionBroke` for a bug in
-        the function.
-        """
         payload = json.dumps(event).encode()
         if len(payload) > LARGEST:
             raise InvalidInput(f"the arguments are {len(payload) / 2**20:.1f} MB long; at most 6 MB can be sent")
@@ -237,12 +231,9 @@ class LambdaFunctions:
             deadline=deadline,
         )
 
-    def prepare(self, timeout_s: float) -> None:
-        self._client(timeout_s)
-
     def _call(self, function: str, payload: bytes, deadline: Deadline, repeatable: bool) -> Any:
         try:
-            answer = self._client(deadline.remaining).invoke(FunctionName=function, Payload=payload)
+            answer = self.prepare(deadline.remaining).invoke(FunctionName=function, Payload=payload)
             content = answer["Payload"].read()
         except NEVER_SENT:
             raise _Unsent(UNREACHABLE) from None
@@ -262,8 +253,8 @@ class LambdaFunctions:
             raise _broken(content)
         return json.loads(content)
 
-    def _client(self, remaining_s: float) -> "LambdaClient":
-        timeout_s = ceil(min(remaining_s + GRACE_S, LONGEST_S))
+    def prepare(self, timeout_s: float) -> "LambdaClient":
+        timeout_s = ceil(min(timeout_s + GRACE_S, LONGEST_S))
         with self._lock:
             if timeout_s not in self._clients:
                 config = Config(connect_timeout=CONNECT_S, read_timeout=timeout_s, retries={"total_max_attempts": 1})

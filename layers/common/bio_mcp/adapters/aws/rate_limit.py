@@ -16,7 +16,7 @@ which are at most ceil(1.1 * 9) = 10 turns (ceil(1.1 * 2.7) = 3).
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -37,17 +37,8 @@ NEVER = 10**18
 BACKOFF = Backoff(tries=20, first_s=0.05, cap_s=0.1, jitter=0.5)  # of a cool-down that others' turns overtake
 MICRO = 1_000_000
 FREE = "(attribute_not_exists(#{own}) OR #{own} <= :soonest)"
+NEW: dict[str, int] = {"tat": 0, "pushed": 0, "cool": 0}  # an item that was never written
 SHARES = 64  # values of the hash that tells shares apart: the item stays below 1 kB, for which DynamoDB charges once
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """The item's attributes, in microseconds since 1970; `pushed` is a sum of durations, `own` a share's last turn."""
-
-    tat: int = 0
-    pushed: int = 0
-    cool: int = 0
-    own: int = 0
 
 
 class DynamoRateLimiter:
@@ -94,8 +85,13 @@ class DynamoRateLimiter:
             now = self._now()
             until = now + int(seconds * MICRO)
             seen = self._read()
-            by = until - max(now, seen.cool)
-            if by > 0 and not self._push(seen, by, until):
+            by, pushed = until - max(now, seen["cool"]), seen["pushed"]
+            if by <= 0:
+                return
+            values = {"cool": until, "pushed": pushed + by, "tat": max(seen["tat"] + by, until)}
+            only, before = ("tat = :seen", {"seen": seen["tat"]}) if seen["tat"] else ("attribute_not_exists(tat)", {})
+            changes = "SET cool = :cool, pushed = :pushed, tat = :tat"
+            if not self._update(changes, only, values | before)[0]:  # a turn was taken since
                 raise Contended(BUSY.format(what=self._table.what))
 
         retry(extend, worth=Contended, backoff=self._backoff)
@@ -111,41 +107,40 @@ class DynamoRateLimiter:
 
     def _reserve(self, share: str, deadline: Deadline) -> tuple[int, int]:
         """Reserve the next turn, after the share's pending one. Returns its time and the value of `pushed`."""
+        own = f"s{int.from_bytes(sha256(share.encode()).digest()[:4]) % SHARES}" if share else ""
         while True:
             now = self._now()
             latest = NEVER if deadline.remaining == float("inf") else now + int(deadline.remaining * MICRO)
             soonest = now + self._trip  # a turn that passes before the answer arrives would be wasted
-            taken, item = self._take("tat", "tat >= :soonest AND tat < :latest", share, soonest, latest=latest)
+            taken, item = self._take("tat", "tat >= :soonest AND tat < :latest", own, soonest, latest=latest)
             if taken:
-                return item.tat - self._gap, item.pushed
-            if max(item.tat, soonest) >= latest:
+                return item["tat"] - self._gap, item["pushed"]
+            if max(item["tat"], soonest) >= latest:
                 raise _too_late(item, now)
-            if item.own > soonest:
-                self._sleep_micros(item.own - soonest)
+            if (pending := item.get(own, 0)) > soonest:
+                self._sleep_micros(pending - soonest)
                 continue
-            taken, item = self._take(":soonest", "attribute_not_exists(tat) OR tat < :soonest", share, soonest)
+            taken, item = self._take(":soonest", "attribute_not_exists(tat) OR tat < :soonest", own, soonest)
             if taken:
-                return soonest, item.pushed
+                return soonest, item["pushed"]
 
-    def _take(self, turn: str, condition: str, share: str, soonest: int, **values: int) -> tuple[bool, _Item]:
-        """Take `turn` if the condition holds and no turn of the share is pending; the installation's own may have
-        several."""
-        values |= {"gap": self._gap, "soonest": soonest}
+    def _take(self, turn: str, condition: str, own: str, soonest: int, **values: int) -> tuple[bool, Item]:
+        """Take `turn` if the condition holds and no turn of the share is pending, of which the attribute `own` has the
+        last; the installation's own share, "", may have several."""
         changes = f"SET tat = {turn} + :gap"
-        if not share:
-            return self._update(changes, condition, values)
-        own = f"s{int.from_bytes(sha256(share.encode()).digest()[:4]) % SHARES}"  # has the last turn of the share
-        return self._update(f"{changes}, #{own} = {turn}", f"({condition}) AND {FREE.format(own=own)}", values, own)
+        if own:
+            changes, condition = f"{changes}, #{own} = {turn}", f"({condition}) AND {FREE.format(own=own)}"
+        return self._update(changes, condition, values | {"gap": self._gap, "soonest": soonest})
 
     def _sleep_until(self, turn: int, pushed: int, deadline: Deadline) -> bool:
         """Sleep until the turn, following it through cool-downs; returns whether the wake-up was in time."""
         while (left := turn - self._now()) > 0:
             self._sleep_micros(left - self._trip)
             item = self._read()
-            if item.pushed == pushed:
+            if item["pushed"] == pushed:
                 self._sleep_micros(turn - self._now())
                 break
-            turn, pushed = turn + item.pushed - pushed, item.pushed
+            turn, pushed = turn + item["pushed"] - pushed, item["pushed"]
             if (now := self._now()) + deadline.remaining * MICRO <= turn:
                 raise _too_late(item, now)
         return self._now() - turn <= LATE
@@ -154,34 +149,22 @@ class DynamoRateLimiter:
         if micros > 0:
             self._sleep(micros / MICRO)
 
-    def _push(self, seen: _Item, by: int, until: int) -> bool:
-        """Move all pending turns by `by` unless a turn was taken since; returns whether it was done."""
-        condition = "tat = :seen" if seen.tat else "attribute_not_exists(tat)"
-        values = {"cool": until, "pushed": seen.pushed + by, "tat": max(seen.tat + by, until)}
-        changes = "SET cool = :cool, pushed = :pushed, tat = :tat"
-        return self._update(changes, condition, {**values, **({"seen": seen.tat} if seen.tat else {})})[0]
-
-    def _update(self, change: str, condition: str, values: dict[str, int], slot: str = "") -> tuple[bool, _Item]:
+    def _update(self, change: str, condition: str, values: dict[str, int]) -> tuple[bool, Item]:
         """Whether the condition held and the change was made, and the item as it is now."""
         began = self._now()
         changed, there = self._table.update_item(self._key, change, condition, returns=True, **values)
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return changed, _item(there, slot)
+        return changed, NEW | dict(there)
 
-    def _read(self) -> _Item:
+    def _read(self) -> Item:
         began = self._now()
         there = self._table.get_item(self._key) or {}
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return _item(there)
+        return NEW | dict(there)
 
     def _now(self) -> int:
         return int(self._clock() * MICRO)
 
 
-def _item(attributes: Item, slot: str = "") -> _Item:
-    names = {"tat": "tat", "pushed": "pushed", "cool": "cool", "own": slot}
-    return _Item(**{name: int(attributes[key]) for name, key in names.items() if key in attributes})
-
-
-def _too_late(item: _Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
-    return too_late(max(0, item.tat - now) / MICRO, cooling=now < item.cool)
+def _too_late(item: Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
+    return too_late(max(0, item["tat"] - now) / MICRO, cooling=now < item["cool"])

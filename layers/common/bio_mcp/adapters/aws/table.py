@@ -63,30 +63,30 @@ class Table:
 
     def put_item(self, item: Item, only: str = "", **values: Any) -> bool:
         """Store the item where the condition `only` holds; returns whether it did."""
-        return self._write(self.client.put_item, Item=attributes(item), **_expressions(values, only=only))[0]
+        return self._write(self.putting(item, only, **values))[0]
 
     def update_item(
         self, key: Item, changes: str, only: str = "", *, returns: bool = True, **values: Any
     ) -> tuple[bool, Item]:
         """Whether the condition held and the changes were made, and the item as it is now, unless nobody wants it."""
-        request = {"Key": attributes(key), **_expressions(values, changes=changes, only=only)}
-        return self._write(self.client.update_item, ReturnValues="ALL_NEW" if returns else "NONE", **request)
+        return self._write(self.updating(key, changes, only, **values), "ALL_NEW" if returns else "NONE")
 
     def delete_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
         """Delete the item where the condition holds; returns what was deleted."""
-        request = {"Key": attributes(key), **_expressions(values, only=only)}
-        made, gone = self._write(self.client.delete_item, ReturnValues="ALL_OLD", **request)
+        made, gone = self._write(self.deleting(key, only, **values), "ALL_OLD")
         return (gone or None) if made else None
 
-    def _write(self, write: Callable[..., Any], **request: Any) -> tuple[bool, Item]:
+    def _write(self, action: Item, returned: str = "NONE") -> tuple[bool, Item]:
         """Whether the condition of a write held, with what DynamoDB returns, or else with the item that is there."""
+        [(kind, request)] = action.items()
+        write, request = getattr(self.client, f"{kind.lower()}_item"), request | {"ReturnValues": returned}
         if "ConditionExpression" in request:
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
 
         def written() -> tuple[bool, Item]:
             with reaching(self.what):
                 try:
-                    return True, plain(write(TableName=self.name, **request).get("Attributes", {}))
+                    return True, plain(write(**request).get("Attributes", {}))
                 except self.client.exceptions.ConditionalCheckFailedException as error:
                     reply: Any = error.response
                     return False, plain(reply.get("Item", {}))
