@@ -229,11 +229,8 @@ class Stack:
         self.runs.append(Run(f"run{len(self.runs)}", "running", BEGAN, given=given))
         return self.runs[-1].name
 
-    def latest(self):
-        return self.runs[-1] if self.runs else None
-
     def get(self, name):
-        return next(each for each in self.runs if each.name == name)
+        return next((each for each in reversed(self.runs) if name in ("", each.name)), None)
 
     def close(self):
         """Nothing is open."""

@@ -27,7 +27,8 @@ class FolderFiles:
 
     def put(self, key, content):
         (self.root / key).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / key).write_bytes(content)
+        (self.root / key).write_bytes(content if isinstance(content, bytes) else content.read_bytes())
+        return f"load/{key}"
 
     def download(self, key, into, tag):
         content = self.get(key)
@@ -35,11 +36,5 @@ class FolderFiles:
             raise NotFound(key)
         into.write_bytes(content)
 
-    def upload(self, key, path):
-        self.put(key, path.read_bytes())
-
     def delete(self, key):
         (self.root / key).unlink(missing_ok=True)
-
-    def place(self, key):
-        return f"load/{key}"

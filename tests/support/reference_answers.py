@@ -24,10 +24,9 @@ class ReferenceAnswers:
         found = [each for each in self._by_id.values() if pmid in {span.pmid for span in each.spans}]
         return sorted(found, key=lambda each: each.answer_id)
 
-    def flag(self, answer_ids, pmid):
+    def flag(self, pmid):
         for each in self.citing(pmid):
-            if each.answer_id in answer_ids:
-                self._by_id[each.answer_id] = replace(each, flagged=_ordered({*each.flagged, pmid}))
+            self._by_id[each.answer_id] = replace(each, flagged=_ordered({*each.flagged, pmid}))
 
     def flagged(self, limit):
         found = [each for each in self._by_id.values() if each.flagged]

@@ -67,7 +67,7 @@ def test_an_earlier_answer_to_the_question_is_named_once_a_paper_that_it_cites_w
     earlier = ask(corpus).body["answer_id"]
     gone = replace(GINGER[0], retraction=RetractionStatus.RETRACTED)
     corpus.add(Document(gone, "hash", version=2))
-    corpus.answers.flag([earlier], "11")
+    corpus.answers.flag("11")
     body = ask(corpus).body
     assert body["warnings"] == [
         "PMID 11 seems relevant, but was retracted: it is not cited.",

@@ -203,7 +203,7 @@ class Records(View):
 
 
 class TenantAnswers(Records):
-    """The port `Answers`."""
+    """The port `Answers`, but for `flag`, which is of every tenant's."""
 
     NAMED = "answer_id"
     port: Answers
@@ -213,9 +213,6 @@ class TenantAnswers(Records):
 
     def citing(self, pmid: str) -> list[StoredAnswer]:
         return self._own(self.port.citing(pmid))
-
-    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        self.port.flag([self.names.stored(each) for each in answer_ids], pmid)
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         return first(limit, self.port.flagged, self._own)

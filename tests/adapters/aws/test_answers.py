@@ -40,9 +40,9 @@ def test_an_answer_whose_writing_was_killed_is_whole_after_the_next_and_never_hi
 def test_a_flag_whose_writing_was_killed_is_shown_nowhere_or_everywhere_and_healed_by_the_next(ports, after):
     ports.answers.put(answer("a", "9"))
     with pytest.raises(Killed):
-        dying(ports, after).flag(["a"], "9")
+        dying(ports, after).flag("9")
     assert ports.answers.flagged(10) == []
-    ports.answers.flag(["a"], "9")
+    ports.answers.flag("9")
     assert ports.answers.flagged(10) == [replace(answer("a", "9"), flagged=("9",))]
 
 
@@ -54,7 +54,7 @@ def test_an_answer_that_comes_with_its_flags_is_among_the_flagged(ports):
 
 def test_each_item_expires_two_years_after_the_answer_was_given(ports):
     ports.answers.put(answer("a", "9", "10"))
-    ports.answers.flag(["a"], "9")
+    ports.answers.flag("9")
     items = ports.dynamodb.scan(TableName=ports.answers._table.name)["Items"]
     assert {each["name"]["S"] for each in items} == {"answer a", "paper 9", "paper 10", "flagged"}
     two_years = (NOON + timedelta(days=730)).timestamp()

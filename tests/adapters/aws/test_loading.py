@@ -46,7 +46,7 @@ def test_a_put_replaces_and_a_delete_twice_is_one(files):
 def test_a_file_is_downloaded_as_it_was_when_it_was_listed(files, tmp_path):
     path, content = tmp_path / "file", bytes(range(256)) * 8192
     (tmp_path / "given").write_bytes(content)
-    files.upload("files/one", tmp_path / "given")
+    assert files.put("files/one", tmp_path / "given") == "load/files/one"
     tag = files.tags("files")["one"]
     files.download("files/one", path, tag)
     assert path.read_bytes() == content
@@ -86,14 +86,14 @@ def stop(machine, name):
 
 
 def test_there_is_no_run_at_first(runs):
-    assert runs.latest() is None
+    assert runs.get() is None
 
 
 def test_a_run_is_given_what_it_was_started_with(runs):
     name = runs.start({"fetch": True, "again": False})
     run = runs.get(name)
     assert (run.name, run.state, run.ended, run.given) == (name, "running", None, {"fetch": True, "again": False})
-    assert runs.latest() == run
+    assert runs.get() == run
 
 
 def test_a_second_run_waits_for_the_end_of_the_first(runs, machine):
@@ -114,4 +114,4 @@ def test_a_name_of_no_run_is_reported(runs, name):
 
 def test_a_machine_that_is_not_there_is_no_machine_without_runs(ports):
     with pytest.raises(StoreFailed):
-        StepFunctionsRuns(client("stepfunctions"), "arn:aws:states:us-east-1:123456789012:stateMachine:x").latest()
+        StepFunctionsRuns(client("stepfunctions"), "arn:aws:states:us-east-1:123456789012:stateMachine:x").get()

@@ -39,16 +39,16 @@ def test_a_later_one_takes_the_place_of_an_earlier_one(authorizations):
 
 
 def test_a_key_that_is_taken_is_not_added_again(authorizations):
-    assert authorizations.add(authorization())
-    assert not authorizations.add(authorization(owner="bob"))
+    assert authorizations.put(authorization(), new=True)
+    assert not authorizations.put(authorization(owner="bob"), new=True)
     assert authorizations.get("session", "k1") == authorization()
-    assert authorizations.add(authorization(kind="refresh"))
+    assert authorizations.put(authorization(kind="refresh"), new=True)
 
 
 def test_a_key_is_free_again_when_its_time_is_over(authorizations, clock):
-    authorizations.add(authorization())
+    authorizations.put(authorization(), new=True)
     clock.now += 61
-    assert authorizations.add(authorization(expires=AT + timedelta(seconds=120)))
+    assert authorizations.put(authorization(expires=AT + timedelta(seconds=120)), new=True)
 
 
 def test_what_is_taken_is_gone(authorizations):
@@ -67,7 +67,7 @@ def test_of_all_who_take_at_once_one_gets_it(authorizations):
 
 def test_of_all_who_add_at_once_one_is_stored(authorizations):
     with ThreadPoolExecutor(4) as threads:
-        added = list(threads.map(lambda n: authorizations.add(authorization(owner=f"o{n}")), range(8)))
+        added = list(threads.map(lambda n: authorizations.put(authorization(owner=f"o{n}"), new=True), range(8)))
     assert added.count(True) == 1
     assert authorizations.get("session", "k1").owner == f"o{added.index(True)}"
 
@@ -113,6 +113,6 @@ def test_a_moment_of_another_zone_is_the_same_moment(authorizations):
 
 @pytest.mark.parametrize("key", ["https://client.example/" + "a" * 3_000, "a b\n#%", "β" * 700], ids=len)
 def test_a_key_and_an_owner_may_be_of_any_length_and_characters(authorizations, key):
-    assert authorizations.add(authorization(key, owner=key))
+    assert authorizations.put(authorization(key, owner=key), new=True)
     assert authorizations.get("session", key) == authorization(key, owner=key)
     assert authorizations.of("session", key) == [authorization(key, owner=key)]

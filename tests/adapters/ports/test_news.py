@@ -39,7 +39,7 @@ def test_more_papers_than_one_request_takes_are_all_found(news, told):
 
 
 def test_nothing_is_reported_of_a_key_that_found_nothing(news, told):
-    assert (told("never"), list(news.pmids("never")), news.latest("never", 5)) == ([], [], [])
+    assert (told("never"), list(news.pmids("never")), news.since("never", "", 5, newest_first=True)) == ([], [], [])
 
 
 def test_a_change_is_reported_to_every_key_that_found_the_paper_and_to_no_other(news, told):
@@ -73,14 +73,14 @@ def test_news_are_reported_in_the_order_of_time_and_behind_a_position(news, cloc
     assert [each.pmid for each in entries] == ["9", "5"]
     assert [each.pmid for each in news.since("k", entries[-1].position, 2)] == ["7"]
     assert news.since("k", news.since("k", "", 3)[-1].position, 2) == []
-    assert [each.pmid for each in news.latest("k", 2)] == ["7", "5"]
+    assert [each.pmid for each in news.since("k", "", 2, newest_first=True)] == ["7", "5"]
 
 
 def test_an_entry_has_the_time_at_which_it_was_recorded(news, clock, told):
     news.find("k", [Found("1", 1)])
     recorded = datetime.fromtimestamp(clock.now, UTC)
     assert told()
-    [entry] = news.latest("k", 1)
+    [entry] = news.since("k", "", 1, newest_first=True)
     assert entry.at - recorded < timedelta(seconds=1)
     assert entry == NewsEntry(entry.at, NEW, "1", 1)
 

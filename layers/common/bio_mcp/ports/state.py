@@ -244,11 +244,8 @@ class News(Protocol):
         A paper that was deleted is of no key any more.
         """
 
-    def since(self, query_key: str, after: str, limit: int) -> list[NewsEntry]:
-        """Return the first `limit` entries whose position is behind `after`, the oldest first."""
-
-    def latest(self, query_key: str, limit: int) -> list[NewsEntry]:
-        """Return the newest `limit` entries, the newest first."""
+    def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
+        """Return the first `limit` entries whose position is behind `after`, from the oldest or from the newest on."""
 
     def pmids(self, query_key: str) -> Iterator[str]:
         """Yield the PMIDs of the key in numeric order; one that is found or deleted meanwhile may be among them."""
@@ -272,20 +269,14 @@ class LoadFiles(Protocol):
     def get(self, key: str) -> bytes:
         """Return a file. Raises `NotFound`."""
 
-    def put(self, key: str, content: bytes) -> None:
-        """Store a file."""
+    def put(self, key: str, content: bytes | Path) -> str:
+        """Store a file, or what is in one; returns where in the bucket it is."""
 
     def download(self, key: str, into: Path, tag: str) -> None:
         """Write a file to `into`. Raises `NotFound` where it is gone or has another tag."""
 
-    def upload(self, key: str, path: Path) -> None:
-        """Store the file at `path`."""
-
     def delete(self, key: str) -> None:
         """Delete a file; one that is not there changes nothing."""
-
-    def place(self, key: str) -> str:
-        """Return where in the bucket a file is; reads nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,11 +296,8 @@ class LoadRuns(Protocol):
     def start(self, given: Mapping[str, Any]) -> str:
         """Begin a run, and return its name. Raises `Conflict` while another one runs."""
 
-    def latest(self) -> Run | None:
-        """Return the run that began last."""
-
-    def get(self, name: str) -> Run:
-        """Return a run. Raises `NotFound`."""
+    def get(self, name: str = "") -> Run | None:
+        """Return a run, or the one that began last; None before the first. Raises `NotFound` for an unknown name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,11 +360,9 @@ class Authorizations(Protocol):
     Every write is seen by the next call of any process.
     """
 
-    def add(self, authorization: Authorization) -> bool:
-        """Store it unless its kind and key are taken; returns whether it was stored."""
-
-    def put(self, authorization: Authorization) -> None:
-        """Store it, in place of the one of its kind and key."""
+    def put(self, authorization: Authorization, *, new: bool = False) -> bool:
+        """Store it, in place of the one of its kind and key; or, if it must be `new`, unless there is one. Returns
+        whether it was stored."""
 
     def get(self, kind: str, key: str) -> Authorization | None:
         """Return it; None if there is none."""

@@ -241,8 +241,8 @@ class Answers(Protocol):
     def citing(self, pmid: str) -> list[StoredAnswer]:
         """Return the answers that cite the paper, by id."""
 
-    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        """Flag the answers: this paper, which they cite, is retracted. Unknown ids change nothing."""
+    def flag(self, pmid: str) -> None:
+        """Flag the answers that cite the paper: it is retracted."""
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         """Return answers that are flagged, the newest first."""

@@ -274,6 +274,5 @@ def _complete(documents: Sequence[Document], backends: Backends, changes: Sequen
     _tell(changes, backends, load)
     for each in changes:
         if each.kind is ChangeKind.RETRACTED:
-            answers = of_all_tenants(backends).answers
-            answers.flag([found.answer_id for found in answers.citing(each.pmid)], each.pmid)
+            of_all_tenants(backends).answers.flag(each.pmid)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})

@@ -279,7 +279,7 @@ class Loading:
         with tempfile.TemporaryDirectory() as directory, bounded_by(self.deadline):
             path = Path(directory) / name
             md5 = fetch(address, self.published, path)
-            self.files.upload(f"{FILES}/{name}", path)
+            self.files.put(f"{FILES}/{name}", path)
         self.files.put(f"{FILES}/{name}{MD5}", f"MD5({name})= {md5}\n".encode())
         return {"state": "done"}
 
@@ -405,9 +405,7 @@ class Loading:
 
     def _manifest(self, run: str, stage: str, items: list[Event]) -> Event:
         """Store what a step is to be taken for."""
-        key = f"runs/{run}/{stage}"
-        self.files.put(key, as_json(items))
-        return {"count": len(items), "key": self.files.place(key)}
+        return {"count": len(items), "key": self.files.put(f"runs/{run}/{stage}", as_json(items))}
 
 
 def _after(made: Slice, pauses: int) -> Event:

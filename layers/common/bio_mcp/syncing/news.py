@@ -55,7 +55,7 @@ def news_since(query_key: str, after: str, limit: int, backends: Backends) -> Ne
 def latest_news(query_key: str, limit: int, backends: Backends) -> NewsPage:
     """Return the news of the newest `limit` entries, the newest first. `position` is the first's."""
     warnings = check_followed(query_key, backends)
-    entries = backends.news.latest(query_key, limit)
+    entries = backends.news.since(query_key, "", limit, newest_first=True)
     return NewsPage(_items(entries, backends), entries[0].position if entries else "", len(entries) == limit, warnings)
 
 

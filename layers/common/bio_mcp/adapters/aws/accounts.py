@@ -28,13 +28,6 @@ class DynamoAuthorizations(DynamoStore):
 
     WHAT = "sign-ins and authorizations"
 
-    def add(self, authorization: Authorization) -> bool:
-        now = float(self._clock())
-        return self._written(authorization, "attribute_not_exists(#ends) OR #ends <= :now", now=now)
-
-    def put(self, authorization: Authorization) -> None:
-        self._written(authorization)
-
     def get(self, kind: str, key: str) -> Authorization | None:
         return self._valid(self._table.get_item(_key(kind, key)))
 
@@ -52,8 +45,8 @@ class DynamoAuthorizations(DynamoStore):
         keys = [_key(each.kind, each.key) for each in self.of("", owner)]
         return sum(self._table.delete_item(key, "#owner = :owner", owner=owner) is not None for key in keys)
 
-    def _written(self, authorization: Authorization, only: str = "", **values: float) -> bool:
-        """Write it and what its owner has of it, where a condition holds; returns whether it did."""
+    def put(self, authorization: Authorization, *, new: bool = False) -> bool:
+        """Write it and what its owner has of it."""
         ends, key = authorization.expires.timestamp(), _key(authorization.kind, authorization.key)
         expires = {"expires_at": ceil(ends)}
         whole = {
@@ -67,8 +60,10 @@ class DynamoAuthorizations(DynamoStore):
             **expires,
         }
         named = {**item_key(_hashed("owner", authorization.owner), key["name"]), **expires}
-        puts = [self._table.putting(whole, only, **values), self._table.putting(named)]
-        return not self._table.transact_write_items(puts)
+        only, at = ("attribute_not_exists(#ends) OR #ends <= :now", {"now": float(self._clock())}) if new else ("", {})
+        return not self._table.transact_write_items(
+            [self._table.putting(whole, only, **at), self._table.putting(named)]
+        )
 
     def _valid(self, item: Item | None) -> Authorization | None:
         """The authorization of an item; None if it has expired."""

@@ -35,13 +35,14 @@ class DynamoAnswers(DynamoStore):
 
     def put(self, answer: StoredAnswer) -> None:
         """One that is there keeps its first time and its flags."""
-        asked, expires_at = sortable(answer.asked), _expiry(answer)
+        flagging = _as_flagged(answer)
+        expires = {"expires_at": flagging["expires_at"]}
         row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged")}
         cited = {span.pmid for span in answer.spans}
-        item = {"body": zlib.compress(json.dumps(row).encode()), "asked": asked, "expires_at": expires_at}
+        item = {"body": zlib.compress(json.dumps(row).encode()), "asked": sortable(answer.asked), **expires}
         item |= {"flagged": flags} if (flags := cited & set(answer.flagged)) else {}
-        naming = [item_key(f"paper {each}", answer.answer_id) | {"expires_at": expires_at} for each in cited]
-        naming += [_as_flagged(answer)] if answer.flagged else []
+        naming = [item_key(f"paper {each}", answer.answer_id) | expires for each in cited]
+        naming += [flagging] if answer.flagged else []
         self._table.batch_write_items(naming)
         self._table.put_item({**_key(answer.answer_id), **item}, "attribute_not_exists(#name)")
 
@@ -55,11 +56,10 @@ class DynamoAnswers(DynamoStore):
         named = [item["item"] for item in self._table.partition(f"paper {pmid}")]
         return sorted(self._answers(named).values(), key=lambda each: each.answer_id)
 
-    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        for answer in self._answers(answer_ids).values():
-            if any(span.pmid == pmid for span in answer.spans):
-                self._table.put_item(_as_flagged(answer))
-                self._table.update_item(_key(answer.answer_id), "ADD #flagged :pmid", returns=False, pmid={pmid})
+    def flag(self, pmid: str) -> None:
+        for answer in self.citing(pmid):
+            self._table.put_item(_as_flagged(answer))
+            self._table.update_item(_key(answer.answer_id), "ADD #flagged :pmid", returns=False, pmid={pmid})
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         named = [item["answer_id"] for item in self._table.partition(FLAGGED, newest_first=True, limit=limit)]
@@ -82,12 +82,9 @@ def _key(answer_id: str) -> Item:
 
 
 def _as_flagged(answer: StoredAnswer) -> dict[str, Any]:
-    key = item_key(FLAGGED, f"{sortable(answer.asked)} {answer.answer_id}")
-    return {**key, "answer_id": answer.answer_id, "expires_at": _expiry(answer)}
-
-
-def _expiry(answer: StoredAnswer) -> int:
-    return int(datetime.fromisoformat(sortable(answer.asked)).timestamp()) + LIFETIME_S
+    asked = sortable(answer.asked)
+    expires_at = int(datetime.fromisoformat(asked).timestamp()) + LIFETIME_S
+    return {**item_key(FLAGGED, f"{asked} {answer.answer_id}"), "answer_id": answer.answer_id, "expires_at": expires_at}
 
 
 log = logging.getLogger(__name__)

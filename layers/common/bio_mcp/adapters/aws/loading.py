@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -36,28 +37,23 @@ class S3LoadFiles:
 
     def get(self, key: str) -> bytes:
         with reaching(WHAT, _gone(key)):
-            return self.client.get_object(Bucket=self.bucket, Key=self.place(key))["Body"].read()
+            return self.client.get_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}")["Body"].read()
 
-    def put(self, key: str, content: bytes) -> None:
-        with reaching(WHAT):
-            self.client.put_object(Bucket=self.bucket, Key=self.place(key), Body=content)
+    def put(self, key: str, content: bytes | Path) -> str:
+        place = f"{FOLDER}/{key}"
+        with reaching(WHAT), content.open("rb") if isinstance(content, Path) else nullcontext(content) as body:
+            self.client.put_object(Bucket=self.bucket, Key=place, Body=body)
+        return place
 
     def download(self, key: str, into: Path, tag: str) -> None:
         with reaching(WHAT, _gone(key)), into.open("wb") as out:
-            found = self.client.get_object(Bucket=self.bucket, Key=self.place(key), IfMatch=f'"{tag}"')
+            found = self.client.get_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}", IfMatch=f'"{tag}"')
             with found["Body"] as body:
                 shutil.copyfileobj(body, out, PIECE)
 
-    def upload(self, key: str, path: Path) -> None:
-        with reaching(WHAT), path.open("rb") as file:
-            self.client.put_object(Bucket=self.bucket, Key=self.place(key), Body=file)
-
     def delete(self, key: str) -> None:
         with reaching(WHAT):
-            self.client.delete_object(Bucket=self.bucket, Key=self.place(key))
-
-    def place(self, key: str) -> str:
-        return f"{FOLDER}/{key}"
+            self.client.delete_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}")
 
 
 def _gone(key: str) -> NotFound:
@@ -82,14 +78,14 @@ class StepFunctionsRuns:
             started = self.client.start_execution(stateMachineArn=self.machine, input=json.dumps(given))
         return str(started["executionArn"]).rpartition(":")[2]
 
-    def latest(self) -> Run | None:
-        with reaching(RUNS):
-            listed = self.client.list_executions(stateMachineArn=self.machine, maxResults=1)["executions"]
-        return self.get(listed[0]["name"]) if listed else None
-
-    def get(self, name: str) -> Run:
+    def get(self, name: str = "") -> Run | None:
         gone = NotFound("There is no load of this name; bio-mcp admin load status shows the latest.")
         with reaching(RUNS, gone):
+            if not name:
+                listed = self.client.list_executions(stateMachineArn=self.machine, maxResults=1)["executions"]
+                if not listed:
+                    return None
+                name = listed[0]["name"]
             found = self.client.describe_execution(
                 executionArn=f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}"
             )

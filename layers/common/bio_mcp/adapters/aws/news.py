@@ -57,9 +57,6 @@ class DynamoNews(DynamoStore):
         )
         return [entry_at(item["item"]) for item in found]
 
-    def latest(self, query_key: str, limit: int) -> list[NewsEntry]:
-        return self.since(query_key, " ", limit, newest_first=True)
-
     def pmids(self, query_key: str) -> Iterator[str]:
         yield from (str(int(item["item"])) for item in self._table.partition(f"found {query_key}"))
 

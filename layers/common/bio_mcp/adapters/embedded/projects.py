@@ -175,12 +175,8 @@ class SqliteAnswers(Store):
     def citing(self, pmid: str) -> list[StoredAnswer]:
         return self._answers("JOIN answer_papers USING (answer_id) WHERE pmid = ? ORDER BY answer_id", int(pmid))
 
-    def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
-        with self._database.writing() as connection:
-            connection.executemany(
-                "UPDATE answer_papers SET flagged = 1 WHERE pmid = ? AND answer_id = ?",
-                [(int(pmid), answer_id) for answer_id in answer_ids],
-            )
+    def flag(self, pmid: str) -> None:
+        self._database.write("UPDATE answer_papers SET flagged = 1 WHERE pmid = ?", (int(pmid),))
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         newest = "WHERE answer_id IN (SELECT answer_id FROM answer_papers WHERE flagged) ORDER BY asked DESC"

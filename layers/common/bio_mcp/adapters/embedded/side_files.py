@@ -159,17 +159,12 @@ class SqliteAuthorizations(SideFile):
         CREATE INDEX authorizations_by_expiry ON authorizations (expires);
     """
 
-    def add(self, authorization: Authorization) -> bool:
-        return self._write("INSERT OR IGNORE", authorization)
-
-    def put(self, authorization: Authorization) -> None:
-        self._write("INSERT OR REPLACE", authorization)
-
-    def _write(self, how: str, authorization: Authorization) -> bool:
+    def put(self, authorization: Authorization, *, new: bool = False) -> bool:
         each, content = authorization, json.dumps(dict(authorization.content), ensure_ascii=False)
         row = (each.kind, each.key, each.owner, each.expires.timestamp(), content)
         with self.transaction(WRITE) as connection:
             connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
+            how = "INSERT OR IGNORE" if new else "INSERT OR REPLACE"
             statement = f"{how} INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
             return connection.execute(statement, row).rowcount > 0
 

@@ -301,11 +301,10 @@ class SqliteNews(Store):
                 if each.kind is ChangeKind.DELETED:
                     connection.execute("DELETE FROM found_papers WHERE pmid = ?", (key(each.pmid),))
 
-    def since(self, query_key: str, after: str, limit: int) -> list[NewsEntry]:
-        return self._entries("position > ? ORDER BY position LIMIT ?", query_key, after, limit)
-
-    def latest(self, query_key: str, limit: int) -> list[NewsEntry]:
-        return self._entries("TRUE ORDER BY position DESC LIMIT ?", query_key, limit)
+    def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
+        order = "DESC" if newest_first else "ASC"
+        sql = f"SELECT position FROM news WHERE query_key = ? AND position > ? ORDER BY position {order} LIMIT ?"  # noqa: S608
+        return [entry_at(position) for (position,) in self._database.rows(sql, (query_key, after, limit))]
 
     def pmids(self, query_key: str) -> Iterator[str]:
         last, sql = -1, "SELECT pmid FROM found_papers WHERE query_key = ? AND pmid > ? ORDER BY pmid LIMIT ?"
@@ -323,10 +322,6 @@ class SqliteNews(Store):
         with self._database.writing() as connection:
             for table in ("whole_queries", "found_papers", "news"):
                 connection.execute(f"DELETE FROM {table} WHERE query_key = ?", (query_key,))  # noqa: S608  our own names
-
-    def _entries(self, condition: str, *values: str | int) -> list[NewsEntry]:
-        sql = f"SELECT position FROM news WHERE query_key = ? AND {condition}"  # noqa: S608  our own words
-        return [entry_at(position) for (position,) in self._database.rows(sql, values)]
 
     def _stamp(self, connection: sqlite3.Connection, query_key: str) -> datetime:
         """The time it is, or the next microsecond after the newest entry."""

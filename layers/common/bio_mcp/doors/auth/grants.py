@@ -208,7 +208,7 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
     def _tokens(self, secret: str, used: Code | Refresh, scopes: list[str], lasting: list[str]) -> OAuthToken:
         store, until = self.authorizations(), utc_now() + REFRESH_LIFETIME
         spent = Authorization(SPENT, hashed(secret), used.grant, until, {})
-        if not store.add(spent):
+        if not store.put(spent, new=True):
             self._end(used.grant)
             log.warning("a code or refresh token was used twice; its grant has ended")
             raise TokenError("invalid_grant", "it has been used before, and what it stood for has ended")

@@ -337,8 +337,7 @@ def start_command(session: Session, fetch: bool, again: bool) -> None:
 @answering
 def status_command(session: Session, name: str | None) -> None:
     """Say how far the load NAME is, or the latest, and which files failed. Exits 1 where any did."""
-    runs = session.backends.load_runs
-    run = runs.get(name) if name else runs.latest()
+    run = session.backends.load_runs.get(name or "")
     if run is None:
         raise NotFound("There was no load yet; bio-mcp admin load start begins one.")
     ended = run.ended.isoformat() if run.ended else None
