@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.aws.queues import call_for, is_folder
+from bio_mcp.doors.aws.queues import call_for
 from bio_mcp.errors import InvalidInput
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,6 @@ def put(key, bucket="papers"):
 )
 def test_the_folder_is_the_project_and_the_key_stays_as_it_is(key, project):
     arguments = {"project": project, "source": f"s3://papers/{key}"}
-    assert not is_folder(put(key))
     assert call_for(put(key)) == {"tool": "ingest_from_source", "arguments": arguments}
 
 
@@ -59,7 +58,7 @@ def test_the_event_of_the_repository_is_a_call_that_its_tool_takes():
 
 @pytest.mark.parametrize("key", ["inbox/", "inbox/lab/", "inbox/lab/heart-failure/"])
 def test_a_folder_that_a_console_made_is_nothing_to_ingest(key):
-    assert is_folder(put(key))
+    assert call_for(put(key)) is None
 
 
 @pytest.mark.parametrize("key", ["inbox/paper.pdf", "articles/lab/paper.pdf", "inboxes/lab/paper.pdf", "paper.pdf"])
@@ -79,15 +78,13 @@ def test_a_key_without_a_project_is_refused(key):
     ],
 )
 def test_what_else_s3_says_is_refused(change):
-    for ask in (call_for, is_folder):
-        with pytest.raises(InvalidInput, match="not that an object was created"):
-            ask(put("inbox/lab/paper.pdf") | change)
+    with pytest.raises(InvalidInput, match="not that an object was created"):
+        call_for(put("inbox/lab/paper.pdf") | change)
 
 
 @pytest.mark.parametrize("event", [{"tool": "x", "arguments": {}}, [], None, "text", {"source": "another"}])
 def test_any_other_event_is_left_as_it_is(event):
     assert call_for(event) == event
-    assert not is_folder(event)
 
 
 def test_a_call_says_the_same_of_a_second_announcement():

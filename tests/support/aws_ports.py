@@ -48,13 +48,25 @@ def one_at_a_time(made):
     return made
 
 
+class ListedAudit(DynamoAudit):
+    """The log of changes, which tests read."""
+
+    def entries(self):
+        """Every change, oldest first."""
+        items = sorted(self._table.scan(), key=lambda item: item["at"])
+        return [
+            {"caller": None, **item, "before": json.loads(item["before"]), "after": json.loads(item["after"])}
+            for item in items
+        ]
+
+
 TABLED = {
     "documents": lambda own, table: DynamoDocuments(own.dynamodb, table, lambda: own.blobs, clock=own.clock),
     "checkpoints": lambda own, table: DynamoCheckpoints(own.dynamodb, table),
     "news": lambda own, table: DynamoNews(own.dynamodb, table, clock=own.clock),
     "jobs": lambda own, table: DynamoJobs(own.dynamodb, table, lambda: own.blobs),
     "leases": lambda own, table: DynamoLeases(own.dynamodb, table, clock=own.clock),
-    "audit": lambda own, table: DynamoAudit(own.dynamodb, table),
+    "audit": lambda own, table: ListedAudit(own.dynamodb, table),
     "projects": lambda own, table: DynamoProjects(own.dynamodb, table),
     "project_documents": lambda own, table: DynamoProjectDocuments(own.dynamodb, table, lambda: own.blobs),
     "answers": lambda own, table: DynamoAnswers(own.dynamodb, table),

@@ -7,7 +7,7 @@ durable when the call returns. What a method raises stands with it or with its p
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from bio_mcp.health import Finding
@@ -46,13 +46,9 @@ class port(Generic[T]):  # noqa: N801  it declares an attribute, as `property` d
     def __set_name__(self, _owner: type, name: str) -> None:
         self._name = name
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> "port[T]": ...
-    @overload
-    def __get__(self, instance: "Backends", owner: type) -> T: ...
-    def __get__(self, instance: "Backends | None", owner: type) -> "T | port[T]":
+    def __get__(self, instance: "Backends | None", owner: type) -> T:
         if instance is None:
-            return self
+            return self  # type: ignore[return-value]  # the port of a class is its declaration
         made: T = instance.find_port(self._name)
         return made
 

@@ -236,17 +236,3 @@ class DynamoAudit(DynamoStore):
             **({} if caller is None else {"caller": caller}),
         }
         self._table.put_item(item, "attribute_not_exists(#at)")  # it is there where a first answer was lost
-
-    def entries(self) -> list[dict[str, Any]]:
-        """Every change, oldest first. Scans the table."""
-        return [
-            {
-                "at": item["at"].partition(" ")[0],
-                "action": item["action"],
-                "subject": item["subject"],
-                "before": json.loads(item["before"]),
-                "after": json.loads(item["after"]),
-                "caller": item.get("caller"),
-            }
-            for item in sorted(self._table.scan(), key=lambda item: item["at"])
-        ]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bio_mcp.adapters.indexes import CHUNK_FIELDS, chunk_of, chunk_values
-from bio_mcp.adapters.opensearch.index import Body, Hit, clauses, cosine, page, words
+from bio_mcp.adapters.opensearch.index import FACTOR, Body, Hit, clauses, cosine, page, words
 from bio_mcp.adapters.opensearch.schema import DECIMALS, MOST, TERMS, Contents, Flavour, compared, graph
 from bio_mcp.errors import InvalidInput
 from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
@@ -146,9 +146,9 @@ def listing_body(doc_id: str | None, after: str | None, size: int, source: Seque
     return body if after is None else body | {"search_after": [after]}
 
 
-def matches(lexical: Sequence[Hit], semantic: Sequence[Hit], factor: float) -> list[ChunkMatch]:
-    """Merge the chunks of both legs. BM25 scores are divided by `factor`, by which Lucene multiplies them."""
-    bm25 = {hit["_id"]: hit["sort"][0] / factor for hit in lexical}
+def matches(lexical: Sequence[Hit], semantic: Sequence[Hit]) -> list[ChunkMatch]:
+    """Merge the chunks of both legs."""
+    bm25 = {hit["_id"]: hit["sort"][0] / FACTOR for hit in lexical}
     sims = {hit["_id"]: cosine(hit["sort"][0]) for hit in semantic}
     sources = {hit["_id"]: hit["_source"] for hit in (*lexical, *semantic)}
     return [ChunkMatch(chunk_from(source), bm25.get(each), sims.get(each)) for each, source in sources.items()]

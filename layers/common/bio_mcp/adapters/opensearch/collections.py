@@ -51,7 +51,6 @@ from bio_mcp.adapters.opensearch.schema import Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
-from bio_mcp.retrieval.ranking import BM25_K1
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -161,7 +160,7 @@ class OpenSearchCollections:
                 if not fits(stored, query.vector):
                     return []
                 semantic = semantic_body(query, query.vector, scripts=stored.layout.flavour.managed)
-            return matches(*stored.search(lexical_body(query), semantic), BM25_K1 + 1)
+            return matches(*stored.search(lexical_body(query), semantic))
 
         return self._read(collection, read, [])
 
@@ -173,10 +172,11 @@ class OpenSearchCollections:
 
     def inspect(self) -> Finding:
         """Count the projects, and say how many more the domain has room for."""
+        answer: dict[str, Any] = self.transport.ask("GET", f"/_alias/{self.corpus}.*")
+        projects = len({alias for each in answer.values() for alias in each["aliases"] if "~" not in alias})
         if self._layout.flavour.managed:
-            return room_for(self.transport, self.corpus)
-        count = count_projects(self.transport, self.corpus)
-        return Finding(OK, f"{count:,} projects; a Serverless collection has no shards to count")
+            return room_for(self.transport, projects)
+        return Finding(OK, f"{projects:,} projects; a Serverless collection has no shards to count")
 
     def _read(self, collection: str, read: Callable[[StoredIndex], T], empty: T) -> T:
         alias = self.alias(collection)
@@ -318,10 +318,8 @@ def bring_up(live: StoredIndex, following: StoredIndex, embed: Embed) -> int:
     return len(changed)
 
 
-def room_for(transport: OpenSearchTransport, corpus: str) -> Finding:
-    """Count the projects of `corpus` and the shards of the domain, and compare them with what its nodes hold: by their
-    limit and by their heap."""
-    projects = count_projects(transport, corpus)
+def room_for(transport: OpenSearchTransport, projects: int) -> Finding:
+    """Compare the shards of the domain with what its nodes hold: by their limit and by their heap."""
     health: dict[str, Any] = transport.ask("GET", "/_cluster/health")
     settings: dict[str, Any] = transport.ask("GET", "/_cluster/settings?include_defaults=true")
     stats: dict[str, Any] = transport.ask("GET", "/_nodes/stats/jvm")
@@ -340,8 +338,3 @@ def room_for(transport: OpenSearchTransport, corpus: str) -> Finding:
         f"and {heap:,} that their heap is good for: room for {more:,} more projects"
     )
     return Finding(WARN, found, REMEDY) if shards >= NEARLY * min(limit, heap) else Finding(OK, found)
-
-
-def count_projects(transport: OpenSearchTransport, corpus: str) -> int:
-    answer: dict[str, Any] = transport.ask("GET", f"/_alias/{corpus}.*")
-    return len({alias for each in answer.values() for alias in each["aliases"] if "~" not in alias})

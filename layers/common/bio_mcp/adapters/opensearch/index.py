@@ -25,6 +25,7 @@ from bio_mcp.adapters.opensearch.client import (
 )
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable
+from bio_mcp.retrieval.ranking import BM25_K1
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
 EXISTS = "resource_already_exists_exception"
@@ -351,6 +352,9 @@ def complete(answer: Any, count: int) -> list[Body]:
     if len(documents) != count:
         raise Busy(f"The passage index answered for {len(documents)} of {count} documents; try again in a moment.")
     return [each for each in documents if each["found"]]
+
+
+FACTOR = BM25_K1 + 1  # by which Lucene multiplies BM25
 
 
 def cosine(score: float) -> float:

@@ -48,6 +48,7 @@ from bio_mcp.adapters.indexes import (
 )
 from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import (
+    FACTOR,
     Alias,
     Body,
     Hit,
@@ -68,7 +69,6 @@ from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import PaperIndex, Role
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StaticQuality, StoredChunk, YearCount
-from bio_mcp.retrieval.ranking import BM25_K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,7 +132,12 @@ class OpenSearchPassages:
         if index is not None:
             stored = StoredIndex(self.alias, index)
             stored.refresh()
-            for hit in stored.listed(listing_body, 0, LISTED_AT_ONCE):
+
+            def following(pmid: int) -> Body:
+                after = {"range": {"pmid": {"gt": pmid}}}
+                return page(LISTED_AT_ONCE, after, [{"pmid": "asc"}], "pmid", "version")
+
+            for hit in stored.listed(following, 0, LISTED_AT_ONCE):
                 yield str(hit["fields"]["pmid"][0]), hit["fields"]["version"][0]
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -180,8 +185,7 @@ class OpenSearchPassages:
                 if not fits(stored, query.vector):
                     return []
                 semantic = semantic_body(query, query.vector, index)
-            words, windows = stored.search(lexical_body(query), semantic)
-            return candidates(words, windows, BM25_K1 + 1)
+            return candidates(*stored.search(lexical_body(query), semantic))
 
         return [] if query.within is not None and not numbers(query.within) else self.alias.read(read, [])
 
@@ -354,11 +358,6 @@ def semantic_body(query: PassageQuery, vector: "Vectors", index: Index) -> Body:
     return page(query.depth, near, BEST, *COLUMNS)
 
 
-def listing_body(after: int) -> Body:
-    """Query for the papers that follow the PMID `after`, with their versions."""
-    return page(LISTED_AT_ONCE, {"range": {"pmid": {"gt": after}}}, [{"pmid": "asc"}], "pmid", "version")
-
-
 def conditions(query: PassageQuery) -> list[Body]:
     filters, found = query.filters, list[Body]()
     if query.within is not None:  # by `terms` alone OpenSearch would filter windows, and none would pass
@@ -369,15 +368,15 @@ def conditions(query: PassageQuery) -> list[Body]:
     return clauses(filters.year_from, filters.year_to, any_of, all_of) + found
 
 
-def candidates(lexical: Sequence[Hit], semantic: Sequence[Hit], factor: float) -> list[Candidate]:
-    """Merge the papers of both legs. BM25 scores are divided by `factor`, by which Lucene multiplies them."""
+def candidates(lexical: Sequence[Hit], semantic: Sequence[Hit]) -> list[Candidate]:
+    """Merge the papers of both legs."""
     found: dict[int, Candidate] = {}
     for hit in semantic:
         window = hit["inner_hits"]["windows"]["hits"]["hits"][0]["_nested"]["offset"]
         chunk_id = hit["fields"]["layout"][0].split(" ")[window]
         found[hit["fields"]["pmid"][0]] = _candidate(hit["fields"], None, cosine(hit["sort"][0]), chunk_id)
     for hit in lexical:
-        pmid, bm25 = hit["fields"]["pmid"][0], hit["sort"][0] / factor
+        pmid, bm25 = hit["fields"]["pmid"][0], hit["sort"][0] / FACTOR
         if pmid in found:
             found[pmid].bm25 = bm25
         else:
@@ -386,12 +385,10 @@ def candidates(lexical: Sequence[Hit], semantic: Sequence[Hit], factor: float) -
 
 
 def _candidate(fields: Mapping[str, Any], bm25: float | None, sim: float | None, chunk_id: str | None) -> Candidate:
-    def column(name: str) -> Any:
-        return fields.get(name, (None,))[0]
-
-    quality = StaticQuality(column("design"), column("journal_rank"), column("human"))
-    retraction = RetractionStatus(column("retraction"))
-    return Candidate(str(column("pmid")), bm25, sim, chunk_id, column("year"), quality, retraction)
+    columns = {name: values[0] for name, values in fields.items()}
+    quality = StaticQuality(*(columns.get(each) for each in ("design", "journal_rank", "human")))
+    retraction = RetractionStatus(columns["retraction"])
+    return Candidate(str(columns["pmid"]), bm25, sim, chunk_id, columns.get("year"), quality, retraction)
 
 
 def document_of(entry: Entry, matrix: "Vectors", index: Index) -> dict[str, Any]:

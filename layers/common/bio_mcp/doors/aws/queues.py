@@ -64,36 +64,26 @@ def parse(event: Any) -> Event:
 INBOX = "inbox/"
 
 
-def is_folder(event: Any) -> bool:
-    """Whether the event is that somebody made a folder, which has nothing in it to ingest."""
-    return (created := _created(event)) is not None and created[1].endswith("/")
-
-
 def call_for(event: Any) -> Any:
-    """The call that an event of S3 stands for; any other event as it is.
+    """The call that an event of S3 stands for, None for a new folder, which has nothing in it to ingest; any other
+    event as it is.
 
     Raises `InvalidInput` for a key that names no project.
     """
-    if (created := _created(event)) is None:
-        return event
-    bucket, key = created
-    project, _, _ = key.removeprefix(INBOX).rpartition("/")
-    if not key.startswith(INBOX) or not project:
-        raise InvalidInput(f"a file for a project is put below {INBOX}, in a folder that has the project's id as name")
-    return {"tool": TOOL, "arguments": {"project": project, "source": f"s3://{bucket}/{key}"}}
-
-
-def _created(event: Any) -> tuple[str, str] | None:
-    """Bucket and key of the object that was created; None where the event is not of S3."""
     if not (isinstance(event, Mapping) and event.get("source") == "aws.s3"):
-        return None
+        return event
     try:
         bucket, key = event["detail"]["bucket"]["name"], event["detail"]["object"]["key"]
     except (KeyError, TypeError):
         bucket = key = None
-    if event.get("detail-type") == "Object Created" and isinstance(bucket, str) and isinstance(key, str):
-        return bucket, key
-    raise InvalidInput("what S3 says is not that an object was created")
+    if event.get("detail-type") != "Object Created" or not (isinstance(bucket, str) and isinstance(key, str)):
+        raise InvalidInput("what S3 says is not that an object was created")
+    if key.endswith("/"):
+        return None
+    project, _, _ = key.removeprefix(INBOX).rpartition("/")
+    if not key.startswith(INBOX) or not project:
+        raise InvalidInput(f"a file for a project is put below {INBOX}, in a folder that has the project's id as name")
+    return {"tool": TOOL, "arguments": {"project": project, "source": f"s3://{bucket}/{key}"}}
 
 
 log = logging.getLogger("bio_mcp.queued")
@@ -148,9 +138,10 @@ class QueuedCalls:
 
     def _run(self, record: Mapping[str, Any], queue: WorkQueue, receipt: str) -> bool:
         try:
-            if is_folder(body := _json(record["body"])):
+            body = _json(record["body"])
+            if (asked := call_for(body)) is None and body is not None:
                 return True
-            event = parse(call_for(body))
+            event = parse(asked)
             tool = self._tool(event)
         except Failure as poison:
             _log_failure(record, None, type(poison).__name__, str(poison))
