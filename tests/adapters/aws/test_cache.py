@@ -24,13 +24,6 @@ def test_an_item_names_the_second_after_which_dynamodb_may_remove_it(ports):
     assert item(ports, "a")["expires_at"] == {"N": "1000061"}
 
 
-def test_what_is_over_does_not_count_though_dynamodb_still_has_it(ports):
-    ports.cache.put({"a": b"one"}, 60)
-    ports.clock.now += 60
-    assert item(ports, "a")
-    assert ports.cache.get(["a"]) == {}
-
-
 def test_the_largest_value_fits_into_an_item_and_a_larger_one_is_not_sent(ports):
     ports.cache.put({"1.record." + "f" * 64: bytes(LARGEST), "too large": bytes(LARGEST + 1)}, 60)
     assert item(ports, "1.record." + "f" * 64)

@@ -1,10 +1,9 @@
 """Invoking a function over real HTTP: what is sent once, what twice, and what Lambda's answers come to."""
 
-import json
 import socket
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import time
+from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from botocore.config import Config
@@ -13,21 +12,18 @@ from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.messages import LARGEST, LambdaFunctions
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, UpstreamFailed
+from tests.adapters.json_endpoint import JsonEndpoint
 from tests.support.aws_ports import NOBODY
 
 pytestmark = pytest.mark.usefixtures("nobody")
 EVENT = {"tool": "sample.echo", "arguments": {"text": "β"}, "correlation_id": "c"}
 
 
-class Lambda:
+class Lambda(JsonEndpoint):
     """Lambda's Invoke, as far as it matters: answers in turn what it was told to, and keeps the requests."""
 
-    def __init__(self):
-        self.requests = []
-        self.answers = []
-
     def answer(self, body, status=200, **headers):
-        self.answers.append((status, headers, body if isinstance(body, bytes) else json.dumps(body).encode()))
+        self.script.append((status, headers, body))
 
     def refuse(self, status, kind):
         self.answer({"message": "arn:aws:lambda:secret"}, status, **{"x-amzn-ErrorType": kind})
@@ -36,42 +32,10 @@ class Lambda:
         body = {"errorType": kind, "errorMessage": message, "stackTrace": ["/var/task/app.py"]}
         self.answer(body, **{"X-Amz-Function-Error": "Unhandled"})
 
-    def hang_up(self):
-        self.answers.append(None)
 
-
-@contextmanager
-def serving(lambda_):
-    done = threading.Event()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):
-            sent = self.rfile.read(int(self.headers["content-length"]))
-            lambda_.requests.append((self.path, json.loads(sent)))
-            answer = lambda_.answers.pop(0) if lambda_.answers else done.wait()
-            if not isinstance(answer, tuple):
-                self.close_connection = True
-                return
-            status, headers, body = answer
-            self.send_response(status)
-            for name, value in {"content-length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    done.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def hang_up(_event):
+    """The function ran, and nobody hears of it."""
+    raise ConnectionAbortedError
 
 
 def functions_at(url):
@@ -82,17 +46,17 @@ def functions_at(url):
 
 @pytest.fixture(scope="module")
 def standing():
-    service = Lambda()
-    with pytest.MonkeyPatch.context() as environment, serving(service) as url:
+    service = Lambda({"body": {}, "audit": {}})
+    with pytest.MonkeyPatch.context() as environment, closing(service):
         for name, value in NOBODY.items():
             environment.setenv(name, value)
-        yield service, functions_at(url)
+        yield service, functions_at(service.base_url.removesuffix("/v1"))
 
 
 @pytest.fixture
 def service(standing):
-    standing[0].requests.clear()
-    standing[0].answers.clear()
+    for kept in (standing[0].requests, standing[0].paths, standing[0].script):
+        kept.clear()
     return standing[0]
 
 
@@ -107,7 +71,7 @@ def invoke(service, standing):
 def test_the_answer_is_the_functions(service, invoke):
     service.answer({"body": {"x": "ü"}, "audit": {}})
     assert invoke() == {"body": {"x": "ü"}, "audit": {}}
-    assert service.requests == [("/2015-03-31/functions/search/invocations", EVENT)]
+    assert (service.requests, service.paths) == ([EVENT], ["/2015-03-31/functions/search/invocations"])
 
 
 @pytest.mark.parametrize(
@@ -164,20 +128,20 @@ def test_a_function_that_broke_is_a_bug_and_says_nothing_of_itself(service, invo
 
 
 def test_an_answer_that_does_not_come_is_a_deadline_and_the_event_is_sent_once(service, invoke):
+    service.answer(lambda _event: time.sleep(0.6))
     with pytest.raises(DeadlineExceeded, match="did not come in time"):
         invoke(repeatable=True)
     assert len(service.requests) == 1
 
 
 def test_a_read_is_sent_again_over_a_connection_that_broke(service, invoke):
-    service.hang_up()
-    service.answer({"body": {}, "audit": {}})
+    service.answer(hang_up)
     assert invoke(repeatable=True) == {"body": {}, "audit": {}}
     assert len(service.requests) == 2
 
 
 def test_a_write_is_not_sent_again_over_a_connection_that_broke(service, invoke):
-    service.hang_up()
+    service.answer(hang_up)
     with pytest.raises(UpstreamFailed, match="safe to repeat"):
         invoke(repeatable=False)
     assert len(service.requests) == 1
@@ -196,18 +160,11 @@ def test_nobody_there_is_a_failure_to_try_again():
 
 
 def test_a_call_that_was_never_sent_is_made_again_even_if_it_writes(service):
-    service.answer({"body": {}, "audit": {}})
-    with serving(service) as url:
-        left = [
-            Clients().make("lambda", Config(retries={"total_max_attempts": 1}), f"http://127.0.0.1:{closed_port()}")
-        ]
-
-        class Moving:
-            def invoke(self, **given):
-                return (left.pop() if left else Clients().make("lambda", endpoint=url)).invoke(**given)
-
-        functions = LambdaFunctions(lambda _config: Moving())
-        assert functions.invoke("sync_delta", EVENT, Deadline(5), repeatable=False) == {"body": {}, "audit": {}}
+    once, url = Config(retries={"total_max_attempts": 1}), service.base_url.removesuffix("/v1")
+    left = [Clients().make("lambda", once, each) for each in (url, f"http://127.0.0.1:{closed_port()}")]
+    moving = SimpleNamespace(invoke=lambda **given: left.pop().invoke(**given))
+    functions = LambdaFunctions(lambda _config: moving)
+    assert functions.invoke("sync_delta", EVENT, Deadline(5), repeatable=False) == {"body": {}, "audit": {}}
     assert len(service.requests) == 1
 
 

@@ -10,13 +10,7 @@ from bio_mcp.wiring.mode import stored_secret
 
 
 @pytest.fixture(autouse=True)
-def aws(monkeypatch):
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "eu-central-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+def aws(nobody):
     with mock_aws():
         yield
 

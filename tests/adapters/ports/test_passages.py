@@ -34,18 +34,8 @@ def test_an_empty_index_gives_an_empty_list(passages, ports):
 def test_a_document_says_everything_a_search_needs(passages):
     quality = StaticQuality(3, None, 2)
     axes = np.eye(DIM, dtype=np.float32)
-    passages.upsert_chunks(
-        [
-            entry(
-                "7",
-                "aspirin",
-                vectors=[axes[0], axes[1]],
-                year=2020,
-                quality=quality,
-                retraction=RetractionStatus.CONCERN,
-            )
-        ]
-    )
+    more = {"year": 2020, "quality": quality, "retraction": RetractionStatus.CONCERN}
+    passages.upsert_chunks([entry("7", "aspirin", vectors=[axes[0], axes[1]], **more)])
     [candidate] = passages.hybrid_search(PassageQuery(words("aspirin"), axes[1]))
     assert (candidate.pmid, candidate.chunk_id, candidate.year) == ("7", "w1", 2020)
     assert candidate.sim == pytest.approx(1)
@@ -69,33 +59,16 @@ FILTERS = [
 ]
 
 
+CELL = {"journal": "Cell", "publication_types": ("D1",), "tags": ("red",), "projects": ("p/1",)}
+LANCET = {"journal": "The Lancet", "publication_types": ("D2",), "tags": ("red", "blue")}
+UNNAMED = {"publication_types": ("D2", "D3"), "tags": ("green",), "projects": ("p/2", "p/3")}
+
+
 @pytest.mark.parametrize(("filters", "wanted"), FILTERS)
 def test_filters(passages, filters, wanted):
-    passages.upsert_chunks(
-        [
-            entry(
-                "1",
-                "x",
-                year=2020,
-                journal="Cell",
-                journal_nlm_id="101",
-                publication_types=("D1",),
-                tags=("red",),
-                projects=("p/1",),
-            ),
-            entry("2", "x", year=2010, journal="The Lancet", publication_types=("D2",), tags=("red", "blue")),
-            entry(
-                "3",
-                "x",
-                year=2000,
-                journal_nlm_id="101",
-                publication_types=("D2", "D3"),
-                tags=("green",),
-                projects=("p/2", "p/3"),
-            ),
-            entry("4", "x"),
-        ]
-    )
+    first = entry("1", "x", year=2020, journal_nlm_id="101", **CELL)
+    second, third = entry("2", "x", year=2010, **LANCET), entry("3", "x", year=2000, journal_nlm_id="101", **UNNAMED)
+    passages.upsert_chunks([first, second, third, entry("4", "x")])
     assert set(found(passages, "x", filters=filters)) == wanted
     assert set(found(passages, vector=unit(0), filters=filters)) == wanted
     assert set(found(passages, "x", unit(0), filters)) == wanted
