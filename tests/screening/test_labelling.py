@@ -17,7 +17,7 @@ R = "project:lab"
 def backends():
     made = SimpleNamespace(screenings=ReferenceScreenings(), now=lambda: NOON, audited=[])
     made.audit = SimpleNamespace(record=lambda *record: made.audited.append(record))
-    made.screenings.put_records(R, [ReviewRecord(str(number), "Title") for number in range(1, 6)])
+    made.screenings.put(R, [ReviewRecord(str(number), "Title") for number in range(1, 6)])
     return made
 
 

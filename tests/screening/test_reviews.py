@@ -27,8 +27,8 @@ def abstracts(text):
 
 def test_a_review_is_read_from_its_store():
     screenings = ReferenceScreenings()
-    screenings.put_records("query:x", [ReviewRecord("2", "Two"), ReviewRecord("1", "One")])
-    screenings.put_labels("query:x", [ScreeningLabel("2", "abstract", "include", NOON)])
+    screenings.put("query:x", [ReviewRecord("2", "Two"), ReviewRecord("1", "One")])
+    screenings.put("query:x", [ScreeningLabel("2", "abstract", "include", NOON)])
     found = review_of("query:x", screenings)
     assert [each.record_id for each in found.records] == ["1", "2"]
     assert found.settled("abstract") == {"2": True}

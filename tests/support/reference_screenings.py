@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 
+from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel
+
 
 class ReferenceScreenings:
     """Reviews by name."""
@@ -9,14 +11,17 @@ class ReferenceScreenings:
     def __init__(self):
         self._records, self._labels, self._searches = (defaultdict(dict) for _ in range(3))
 
-    def put_records(self, review, records):
-        self._records[review] |= {each.record_id: each for each in records}
+    def put(self, review, things):
+        for each in things:
+            if isinstance(each, ReviewRecord):
+                self._records[review][each.record_id] = each
+            elif isinstance(each, ScreeningLabel):
+                self._labels[review][each.record_id, each.stage] = each
+            else:
+                self._searches[review][each.search_id] = each
 
     def records(self, review):
         return [each for _, each in sorted(self._records[review].items())]
-
-    def put_labels(self, review, labels):
-        self._labels[review] |= {(each.record_id, each.stage): each for each in labels}
 
     def remove_labels(self, review, stage, record_ids):
         for record_id in record_ids:
@@ -24,9 +29,6 @@ class ReferenceScreenings:
 
     def labels(self, review):
         return sorted(self._labels[review].values(), key=lambda each: (each.at, each.record_id, each.stage))
-
-    def put_search(self, review, search):
-        self._searches[review][search.search_id] = search
 
     def searches(self, review):
         return sorted(self._searches[review].values(), key=lambda each: (each.at, each.search_id))

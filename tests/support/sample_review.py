@@ -15,11 +15,10 @@ def add_review(corpus):
     records = [record_of(each) for each in corpus.articles]
     names = tuple(each.record_id for each in records)
     half = names[: len(names) // 2]
-    screenings.put_records(name, records)
-    screenings.put_search(name, ReviewSearch("a", AT, "PubMed", "sample[ti]", len(half), half))
-    screenings.put_search(name, ReviewSearch("b", AT + timedelta(days=1), "Scopus", "sample", len(names), names))
+    first = ReviewSearch("a", AT, "PubMed", "sample[ti]", len(half), half)
+    second = ReviewSearch("b", AT + timedelta(days=1), "Scopus", "sample", len(names), names)
     labels = [
         ScreeningLabel(each, "abstract", "exclude" if at % 2 else "include", AT + timedelta(days=2, minutes=at))
         for at, each in enumerate(names[:6])
     ]
-    screenings.put_labels(name, labels)
+    screenings.put(name, [*records, first, second, *labels])

@@ -156,9 +156,7 @@ class Backends(Searched):
         self.collections = LongCollections()
         self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
         searches = [ReviewSearch(str(n), self.now(), "PubMed", LONG * 2, 200, ()) for n in range(50)]
-        for each in searches:
-            self.screenings.put_search("query:long", each)
-        self.screenings.put_records("query:long", [record_of(each) for each in PAPERS])
+        self.screenings.put("query:long", [*searches, *map(record_of, PAPERS)])
         self.graph = ReferenceGraph(HERB, *(each for pair in (*MUCH_AGAINST, *MUCH_WITHIN) for each in pair))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
         works = [Work(f"d{n}", LONG[:300], doi=f"10.1000/{n}") for n in range(50)]

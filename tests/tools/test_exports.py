@@ -202,7 +202,7 @@ def test_what_a_review_decided_is_exported_with_what_it_was_about(corpus):
     corpus.news.set_whole("k")
     decided = [(included, "abstract", "include"), (excluded, "abstract", "include"), (maybe, "abstract", "maybe")]
     decided += [(excluded, "full_text", "exclude")]
-    corpus.screenings.put_labels(review, [ScreeningLabel(*each, now) for each in decided])
+    corpus.screenings.put(review, [ScreeningLabel(*each, now) for each in decided])
     rows = csv.DictReader(io.StringIO(text_of(corpus, exported(corpus, format="csv", query_key="k"))))
     wanted = {included: "1", excluded: "0", undecided: "", maybe: ""}
     assert {each["pmid"]: each["included"] for each in rows} == wanted
@@ -215,7 +215,7 @@ def test_what_a_review_decided_of_a_document_that_pubmed_does_not_have_is_export
     work = Work("sha256:ab", title="A thesis", doi="10.1000/thesis")
     corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
     label = ScreeningLabel("doi:10.1000/thesis", "abstract", "include", corpus.now())
-    corpus.screenings.put_labels(review_of_project("lab"), [label])
+    corpus.screenings.put(review_of_project("lab"), [label])
     assert "N1  - ASReview_relevant" in text_of(corpus, exported(corpus, project="lab"))
 
 

@@ -33,17 +33,17 @@ def label(record_id, stage="abstract"):
 @pytest.mark.parametrize("after", range(3))
 def test_records_whose_writing_was_killed_are_whole_after_the_next(ports, after):
     with pytest.raises(Killed):
-        dying(ports, after).put_records(R, MANY)
+        dying(ports, after).put(R, MANY)
     assert len(ports.screenings.records(R)) == 25 * after
-    ports.screenings.put_records(R, MANY)
+    ports.screenings.put(R, MANY)
     assert ports.screenings.records(R) == MANY
 
 
 @pytest.mark.parametrize("after", range(1, 3))
 def test_a_review_whose_deletion_was_killed_is_gone_after_the_next(ports, after):
-    ports.screenings.put_records(R, MANY)
-    ports.screenings.put_labels(R, [label("001"), label("001", "full_text")])
-    ports.screenings.put_search(R, SEARCH)
+    ports.screenings.put(R, MANY)
+    ports.screenings.put(R, [label("001"), label("001", "full_text")])
+    ports.screenings.put(R, [SEARCH])
     with pytest.raises(Killed):
         dying(ports, after).drop(R)
     assert items(ports)
@@ -52,7 +52,7 @@ def test_a_review_whose_deletion_was_killed_is_gone_after_the_next(ports, after)
 
 
 def test_a_search_with_more_records_than_an_item_holds_is_a_file(ports):
-    ports.screenings.put_search(R, LARGE)
+    ports.screenings.put(R, [LARGE])
     [item] = items(ports)
     assert item["body_key"]["S"].startswith("reviews/")
     assert ports.screenings.searches(R) == [LARGE]

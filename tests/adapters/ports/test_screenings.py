@@ -24,18 +24,18 @@ FULL = ReviewRecord("doi:10.1000/x'y\"z", "Tïtle", "An abstract.\nTwo lines.", 
 
 
 def test_a_record_comes_back_equal_and_records_are_in_the_order_of_their_ids(screenings):
-    screenings.put_records(R, [record("9"), FULL, record("10"), record(LONG_ID)])
+    screenings.put(R, [record("9"), FULL, record("10"), record(LONG_ID)])
     assert screenings.records(R) == [record("10"), record("9"), FULL, record(LONG_ID)]
 
 
 def test_a_record_that_is_put_again_replaces_the_one_of_its_id(screenings):
-    screenings.put_records(R, [record("1"), record("2")])
-    screenings.put_records(R, [record("1", "Another title")])
+    screenings.put(R, [record("1"), record("2")])
+    screenings.put(R, [record("1", "Another title")])
     assert screenings.records(R) == [record("1", "Another title"), record("2")]
 
 
 def test_more_records_than_one_write_takes_are_all_stored(screenings):
-    screenings.put_records(R, [record(f"{number:03}") for number in range(120)])
+    screenings.put(R, [record(f"{number:03}") for number in range(120)])
     assert [each.record_id for each in screenings.records(R)] == [f"{number:03}" for number in range(120)]
 
 
@@ -47,24 +47,24 @@ def test_labels_come_oldest_first_and_of_one_moment_by_record_then_stage(screeni
         label("3", "exclude", "full_text"),
         label(LONG_ID, "maybe", minutes=1),
     ]
-    screenings.put_labels(R, [labels[3], labels[4], labels[1]])
-    screenings.put_labels(R, [labels[2], labels[0]])
+    screenings.put(R, [labels[3], labels[4], labels[1]])
+    screenings.put(R, [labels[2], labels[0]])
     assert screenings.labels(R) == labels
 
 
 def test_a_label_replaces_its_records_other_one_of_the_stage_alone(screenings):
-    screenings.put_labels(R, [label("1"), label("1", stage="full_text")])
-    screenings.put_labels(R, [label("1", "exclude", minutes=1)])
+    screenings.put(R, [label("1"), label("1", stage="full_text")])
+    screenings.put(R, [label("1", "exclude", minutes=1)])
     assert screenings.labels(R) == [label("1", stage="full_text"), label("1", "exclude", minutes=1)]
 
 
 def test_a_moment_of_another_zone_is_the_same_moment(screenings):
-    screenings.put_labels(R, [replace(label("1"), at=NOON.astimezone(timezone(timedelta(hours=7))))])
+    screenings.put(R, [replace(label("1"), at=NOON.astimezone(timezone(timedelta(hours=7))))])
     assert screenings.labels(R) == [label("1")]
 
 
 def test_labels_are_taken_back_of_one_stage_and_unknown_records_change_nothing(screenings):
-    screenings.put_labels(R, [label("1"), label("1", stage="full_text"), label(LONG_ID)])
+    screenings.put(R, [label("1"), label("1", stage="full_text"), label(LONG_ID)])
     screenings.remove_labels(R, "abstract", ["1", "unknown", LONG_ID, "1"])
     screenings.remove_labels(R, "abstract", [])
     assert screenings.labels(R) == [label("1", stage="full_text")]
@@ -74,17 +74,17 @@ def test_searches_come_oldest_first_and_an_equal_one_is_stored_once(screenings):
     many = search("c", 2, method="other")
     many = replace(many, term=None, record_ids=tuple(map(str, range(20_000_000, 20_010_000))))
     for each in (many, search("b"), search("a"), search("b"), search("d", 3)):
-        screenings.put_search(R, each)
-    screenings.put_search(R, replace(search("d", -1), found=5))
+        screenings.put(R, [each])
+    screenings.put(R, [replace(search("d", -1), found=5)])
     assert screenings.searches(R) == [replace(search("d", -1), found=5), search("a"), search("b"), many]
 
 
 def test_reviews_share_nothing_and_one_that_is_dropped_leaves_the_other(screenings):
     for review in (R, OTHER):
-        screenings.put_records(review, [record("1")])
-        screenings.put_labels(review, [label("1")])
-        screenings.put_search(review, search("a"))
-    screenings.put_records(f"{R}2", [record("2")])
+        screenings.put(review, [record("1")])
+        screenings.put(review, [label("1")])
+        screenings.put(review, [search("a")])
+    screenings.put(f"{R}2", [record("2")])
     screenings.drop(R)
     screenings.drop("unknown")
     assert (screenings.records(R), screenings.labels(R), screenings.searches(R)) == ([], [], [])

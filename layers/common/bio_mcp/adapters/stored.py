@@ -17,7 +17,7 @@ from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints, NewsEntry
-from bio_mcp.ports.stores import ReviewSearch, ScreeningLabel
+from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 from bio_mcp.retrieval.project_chunks import Work
 
 _WORD = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -179,9 +179,9 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     return ProjectDocument(**{**row, **read})
 
 
-def dated_row(record: ScreeningLabel | ReviewSearch) -> dict[str, Any]:
-    """The record as JSON."""
-    return {**asdict(record), "at": sortable(record.at)}
+def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> dict[str, Any]:
+    """What is stored of a review, as JSON."""
+    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at)})
 
 
 def label_of(row: dict[str, Any]) -> ScreeningLabel:

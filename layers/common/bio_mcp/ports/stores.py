@@ -311,23 +311,19 @@ class Screenings(Protocol):
     A call that was killed may have written a part of what it was given; repeated, it writes the rest.
     """
 
-    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
-        """Add the records, or replace those of their ids. No two of a call may have one id."""
+    def put(self, review: str, things: "Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]") -> None:
+        """Store records, labels and searches, each in place of the one of its id; a label in place of its record's
+        other one of the stage. No two of a call may be of one id.
+        """
 
     def records(self, review: str) -> list[ReviewRecord]:
         """Return every record of the review, by id."""
-
-    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        """Store the labels, each in place of its record's other one of the stage. No two of a call may be of one."""
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         """Take back the labels of the stage; records without one change nothing."""
 
     def labels(self, review: str) -> list[ScreeningLabel]:
         """Return every label of the review, the oldest first; of one moment, by id of the record, then by stage."""
-
-    def put_search(self, review: str, search: ReviewSearch) -> None:
-        """Store the search, in place of the one of its id."""
 
     def searches(self, review: str) -> list[ReviewSearch]:
         """Return the searches, the oldest first, then by id."""

@@ -115,9 +115,8 @@ class ZoteroLibrary(Protocol):
     is read while it changes is read again until one version holds; else `Conflict` is raised.
     """
 
-    @property
-    def library_id(self) -> str:
-        """`users/475425` or `groups/2`: the same for one library by every way to it. `users/0` where unknown."""
+    library_id: str
+    """`users/475425` or `groups/2`: the same for one library by every way to it. `users/0` where unknown."""
 
     def collections(self) -> list[ZoteroCollection]:
         """Return every collection that is not in the trash, by path."""

@@ -183,7 +183,7 @@ def _fetch(review: str, pmids: Sequence[str], done: Collected, backends: Backend
 
 def _store(review: str, articles: Mapping[str, Article], done: Collected, backends: Backends) -> None:
     if articles:
-        backends.screenings.put_records(review, [record_of(each) for each in articles.values()])
+        backends.screenings.put(review, [record_of(each) for each in articles.values()])
     done.new += len(articles)
 
 
@@ -205,7 +205,7 @@ def store_search(review: str, origin: Origin, record_ids: Iterable[str], backend
     names = dict.fromkeys([*(before.record_ids if before else ()), *record_ids])
     found = origin.found if origin.term else len(names)
     search = ReviewSearch(search_id, now, origin.database, origin.term, found, tuple(names), origin.method)
-    backends.screenings.put_search(review, search)
+    backends.screenings.put(review, [search])
 
 
 def record_of(article: Article) -> ReviewRecord:
@@ -239,7 +239,7 @@ def collect_project(review: str, project_id: str, backends: Backends, deadline: 
     }
     check_room(len(known), len(others))
     if others:
-        backends.screenings.put_records(
+        backends.screenings.put(
             review,
             [
                 ReviewRecord(name, each.title or each.source or each.doc_id, "", each.year, each.doi)
@@ -319,7 +319,7 @@ def _store_labels(
     ]
     taken_back = [each.record_id for each in new if each.decision == "none"]
     if labels:
-        backends.screenings.put_labels(review.name, labels)
+        backends.screenings.put(review.name, labels)
     if taken_back:
         backends.screenings.remove_labels(review.name, stage, taken_back)
     old = {each.record_id: before[each.record_id].decision for each in new if each.record_id in before}

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, in_parallel, item_key
-from bio_mcp.adapters.stored import by_time, dated_row, from_row, label_of, search_of, to_row
+from bio_mcp.adapters.stored import by_time, from_row, label_of, review_row, search_of, to_row
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
 from bio_mcp.retrieval.project_chunks import unknown_project
@@ -139,14 +139,13 @@ class DynamoScreenings(DynamoStore):
     WHAT = "reviews"
     FOLDER = "reviews"
 
-    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
-        self._put(review, {RECORD + each.record_id: asdict(each) for each in records})
+    def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+        self._table.batch_write_items(
+            [{**_screening_key(review, _item_of(each)), **self._contents.packed(review_row(each))} for each in things]
+        )
 
     def records(self, review: str) -> list[ReviewRecord]:
         return sorted((ReviewRecord(**row) for row in self._rows(review, RECORD)), key=lambda each: each.record_id)
-
-    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        self._put(review, {f"{LABEL}{each.stage} {each.record_id}": dated_row(each) for each in labels})
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         keys = [_screening_key(review, f"{LABEL}{stage} {each}") for each in dict.fromkeys(record_ids)]
@@ -155,9 +154,6 @@ class DynamoScreenings(DynamoStore):
     def labels(self, review: str) -> list[ScreeningLabel]:
         return by_time([label_of(row) for row in self._rows(review, LABEL)])
 
-    def put_search(self, review: str, search: ReviewSearch) -> None:
-        self._put(review, {SEARCH + search.search_id: dated_row(search)})
-
     def searches(self, review: str) -> list[ReviewSearch]:
         found = [search_of(row) for row in self._rows(review, SEARCH)]
         return sorted(found, key=lambda each: (each.at, each.search_id))
@@ -165,13 +161,17 @@ class DynamoScreenings(DynamoStore):
     def drop(self, review: str) -> None:
         self._table.batch_write_items(deletes=list(self._table.partition(review, names=("name", "item"))))
 
-    def _put(self, review: str, rows: Mapping[str, dict[str, Any]]) -> None:
-        self._table.batch_write_items(
-            [{**_screening_key(review, item), **self._contents.packed(row)} for item, row in rows.items()]
-        )
-
     def _rows(self, review: str, begins: str) -> Iterator[dict[str, Any]]:
         return map(self._contents.row, self._table.partition(review, begins=begins))
+
+
+def _item_of(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> str:
+    match thing:
+        case ReviewRecord():
+            return RECORD + thing.record_id
+        case ScreeningLabel():
+            return f"{LABEL}{thing.stage} {thing.record_id}"
+    return SEARCH + thing.search_id
 
 
 def _screening_key(review: str, item: str) -> dict[str, Any]:

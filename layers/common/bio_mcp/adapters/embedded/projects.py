@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Store
-from bio_mcp.adapters.stored import by_time, dated_row, from_row, label_of, search_of, to_row
+from bio_mcp.adapters.stored import by_time, from_row, label_of, review_row, search_of, to_row
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import CitedSpan
@@ -104,14 +104,16 @@ def _delete(connection: sqlite3.Connection, project_id: str, doc_ids: Sequence[s
 class SqliteScreenings(Store):
     """The port `Screenings` over the corpus file."""
 
-    def put_records(self, review: str, records: Sequence[ReviewRecord]) -> None:
-        self._put("review_records", [(review, each.record_id, asdict(each)) for each in records])
+    def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+        with self._database.writing() as connection:
+            for each in things:
+                table, keys = _place_of(each)
+                row = (review, *keys, json.dumps(review_row(each), ensure_ascii=False))
+                marks = ", ".join("?" * len(row))
+                connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)  # noqa: S608  our own
 
     def records(self, review: str) -> list[ReviewRecord]:
         return [ReviewRecord(**row) for row in self._rows("review_records", "record_id", review)]
-
-    def put_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
-        self._put("review_labels", [(review, each.record_id, each.stage, dated_row(each)) for each in labels])
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ?"
@@ -120,9 +122,6 @@ class SqliteScreenings(Store):
 
     def labels(self, review: str) -> list[ScreeningLabel]:
         return by_time([label_of(row) for row in self._rows("review_labels", "record_id", review)])
-
-    def put_search(self, review: str, search: ReviewSearch) -> None:
-        self._put("review_searches", [(review, search.search_id, dated_row(search))])
 
     def searches(self, review: str) -> list[ReviewSearch]:
         found = [search_of(row) for row in self._rows("review_searches", "search_id", review)]
@@ -133,16 +132,19 @@ class SqliteScreenings(Store):
             for table in ("review_records", "review_labels", "review_searches"):
                 connection.execute(f"DELETE FROM {table} WHERE review = ?", (review,))  # noqa: S608
 
-    def _put(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Add rows, or replace those of their keys; the last value of each is stored as JSON."""
-        if rows:
-            sql = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"  # noqa: S608  our own
-            with self._database.writing() as connection:
-                connection.executemany(sql, [(*keys, json.dumps(body, ensure_ascii=False)) for *keys, body in rows])
-
     def _rows(self, table: str, order: str, review: str) -> list[dict[str, Any]]:
         sql = f"SELECT body FROM {table} WHERE review = ? ORDER BY {order}"  # noqa: S608
         return [json.loads(body) for (body,) in self._database.rows(sql, (review,))]
+
+
+def _place_of(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> tuple[str, tuple[str, ...]]:
+    """Its table, and its key in it behind the review."""
+    match thing:
+        case ReviewRecord():
+            return "review_records", (thing.record_id,)
+        case ScreeningLabel():
+            return "review_labels", (thing.record_id, thing.stage)
+    return "review_searches", (thing.search_id,)
 
 
 LIFETIME = timedelta(days=730)

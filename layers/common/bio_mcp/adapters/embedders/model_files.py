@@ -154,14 +154,15 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         raise damaged() from unreadable
 
 
-def check_file(directory: Path, seals: Mapping[str, FileSeal], name: str) -> None:
-    """Raise `EmbeddingFailed` unless a file of an installed model is as it was installed."""
+def checked_file(directory: Path, seals: Mapping[str, FileSeal], name: str) -> Path:
+    """A file of an installed model. Raises `EmbeddingFailed` unless it is as it was installed."""
     try:
         intact = seals[name].holds(directory / name)
     except (KeyError, OSError) as missing:
         raise damaged() from missing
     if not intact:
         raise damaged()
+    return directory / name
 
 
 def is_whole(directory: Path) -> bool:
@@ -169,7 +170,7 @@ def is_whole(directory: Path) -> bool:
     try:
         _, seals = read_manifest(directory)
         for name in seals:
-            check_file(directory, seals, name)
+            checked_file(directory, seals, name)
     except EmbeddingFailed:
         return False
     return True

@@ -19,7 +19,7 @@ from bio_mcp.adapters.embedders.model_files import (
     PAIRS,
     QUESTION_GRAPH,
     TOKENIZER,
-    check_file,
+    checked_file,
     damaged,
     read_manifest,
 )
@@ -82,18 +82,14 @@ class InstalledModel:
         self._directory = directory
         self._identity, self._seals = read_manifest(directory)
         self.fingerprint = self._identity.fingerprint
-        self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(self._checked(TOKENIZER)))
+        self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(checked_file(directory, self._seals, TOKENIZER)))
         self._graph = Lazy(partial(self._load_graph, GRAPH))
 
     def _load_graph(self, name: str) -> Graph:
         try:
-            return Graph(self._checked(name))
+            return Graph(checked_file(self._directory, self._seals, name))
         except (*BAD_MODEL, ValueError) as failure:
             raise damaged() from failure
-
-    def _checked(self, name: str) -> Path:
-        check_file(self._directory, self._seals, name)
-        return self._directory / name
 
 
 class OnnxEmbeddings(InstalledModel):

@@ -17,7 +17,7 @@ from bio_mcp.adapters.embedders.model_files import (
     SAMPLES,
     TOKENIZER,
     Identity,
-    check_file,
+    checked_file,
     is_whole,
     layout_of,
     read_manifest,
@@ -116,7 +116,7 @@ def check_samples(directory: Path) -> None:
     """Raise `EmbeddingFailed` unless an installed model is whole, and gives its sample texts the recorded vectors."""
     _, seals = read_manifest(directory)
     for name in seals:
-        check_file(directory, seals, name)
+        checked_file(directory, seals, name)
     if not (directory / SAMPLES).exists():  # one of a former version
         return
     texts, expected = samples(directory)

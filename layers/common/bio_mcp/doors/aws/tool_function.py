@@ -9,7 +9,7 @@ such events at once: see `bio_mcp.doors.aws.queues`.
 import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -61,13 +61,6 @@ def measured(namespace: Callable[[], str], run: Call = call) -> Call:
     return running
 
 
-class LambdaContext(Protocol):
-    """The part of Lambda's context object that is used."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Return the time until Lambda ends the function."""
-
-
 Handler = Callable[[Any, Any], dict[str, Any]]
 
 
@@ -85,12 +78,12 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
     dialect = next(iter(tools.values())).family.dialect
     logger, call = log_as_json(), measured(Lazy(lambda: Settings.from_env().metrics))
 
-    def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
+    def handler(event: Any, context: Any) -> dict[str, Any]:
         if records := records_of(event):
             return QueuedCalls(tools, backends, context.get_remaining_time_in_millis, call).answer(records)
         try:
             parsed = parse(event)
-            outcome = _answer(parsed, tools, resources, backends(), context, call)
+            outcome = _answer(parsed, tools, resources, backends(), context.get_remaining_time_in_millis, call)
         except Failure as failure:
             return envelope(failure, dialect)
         if parsed.outcome:
@@ -106,7 +99,7 @@ def _answer(
     tools: Mapping[str, Tool],
     resources: Mapping[str, Resource],
     backends: Backends,
-    context: LambdaContext,
+    remaining_ms: Callable[[], int],
     call: Call,
 ) -> Outcome:
     if event.resource is not None:
@@ -114,7 +107,7 @@ def _answer(
     if (tool := tools.get(event.tool or "")) is None:
         names = ", ".join(dict.fromkeys(known_tool.name for known_tool in tools.values()))
         raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {names}")
-    left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
+    left = max(0.0, remaining_ms() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(
         tool,
