@@ -1,4 +1,4 @@
-"""Processes that end in the middle of a write."""
+"""Clients of AWS to which something happens: processes that end in the middle of a write, or are overtaken."""
 
 
 class Killed(Exception):
@@ -21,3 +21,26 @@ class Dying:
             return method(**arguments)
 
         return call
+
+
+class Instead:
+    """A client of which some methods are others, by name."""
+
+    def __init__(self, client, **methods):
+        self._client = client
+        self.__dict__ |= methods
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+
+def overtaken(client, meanwhile):
+    """A client before whose first transaction something happens."""
+    left = [meanwhile]
+
+    def transact(**arguments):
+        while left:
+            left.pop()()
+        return client.transact_write_items(**arguments)
+
+    return Instead(client, transact_write_items=transact)

@@ -9,7 +9,7 @@ from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.table import BACKOFF
 from bio_mcp.errors import StoreFailed
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, Step
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Dying, Killed, overtaken
 
 HAS, HAS_BACK = Step(EdgeType.HAS_CONSTITUENT), Step(EdgeType.HAS_CONSTITUENT, backwards=True)
 HERB = Node("H1", NodeType.HERB, {"en": "Turmeric", "th": "ขมิ้นชัน"})
@@ -97,29 +97,10 @@ def test_a_name_whose_node_was_never_written_finds_nothing(ports):
     assert ports.graph.named(["haldi", "turmeric"]) == {"turmeric": [HERB]}
 
 
-class Overtaking:
-    """A client before whose first transaction another writer puts what `meanwhile` does."""
-
-    def __init__(self, client, meanwhile):
-        self._client, self._meanwhile = client, meanwhile
-
-    def __getattr__(self, name):
-        return getattr(self._client, name)
-
-    def transact_write_items(self, **arguments):
-        meanwhile, self._meanwhile = self._meanwhile, lambda: None
-        meanwhile()
-        return self._client.transact_write_items(**arguments)
-
-
 def test_what_another_writes_at_the_same_time_is_merged_and_counted_once(ports):
     [node] = nodes = constituents(1)
     ports.graph.put([HERB, node], [])
-
-    def other():
-        ports.graph.put([], edges_to(nodes, "Another"))
-
-    client = Overtaking(ports.dynamodb, other)
+    client = overtaken(ports.dynamodb, lambda: ports.graph.put([], edges_to(nodes, "Another")))
     backoff = replace(BACKOFF, sleep=lambda _: None)
     DynamoGraph(client, ports.graph._table.name, backoff=backoff).put([], edges_to(nodes))
     [edge] = ports.graph.neighbours(["H1"], [HAS], 5)["H1"].edges

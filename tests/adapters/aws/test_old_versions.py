@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.errors import NotFound
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Dying, Killed, overtaken
 from tests.adapters.aws.test_large_values import LONG, document, stored
 
 
@@ -14,25 +14,11 @@ def over(ports, client):
     return DynamoDocuments(client, ports.documents._table.name, lambda: ports.blobs)
 
 
-class Overtaking:
-    """A client before whose first transaction another writer puts a version."""
-
-    def __init__(self, ports, version):
-        self._ports, self._meanwhile = ports, [version]
-
-    def __getattr__(self, name):
-        return getattr(self._ports.dynamodb, name)
-
-    def transact_write_items(self, **arguments):
-        while self._meanwhile:
-            self._ports.documents.put([document("meanwhile", self._meanwhile.pop())])
-        return self._ports.dynamodb.transact_write_items(**arguments)
-
-
 @pytest.mark.parametrize(("meanwhile", "stands"), [(2, {1, 2, 3}), (5, {1, 5})])
 def test_a_version_that_another_stores_at_the_same_time_is_not_lost_and_never_lowered(ports, meanwhile, stands):
     ports.documents.put([document("first", 1)])
-    over(ports, Overtaking(ports, meanwhile)).put([document("third", 3)])
+    other = overtaken(ports.dynamodb, lambda: ports.documents.put([document("meanwhile", meanwhile)]))
+    over(ports, other).put([document("third", 3)])
     assert ports.documents.heads(["1"])["1"].version == max(stands)
     assert {n for n in range(1, 6) if is_stored(ports, n)} == stands
 

@@ -20,7 +20,7 @@ from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.indexing import searched_index, write_passages
 from bio_mcp.syncing.reindexing import begin, fill, reindex, switch
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Dying, Instead, Killed
 from tests.doors.command_line import sample
 from tests.support.aws_ports import client
 from tests.support.corpus import HashedWords
@@ -138,17 +138,12 @@ def test_a_writer_whose_names_are_old_leaves_a_paper_in_each_index_or_fails_and_
 
 
 def test_a_switch_whose_answer_was_lost_happens_once(operator, process, papers):
-    class Forgetful:
+    def repeated(**request):
         """Each answer about the names is lost, and the request repeated."""
+        put = client("s3").put_object(**request)
+        return client("s3").put_object(**request) if request["Key"] == OBJECT else put
 
-        def __getattr__(self, name):
-            return getattr(client("s3"), name)
-
-        def put_object(self, **request):
-            put = client("s3").put_object(**request)
-            return client("s3").put_object(**request) if request["Key"] == OBJECT else put
-
-    forgetful = process(NEW, OLD, s3=Forgetful())
+    forgetful = process(NEW, OLD, s3=Instead(client("s3"), put_object=repeated))
     fill(begin(NEW, forgetful), forgetful)
     switch(Role.NEXT, forgetful)
     assert {each.role: each.fingerprint for each in operator.indexes.all()} == {
@@ -158,20 +153,15 @@ def test_a_switch_whose_answer_was_lost_happens_once(operator, process, papers):
 
 
 def test_an_index_that_is_removed_as_it_is_begun_is_not_there(operator, process, s3):
-    class Meddled:
+    def meddled(**request):
         """Whatever is named is removed at once."""
-
-        def __getattr__(self, name):
-            return getattr(s3, name)
-
-        def put_object(self, **request):
-            put = s3.put_object(**request)
-            if request["Key"] == OBJECT:
-                operator.indexes.remove()
-            return put
+        put = s3.put_object(**request)
+        if request["Key"] == OBJECT:
+            operator.indexes.remove()
+        return put
 
     with pytest.raises(NotFound, match="no next index"):
-        begin(NEW, process(NEW, OLD, s3=Meddled()))
+        begin(NEW, process(NEW, OLD, s3=Instead(s3, put_object=meddled)))
     assert [each.role for each in operator.indexes.all()] == [Role.SEARCHED]
 
 
@@ -256,18 +246,13 @@ def test_names_of_another_format_are_reported_as_such(operator, process, s3, con
 
 
 def test_names_that_are_known_serve_for_an_hour_while_s3_is_away(operator, s3):
-    class Away:
-        broken = None
+    def away(**_request):
+        raise IndexUnavailable("away")
 
-        def __getattr__(self, name):
-            if self.broken:
-                raise self.broken
-            return getattr(s3, name)
-
-    away, clock = Away(), Clock()
-    names = IndexNames(away, "bucket", refresh_s=10, clock=clock)
+    reached, clock = Instead(s3), Clock()
+    names = IndexNames(reached, "bucket", refresh_s=10, clock=clock)
     before = names.known()
-    away.broken = IndexUnavailable("away")
+    reached.get_object = away
     clock.now += 3_000
     assert names.known() == before
     with pytest.raises(IndexUnavailable):
