@@ -95,7 +95,7 @@ def test_a_browser_is_told_how_to_connect_a_client(base, path, status):
 
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
 def test_a_body_over_the_limit_is_refused(url, version):
-    params = {"name": "sample_echo", "arguments": {"text": "x" * mcp_http.MAX_BODY}}
+    params = {"name": "sample_echo", "arguments": {"text": "x" * (5_000 * 1024)}}
     assert post(url, "tools/call", params, version).status_code == 413
 
 

@@ -35,7 +35,8 @@ class Team:
     """The server over `store`; `documents` is what clients publish, by address, `keys` are the newest first."""
 
     def __init__(self, store, portal, keys=(SECRET,), **settings):
-        configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE, **settings))
+        given = Settings(auth_secret=SECRET, resource_url=RESOURCE, **settings)
+        configured = access(given)
         tokens = replace(configured.tokens, keys=RefreshingValue(lambda: hmac_keys(keys)))
         self.access = replace(configured, tokens=tokens)
         self.documents, self.fetched, self._portal = {}, [], portal
@@ -43,9 +44,7 @@ class Team:
         self.people = People(self._stored)
         self.sessions = Sessions(self._stored, https=True)
         pages = sign_in.routes(self.access, self.sessions, self._stored, self._read)
-        self.app = sample_app(
-            access=self.access, public=True, pages=pages, own_origin=ORIGIN, allowed_hosts=["mcp.example.org"]
-        )
+        self.app = sample_app(given, access=self.access, public=True, pages=pages)
 
     def _stored(self):
         return self.store

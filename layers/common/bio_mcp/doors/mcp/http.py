@@ -13,10 +13,9 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,22 +58,19 @@ class Hosts:
     or more."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._served = [re.compile(_expression(pattern.lower())) for pattern in patterns]
+        self._served: list[re.Pattern[str]] = []
+        for pattern in patterns:
+            if (match := HOST.fullmatch(pattern.lower())) is None:
+                raise Misconfigured(
+                    f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, "
+                    "mcp.example.org:* or *.example.org"
+                )
+            labels, name, _, port = match.groups(default="")
+            prefix = r"([a-z0-9_-]+\.)+" if labels else ""
+            self._served.append(re.compile(prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)))
 
     def __contains__(self, host: str) -> bool:
         return any(served.fullmatch(host.lower()) for served in self._served)
-
-
-def _expression(pattern: str) -> str:
-    match = HOST.fullmatch(pattern)
-    if match is None:
-        raise Misconfigured(
-            f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, mcp.example.org:* or "
-            "*.example.org"
-        )
-    labels, name, _, port = match.groups(default="")
-    prefix = r"([a-z0-9_-]+\.)+" if labels else ""
-    return prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)
 
 
 class Origins:
@@ -214,62 +210,41 @@ HEADERS = {
     "access-control-expose-headers": "ETag",
 }
 
-Document = Callable[[str], dict[str, Any]]
-
 
 def card_routes(server: Server[Any], resource: str, hosts: Hosts) -> list[Route]:
     """Routes with the card and the catalog of a `server`. `resource` is the endpoint's public URL, if it has one;
     without one it is where the request has found it."""
-    card = partial(_card, server), CARD_TYPE
-    documents: dict[str, tuple[Document, str]] = {
-        CARD: card,
-        WELL_KNOWN_CARD: card,
-        CATALOG: (partial(_catalog, server), CATALOG_TYPE),
-    }
-    anyone = Origins((), also=".*")
-    return [
-        Route(path, HostOriginCheck(_serving(document, kind, resource), hosts, anyone), methods=["GET"])
-        for path, (document, kind) in documents.items()
-    ]
+
+    async def serve(request: Request) -> Response:
+        endpoint = _endpoint(request, resource)
+        kind, document = CARD_TYPE, _card(server, endpoint)
+        if request.url.path == CATALOG:
+            identifier = f"urn:air:{urlsplit(endpoint).hostname}:mcp:{server.name}"
+            entry = {"identifier": identifier, "type": CARD_TYPE, "url": f"{endpoint.rstrip('/')}/server-card"}
+            kind, document = CATALOG_TYPE, {"specVersion": "1.0", "entries": [entry]}
+        body = json.dumps(document)
+        headers = {**HEADERS, "etag": f'"{hashlib.sha256(body.encode()).hexdigest()[:16]}"'}
+        if request.headers.get("if-none-match") == headers["etag"]:
+            return Response(None, 304, headers)
+        return Response(body, 200, headers, kind)
+
+    checked = HostOriginCheck(request_response(serve), hosts, Origins((), also=".*"))
+    return [Route(path, checked, methods=["GET"]) for path in (CARD, WELL_KNOWN_CARD, CATALOG)]
 
 
 def _card(server: Server[Any], endpoint: str) -> dict[str, Any]:
+    versions = list(SUPPORTED_PROTOCOL_VERSIONS)
     return {
         "$schema": SCHEMA,
         "name": META + server.name,
         "version": server.version,
         "title": server.title,
         "description": DESCRIPTION,
-        "remotes": [
-            {
-                "type": "streamable-http",
-                "url": endpoint,
-                "supportedProtocolVersions": list(SUPPORTED_PROTOCOL_VERSIONS),
-            }
-        ],
+        "remotes": [{"type": "streamable-http", "url": endpoint, "supportedProtocolVersions": versions}],
     }
 
 
-def _catalog(server: Server[Any], endpoint: str) -> dict[str, Any]:
-    identifier = f"urn:air:{urlsplit(endpoint).hostname}:mcp:{server.name}"
-    return {
-        "specVersion": "1.0",
-        "entries": [{"identifier": identifier, "type": CARD_TYPE, "url": f"{endpoint.rstrip('/')}/server-card"}],
-    }
-
-
-def _serving(document: Document, kind: str, resource: str) -> Any:
-    async def serve(request: Request) -> Response:
-        body = json.dumps(document(_endpoint(request, resource)))
-        headers = {**HEADERS, "etag": f'"{hashlib.sha256(body.encode()).hexdigest()[:16]}"'}
-        if request.headers.get("if-none-match") == headers["etag"]:
-            return Response(None, 304, headers)
-        return Response(body, 200, headers, kind)
-
-    return request_response(serve)
-
-
-MAX_BODY = 5_000 * 1024  # bytes, unless the settings say another number: 500 chunks with vectors, and what Lambda takes
+ENDPOINTS = "/mcp", "/mcp/"
 REQUEST_HEADERS = (
     "accept",
     "authorization",
@@ -296,73 +271,58 @@ def application(
     `public` means that others than this machine can reach it: it then accepts only tokens that `access` accepts.
     `parts` must answer for it to be ready; None: a search must.
     """
-    served = mcp_server.server(
-        TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, listed=settings.listed_tools
-    )
-    own = urlsplit(settings.resource_url)
-    hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}
-    most = settings.max_request_kb * 1024
-    origin = f"{own.scheme}://{own.netloc}" if own.netloc else ""
+    tools, resources = TOOLS.values(), RESOURCES.values()
     return serving(
-        served,
-        hosts,
-        settings.allowed_origins,
+        mcp_server.server(tools, resources, invoke, names=settings.tool_names, listed=settings.listed_tools),
+        settings,
         access=access,
         public=public,
-        max_body=most,
         pages=pages,
-        own_origin=origin,
-        declared=[*TOOLS.values(), *RESOURCES.values()],
+        declared=[*tools, *resources],
         parts=search_by(invoke) if parts is None else parts,
     )
 
 
+DEFAULTS = Settings()
+
+
 def serving(
     server: Server[Any],
-    allowed_hosts: Iterable[str] = (),
-    allowed_origins: Iterable[str] = (),
+    settings: Settings = DEFAULTS,
     *,
     access: Access | None = None,
     public: bool = False,
-    max_body: int = MAX_BODY,
     pages: Sequence[BaseRoute] = (),
-    own_origin: str = "",
     declared: Iterable[Tool | Resource] = (),
     parts: Mapping[str, Part] = MappingProxyType({}),
 ) -> FastAPI:
-    """`server` as an ASGI application. It serves loopback's and the allowed Host headers, and the allowed Origins;
-    loopback's Origins only unless it is `public`. `pages` may also be called from `own_origin`. Tokens need the
-    scopes of what is `declared`. It is ready while its `parts` answer."""
-    origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
-    hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(
-        Endpoint(server, max_body, ScopeCheck(declared, access) if access else None), max_body
-    )
+    """`server` as an ASGI application. It serves loopback's Host headers, the public URL's and those that the settings
+    allow, and the allowed Origins; loopback's Origins only unless it is `public`. `pages` may also be called from the
+    public URL's own. Tokens need the scopes of what is `declared`. It is ready while its `parts` answer."""
+    local, own = "" if public else LOOPBACK_ORIGIN, urlsplit(settings.resource_url)
+    origins = Origins(settings.allowed_origins, also=local)
+    hosts = Hosts({*LOOPBACK_HOSTS, *settings.allowed_hosts, own.netloc, own.hostname or ""} - {""})
+    most, scopes = settings.max_request_kb * 1024, ScopeCheck(declared, access) if access else None
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, most, scopes), most)
     if access is not None:
         endpoint = TokenRequired(endpoint, access)
     endpoint = not_configured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
-
-    def page(status: int) -> ASGIApp:
-        return HostOriginCheck(landing(status, access.resource if access else ""), hosts, origins)
-
-    app = _application(origins)
-    for path in ("/mcp", "/mcp/"):
-        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
-        app.router.routes.append(Route(path, page(405), methods=["GET"]))
+    resource = access.resource if access else ""
+    routes: list[BaseRoute] = [
+        *(Route(path, endpoint, methods=["POST"]) for path in ENDPOINTS),
+        *(Route(path, HostOriginCheck(landing(405, resource), hosts, origins), methods=["GET"]) for path in ENDPOINTS),
+        Route("/health", _health, methods=["GET"]),
+        Route("/ready", Ready(parts).answer, methods=["GET"]),
+        *(metadata_routes(access) if access else []),
+        *card_routes(server, resource, hosts),
+    ]
     if not any(getattr(each, "path", "") == "/" for each in pages):
-        app.router.routes.append(Route("/", page(200), methods=["GET"]))
-    app.add_api_route("/health", _health, methods=["GET"])
-    app.router.routes.append(Route("/ready", Ready(parts).answer, methods=["GET"]))
-    app.router.routes.extend(metadata_routes(access) if access else [])
-    app.router.routes.extend(card_routes(server, access.resource if access else "", hosts))
+        routes.append(Route("/", HostOriginCheck(landing(200, resource), hosts, origins), methods=["GET"]))
     if pages:
-        own = Origins([*allowed_origins, *([own_origin] if own_origin else [])], also="" if public else LOOPBACK_ORIGIN)
-        app.router.routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, own)))
-    return app
-
-
-def _application(origins: Origins) -> FastAPI:
-    """An application without routes that lets pages of these origins read its answers (CORS)."""
+        of_pages = Origins(
+            [*settings.allowed_origins, *([f"{own.scheme}://{own.netloc}"] if own.netloc else [])], local
+        )
+        routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, of_pages)))
     app = FastAPI(
         title="bio-mcp",
         version=__version__,
@@ -371,6 +331,7 @@ def _application(origins: Origins) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirect would name whatever host the request names
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would send queries and one-time links
+        routes=routes,
     )
     app.add_middleware(
         CORSMiddleware,
@@ -384,7 +345,7 @@ def _application(origins: Origins) -> FastAPI:
     return app
 
 
-async def _health() -> JSONResponse:
+async def _health(_request: Request) -> JSONResponse:
     """The health check: this process answers, whatever became of its stores. It reveals nothing else."""
     return JSONResponse({"status": "ok"})
 

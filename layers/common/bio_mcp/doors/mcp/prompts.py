@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import mcp_types as types
@@ -52,17 +53,16 @@ class Prompt:
         known = [each.name for each in self.arguments]
         if unknown := [name for name in given if name not in known]:
             raise InvalidInput(f"{self.name} has no argument {unknown[0][:50]!r}; it takes {', '.join(known)}")
-        lines = [line for each in self.arguments if (line := self._filled(each, given.get(each.name, "")))]
+        lines = []
+        for each in self.arguments:
+            value = neutral(given.get(each.name, "")).strip()
+            if each.required and not value:
+                raise InvalidInput(f"{self.name} needs {each.name}: {each.description}")
+            if len(value) > LONGEST_FILLED_IN:
+                raise InvalidInput(f"{each.name} is longer than {LONGEST_FILLED_IN:,} characters")
+            if value:
+                lines.append(f"{each.label}: {value}")
         return "\n".join([*lines, "", "Proceed as follows.", "", skill(self.skill).text])
-
-    def _filled(self, argument: Argument, given: str) -> str:
-        """The line with an argument; "" where nothing is given."""
-        value = neutral(given).strip()
-        if argument.required and not value:
-            raise InvalidInput(f"{self.name} needs {argument.name}: {argument.description}")
-        if len(value) > LONGEST_FILLED_IN:
-            raise InvalidInput(f"{argument.name} is longer than {LONGEST_FILLED_IN:,} characters")
-        return f"{argument.label}: {value}" if value else ""
 
 
 PROMPTS: Mapping[str, Prompt] = {
@@ -146,67 +146,51 @@ EXTENSION = "io.modelcontextprotocol/skills"
 MARKDOWN = "text/markdown"
 FRESH: dict[str, Any] = {"ttlMs": 300_000, "cacheScope": "public"}
 
-ListResources = Callable[[RequestContext, types.PaginatedRequestParams | None], Awaitable[types.ListResourcesResult]]
-ReadResource = Callable[[RequestContext, types.ReadResourceRequestParams], Awaitable[types.ReadResourceResult]]
+
+@cache
+def _skills() -> dict[str, Skill]:
+    """The skills by their addresses."""
+    return {f"skill://{each.name}/{FILE}": each for each in all_skills()}
 
 
-class Skills:
-    """Answers `skills/list` and `skills/get`, and adds the skills to the resources."""
+def skill_resources() -> list[types.Resource]:
+    """The skills as `resources/list` shows them."""
+    return [
+        types.Resource(uri=uri, name=each.name, description=each.front_matter["description"], mime_type=MARKDOWN)
+        for uri, each in _skills().items()
+    ]
 
-    def __init__(self, list_others: ListResources, read_other: ReadResource) -> None:
-        self._skills = {f"skill://{each.name}": each for each in all_skills()}
-        self._list_others, self._read_other = list_others, read_other
 
-    def offer(self, server: Server[Any]) -> None:
-        """Let `server` offer the extension."""
-        server.extensions[EXTENSION] = {}
-        page, address = types.PaginatedRequestParams, types.ReadResourceRequestParams
-        server.add_request_handler("skills/list", page, self.list_skills)
-        server.add_request_handler("skills/get", address, self.get_skill)
-        server.add_request_handler("resources/list", page, self.list_resources)
-        server.add_request_handler("resources/read", address, self.read_resource)
+def read_skill(uri: str) -> types.ReadResourceResult | None:
+    """The skill at an address as `resources/read` answers with it; None for one that is no skill's."""
+    if uri not in _skills():
+        return None
+    text = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=_skills()[uri].content.decode())
+    return types.ReadResourceResult(contents=[text], ttl_ms=FRESH["ttlMs"], cache_scope=FRESH["cacheScope"])
 
-    async def list_skills(self, _context: RequestContext, _params: Any) -> dict[str, Any]:
-        """Answer `skills/list`."""
-        entries = [_entry(root, each) for root, each in self._skills.items()]
+
+def offer_skills(server: Server[Any]) -> None:
+    """Let `server` offer the extension, which answers `skills/list` and `skills/get`."""
+
+    async def list_skills(_context: RequestContext, _params: Any) -> dict[str, Any]:
+        entries = [_entry(uri, each) for uri, each in _skills().items()]
         return {"resultType": "complete", "skills": entries, **FRESH}
 
-    async def get_skill(self, _context: RequestContext, params: types.ReadResourceRequestParams) -> dict[str, Any]:
-        """Answer `skills/get`."""
-        root = params.uri.removesuffix(f"/{FILE}")
-        if root == params.uri or root not in self._skills:
+    async def get_skill(_context: RequestContext, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        if params.uri not in _skills():
             message = f"No skill is served at {excerpt(params.uri)}"
-            raise MCPError(types.INVALID_PARAMS, message, {"available": [f"{each}/{FILE}" for each in self._skills]})
-        return {"resultType": "complete", "skill": _entry(root, self._skills[root]), **FRESH}
+            raise MCPError(types.INVALID_PARAMS, message, {"available": list(_skills())})
+        return {"resultType": "complete", "skill": _entry(params.uri, _skills()[params.uri]), **FRESH}
 
-    async def list_resources(
-        self, context: RequestContext, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        """Answer `resources/list` with the skills after the other resources."""
-        listed = await self._list_others(context, params)
-        listed.resources += [
-            types.Resource(
-                uri=f"{root}/{FILE}", name=each.name, description=each.front_matter["description"], mime_type=MARKDOWN
-            )
-            for root, each in self._skills.items()
-        ]
-        return listed
-
-    async def read_resource(
-        self, context: RequestContext, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        """Answer `resources/read`."""
-        found = self._skills.get(params.uri.removesuffix(f"/{FILE}"))
-        if found is None or not params.uri.endswith(FILE):
-            return await self._read_other(context, params)
-        text = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=found.content.decode())
-        return types.ReadResourceResult(contents=[text], ttl_ms=FRESH["ttlMs"], cache_scope=FRESH["cacheScope"])
+    server.extensions[EXTENSION] = {}
+    server.add_request_handler("skills/list", types.PaginatedRequestParams, list_skills)
+    server.add_request_handler("skills/get", types.ReadResourceRequestParams, get_skill)
 
 
-def _entry(root: str, skill: Skill) -> dict[str, Any]:
+def _entry(uri: str, skill: Skill) -> dict[str, Any]:
     digest = f"sha256:{hashlib.sha256(skill.content).hexdigest()}"
-    file = {"uri": f"{root}/{FILE}", "digest": digest, "size": len(skill.content)}
-    return {"uri": f"{root}/{FILE}", "frontmatter": dict(skill.front_matter), "resources": [file]}
+    file = {"uri": uri, "digest": digest, "size": len(skill.content)}
+    return {"uri": uri, "frontmatter": dict(skill.front_matter), "resources": [file]}
 
 
 MOST = 100  # values of an answer, by the protocol
@@ -215,46 +199,22 @@ MESH_FROM = 3  # characters from which on NCBI is asked for headings
 HEADINGS = 20
 
 Run = Callable[[Tool | Resource, Mapping[str, Any], RequestContext], Awaitable[Outcome]]
-Body = Mapping[str, Any]
+COMPLETED = {
+    "query_key": ("corpus.queries", "queries", "query_key"),
+    "project": ("list_projects", "projects", "id"),
+    "mesh_heading": ("lookupMeshTerms", "terms", "name"),
+}
+"""By the name of the argument, in whichever prompt or address of a resource it stands: the tool that lists its values,
+and where they stand in its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """How an argument is completed: which tool lists its values, asked with what (None: not at all)."""
-
-    tool: str
-    asked: Callable[[str], Mapping[str, Any] | None]
-    values: Callable[[Body], Iterable[str]]
-    left_out: Callable[[Body], bool]
-
-
-def _mesh_question(typed: str) -> Mapping[str, Any] | None:
-    """Headings that begin with the words typed; nothing that is a field or an operator of Entrez passes."""
+def _question(name: str, typed: str) -> Mapping[str, Any] | None:
+    """What the tool is asked; None: nothing yet. Headings are asked for by the words that they begin with: nothing that
+    is a field or an operator of Entrez passes."""
+    if name != "mesh_heading":
+        return {"starts_with": typed.strip()} if name == "query_key" else {}
     words = re.sub(r"[^\w\s,'-]", " ", typed).split()
     return {"term": " ".join(words) + "*", "maxResults": HEADINGS} if len("".join(words)) >= MESH_FROM else None
-
-
-COMPLETED = {
-    "query_key": Completed(
-        "corpus.queries",
-        lambda typed: {"starts_with": typed.strip()},
-        lambda body: (each["query_key"] for each in body["queries"]),
-        lambda body: body["left_out"] > 0,
-    ),
-    "project": Completed(
-        "list_projects",
-        lambda _typed: {},
-        lambda body: (each["id"] for each in body["projects"]),
-        lambda body: body.get("left_out", 0) > 0,
-    ),
-    "mesh_heading": Completed(
-        "lookupMeshTerms",
-        _mesh_question,
-        lambda body: (each["name"] for each in body["terms"]),
-        lambda body: body["totalFound"] > len(body["terms"]),
-    ),
-}
-"""By the name of the argument, in whichever prompt or address of a resource it stands."""
 
 
 class Completing:
@@ -270,13 +230,15 @@ class Completing:
         self._check(params.ref, name)
         if len(typed) > LONGEST:
             raise MCPError(types.INVALID_PARAMS, f"{name} is longer than {LONGEST} characters")
-        how = COMPLETED.get(name)
-        asked = how.asked(typed) if how and how.tool in self._tools else None
-        if how is None or asked is None:
+        tool, listed, field = COMPLETED.get(name, ("", "", ""))
+        if tool not in self._tools or (asked := _question(name, typed)) is None:
             return types.CompleteResult(completion=types.Completion(values=[]))
-        body = body_of(await self._run(self._tools[how.tool], asked, context))
-        values = _beginning(how.values(body), typed)
-        more = len(values) > MOST or how.left_out(body)
+        body = body_of(await self._run(self._tools[tool], asked, context))
+        begun = " ".join(typed.split()).casefold()
+        known = dict.fromkeys(each[field] for each in body[listed])
+        values = [each for each in known if each.casefold().startswith(begun)]
+        left_out = body.get("left_out", 0) > 0 or body.get("totalFound", 0) > len(body[listed])
+        more = len(values) > MOST or left_out
         return types.CompleteResult(completion=types.Completion(values=values[:MOST], has_more=more))
 
     def _check(self, ref: types.PromptReference | types.ResourceTemplateReference, argument: str) -> None:
@@ -290,9 +252,3 @@ class Completing:
         if argument not in known:
             message = f"there is no argument {excerpt(argument, 50)}; there are {', '.join(known) or 'none'}"
             raise MCPError(types.INVALID_PARAMS, message)
-
-
-def _beginning(values: Iterable[str], typed: str) -> list[str]:
-    """The values that begin with what is typed, in either case, each once; in the order of the tool."""
-    begun = " ".join(typed.split()).casefold()
-    return [each for each in dict.fromkeys(values) if each.casefold().startswith(begun)]

@@ -30,7 +30,14 @@ from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.mcp.listing import ALL, META, Listing, RequestContext, body_of, cache_scope, permitted
-from bio_mcp.doors.mcp.prompts import Completing, Skills, get_prompt, list_prompts
+from bio_mcp.doors.mcp.prompts import (
+    Completing,
+    get_prompt,
+    list_prompts,
+    offer_skills,
+    read_skill,
+    skill_resources,
+)
 from bio_mcp.doors.mcp.tasks import JOB, Tasks
 from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
@@ -167,7 +174,7 @@ def server(
         on_get_prompt=get_prompt,
         on_completion=Completing(calling.tools, reading.resources, running.run).complete,
     )
-    Skills(reading.list_resources, reading.read_resource).offer(made)
+    offer_skills(made)
     made.middleware[:] = [Tracing(calling.tools)]
     for each in reading.resources:
         if each.uri == JOB:
@@ -255,36 +262,25 @@ class Reading:
     async def list_resources(
         self, context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """List the resources without parameters."""
-        plain = [
-            types.Resource(
-                uri=resource.uri, name=resource.name, description=resource.description, mime_type=resource.mime_type
-            )
-            for resource in permitted(context, self.resources)
-            if not resource.parameters
-        ]
-        return types.ListResourcesResult(resources=plain, **cache_scope(context))
+        """List the resources without parameters, then the skills."""
+        found = permitted(context, self.resources)
+        plain = [types.Resource(uri=each.uri, **_about(each)) for each in found if not each.parameters]
+        return types.ListResourcesResult(resources=[*plain, *skill_resources()], **cache_scope(context))
 
     async def list_templates(
         self, context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the resources with parameters."""
-        templates = [
-            types.ResourceTemplate(
-                uri_template=resource.uri,
-                name=resource.name,
-                description=resource.description,
-                mime_type=resource.mime_type,
-            )
-            for resource in permitted(context, self.resources)
-            if resource.parameters
-        ]
+        found = permitted(context, self.resources)
+        templates = [types.ResourceTemplate(uri_template=each.uri, **_about(each)) for each in found if each.parameters]
         return types.ListResourceTemplatesResult(resource_templates=templates, **cache_scope(context))
 
     async def read_resource(
         self, context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read a resource. An unknown one is a JSON-RPC error that lists the known ones."""
+        """Read a resource or a skill. An unknown one is a JSON-RPC error that lists the known resources."""
+        if skill := read_skill(params.uri):
+            return skill
         for resource in self.resources:
             if (parameters := resource.match(params.uri)) is not None:
                 outcome = await self.running.run(resource, parameters, context)
@@ -294,6 +290,10 @@ class Reading:
         known = [each.uri for each in permitted(context, self.resources)]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
+
+
+def _about(resource: Resource) -> dict[str, Any]:
+    return {"name": resource.name, "description": resource.description, "mime_type": resource.mime_type}
 
 
 def _progress(context: RequestContext, deadline: Deadline) -> Progress:
