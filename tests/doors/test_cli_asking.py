@@ -147,7 +147,9 @@ def test_an_answer_is_shown_with_each_paper_the_place_of_its_quote_and_how_sure_
     shown = gingered("answer", *QUESTION.split()).said
     assert shown.startswith(" ".join(body["answer"].split()))
     for number, each in enumerate(body["citations"], 1):
-        assert f"[{number}] {each['title']} {each['quote']} PMID {each['id'][5:]}, {each['span']}, relevant" in shown
+        assert (
+            f"[{number}] {each['title']} PMID {each['id'][5:]} {each['quote']} span {each['span']}; relevance" in shown
+        )
     assert f"confidence {body['scores']['answer_conf']:.2f}, answers are given from 0.57" in shown
     assert f"answer {body['answer_id']}" in shown
 

@@ -12,7 +12,6 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.cli.collecting import show_notices
 from bio_mcp.doors.cli.program import run
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.ports.projects import Project, ProjectDocument
@@ -146,19 +145,13 @@ def test_documents_without_a_pmid_are_flagged_by_retraction_watchs_file(cli, tmp
     rows.write_text("OriginalPaperDOI,RetractionNature,RetractionDate\n10.1000/a,Retraction,7/26/2019 0:00\n")
     ran = cli("admin", "retractions", "--retraction-watch", str(rows))
     assert ran.code == 0
-    assert "lab: 1 document without a PMID, 1 with a notice" in ran.out
-    assert "retracted  doe2019: Retraction 2019-07-26 (retraction-watch)" in ran.out
+    assert "lab with a notice: " in ran.said
+    assert "A paper, doe2019, DOI 10.1000/a, is retracted, notices" in ran.said
+    assert "Retraction, date 2019-07-26, by retraction-watch documents without a PMID 1" in ran.said
     again = cli("admin", "retractions", "--retraction-watch", str(rows), "--json").json
     assert again["projects"][0]["works"][0]["retraction"] == "retracted"
     rows.write_text("something else")
     assert "not Retraction Watch's file" in cli("admin", "retractions", "--retraction-watch", str(rows)).err
-
-
-@pytest.mark.parametrize(("by_crossref", "more"), [(True, ", 3 not at Crossref"), (False, "")])
-def test_documents_that_crossref_does_not_have_are_counted(by_crossref, more, capsys):
-    body = {"projects": [{"project": "lab", "checked": 4, "unknown": 3, "works": []}]}
-    show_notices(body, by_crossref=by_crossref)
-    assert capsys.readouterr().out == f"lab: 4 documents without a PMID, 0 with a notice{more}\n"
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):
@@ -302,7 +295,7 @@ def test_what_is_followed_is_listed(online):
     online("sync", "covid", "COVID-19 OR zzyzzyva")
     ran = online("admin", "queries", "list")
     assert ran.code == 0
-    for word in ("covid", "COVID-19 OR zzyzzyva", "complete", "papers in the corpus"):
+    for word in ("covid", "COVID-19 OR zzyzzyva", "complete", "papers in the corpus 4"):
         assert word in ran.said
     assert "zzyzzyva" in ran.err
     assert online("admin", "queries", "list", "none", "--json").json["queries"] == []

@@ -1,16 +1,14 @@
 """`bio-mcp search`, `get`, `answer` and `news`: what the papers of the corpus say."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
-from bio_mcp.doors.cli.render import View, markdown, titled
+from bio_mcp.doors.cli.render import PLAIN, View, markdown
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
@@ -22,10 +20,23 @@ from bio_mcp.tools.news import DAYS, MOST_ENTRIES, whats_new
 from bio_mcp.tools.search import rag_search
 
 HITS = View(
-    ranked=True,
+    ranked="{}. ",
     hidden=frozenset({"section"}),
     empty="No paper in the corpus matches. `bio-mcp doctor` shows how many it has.",
     foot="Scores only order this answer: they say nothing of how well a paper fits.",
+)
+ANSWER = View(
+    ranked="[{}] ",
+    hidden=frozenset("scores withheld reason tau mode answer_id conflicts uri".split()),
+    foot="confidence {scores[answer_conf]:.2f}, answers are given from {tau:.2f}; {mode}; answer {answer_id}",
+)
+EARLIER = View(
+    ranked="[{}] ",
+    titles=("quote",),
+    hidden=frozenset("answer_id question answer_conf asked retracted_since".split()),
+    labels={"version": "version"},
+    head="{question}",
+    foot="given {asked} with confidence {answer_conf:.2f}",
 )
 HELPS = {
     "lang": "language of the question",
@@ -52,7 +63,7 @@ def search_command(session: Session, /, **given: Any) -> None:
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
     """Show the papers of PMIDS: 34093513 or pmid:34093513."""
     whole = {"max_characters": MOST}
-    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), View())
+    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), PLAIN)
 
 
 @click.command("answer")
@@ -65,10 +76,10 @@ def answer_command(session: Session, /, question: tuple[str, ...], answer_id: st
     if bool(question) == bool(answer_id):
         raise click.UsageError("give a QUESTION, or --show and the ID of an answer")
     if answer_id:
-        session.answer(_stored(session.own.answers.get(answer_id)), show_answer)
+        session.answer(_stored(session.own.answers.get(answer_id)), answer_view)
     else:
         arguments = arguments_of(rag_answer, {**given, "question": " ".join(question)})
-        session.answer(session.ask(rag_answer, arguments), show_answer)
+        session.answer(session.ask(rag_answer, arguments), answer_view)
 
 
 def _stored(stored: StoredAnswer) -> dict[str, Any]:
@@ -86,34 +97,14 @@ def _stored(stored: StoredAnswer) -> dict[str, Any]:
     }
 
 
-def show_answer(body: Mapping[str, Any]) -> None:
-    """Print an answer, or why it is withheld, with its citations; of an earlier one also its question and its flags."""
-    if question := body.get("question"):
-        terminal.show(Text(question, style="bold"))
-    if reason := body.get("reason"):
-        terminal.show(Text.assemble(("Withheld: ", "bold yellow"), reason, "."))
-    else:
-        terminal.show(body["answer"] or "Withheld.")
-    if body["citations"]:
-        terminal.show("", *(_citation(number, each) for number, each in enumerate(body["citations"], 1)))
-    if "asked" in body:
-        about = f"given {body['asked']} with confidence {body['answer_conf']:.2f}"
-    else:
-        confidence = f"confidence {body['scores']['answer_conf']:.2f}, answers are given from {body['tau']:.2f}"
-        about = f"{confidence}; {body['mode']}; answer {body['answer_id']}"
-    terminal.show(Text(about, "dim"))
+def answer_view(body: Mapping[str, Any]) -> View:
+    """An answer, or why it is withheld, with its citations; of an earlier one also its question and its flags."""
     for doc_id in body.get("retracted_since", ()):
         terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
-
-
-def _citation(number: int, each: Mapping[str, Any]) -> RenderableType:
-    version = f", version {each['version']}" if "relevance" not in each else ""
-    relevance = f", relevant with {each['relevance']:.2f}" if "relevance" in each else ""
-    where = f"PMID {each['id'].removeprefix('pmid:')}{version}, {each['span']}{relevance}"
-    rank = f"[{number}] "
-    lines = [Text(each["quote"]), Text(where, style="italic")]
-    first = titled(each, rank) if "title" in each else Text.assemble(rank, lines.pop(0))
-    return Group(first, *(Padding(line, (0, 0, 0, 4), expand=False) for line in lines))
+    if "asked" in body:
+        return EARLIER
+    head = "Withheld: {reason}." if body["reason"] else "" if body["answer"] else "Withheld."
+    return replace(ANSWER, head=head)
 
 
 @click.command("news")

@@ -3,7 +3,7 @@ their watermarks, retractions, withdrawals and the loads of a stack on AWS."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib import resources
 from importlib.resources import as_file
@@ -41,6 +41,25 @@ SYNC_HELPS = {
 }
 COUNTS = {"read": "read", "inserted": "new", "updated": "changed", "skipped": "same", "deleted": "deleted"}
 SHOWN_FAILURES = 50
+LAST = {"state": "last sync", "updated_at": "at", "processed": "records", "expected": "of"}
+QUERIES = View(
+    hidden=frozenset({"left_out"}),
+    tables={"queries": ("query_key", "term", "settled_to", *(f"last_sync.{each}" for each in LAST))},
+    labels={"query_key": "query", "papers": "papers in the corpus"}
+    | {f"last_sync.{name}": word for name, word in LAST.items()},
+    empty="No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.",
+)
+NOTICES = View(
+    titles=("project",),
+    labels={
+        "checked": "documents without a PMID",
+        "unknown": "not at Crossref",
+        "works": "with a notice",
+        "retraction": "is",
+        "assertedBy": "by",
+    },
+    empty="There is no project.",
+)
 STAGE_WORDS = {"fetch": "to fetch from NCBI", "list": "to list", "load": "to load"}
 
 
@@ -80,49 +99,34 @@ def _sync(session: Session, **arguments: Any) -> None:
 @click.option("--projects", is_flag=True, help="Ask Crossref instead, about documents of projects without a PMID.")
 @click.option(
     "--retraction-watch",
-    type=click.Path(exists=True, dir_okay=False),
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Ask nobody: take notices about such documents from Retraction Watch's CSV.",
 )
 @answering
-def retractions_command(session: Session, /, projects: bool, retraction_watch: str | None) -> None:
+def retractions_command(session: Session, /, projects: bool, file: Path | None) -> None:
     """Flag papers that have since been retracted or have an expression of concern, wherever they came from.
 
     A sync notices this only for papers that its term still finds. This asks PubMed for every paper that was retracted
     or has an expression of concern, and updates those in the corpus. It adds none. Once a day is plenty.
     """
-    if retraction_watch:
-        found = session.do("retractionWatch.import", partial(_noted_by_file, retraction_watch))
-        session.answer(found, partial(show_notices, by_crossref=False))
+    ids = [each.project_id for each in session.own.projects.all()] if projects or file else []
+
+    def noted(backends: Backends, _context: object) -> dict[str, Any]:
+        with Path(str(file)).open(encoding="utf-8", errors="replace", newline="") as lines:
+            by_doi = notices_by_doi(lines)
+        answers = [noted_answer(each, note_notices(each, lambda _: by_doi, backends)) for each in ids]
+        return {"projects": [each.model_dump(exclude_unset=True) for each in answers]}
+
+    if file:  # what it does not name stays
+        found = session.do("retractionWatch.import", noted)
+        session.answer(found, replace(NOTICES, hidden=frozenset({"unknown"})))
     elif projects:
-        ids = [each.project_id for each in session.own.projects.all()]
         found = {"projects": [session.ask(check_notices, {"project": each}) for each in ids]}
-        session.answer(found, partial(show_notices, by_crossref=True))
+        session.answer(found, NOTICES)
     else:
         _sync(session, query_key=RETRACTIONS_KEY, term=RETRACTIONS_TERM, known_only=True)
-
-
-def _noted_by_file(file: str, backends: Backends, _context: object) -> dict[str, Any]:
-    """Note what Retraction Watch's file says about the documents of every project; what it does not name stays."""
-    with Path(file).open(encoding="utf-8", errors="replace", newline="") as lines:
-        by_doi = notices_by_doi(lines)
-    ids = [each.project_id for each in backends.projects.all()]
-    noted = [noted_answer(each, note_notices(each, lambda _: by_doi, backends)) for each in ids]
-    return {"projects": [each.model_dump(exclude_unset=True) for each in noted]}
-
-
-def show_notices(body: Mapping[str, Any], *, by_crossref: bool) -> None:
-    """Print each document about which there is a notice, and how many Crossref does not have; Retraction Watch's file
-    need not have any."""
-    for project in body["projects"]:
-        checked = terminal.counted(project["checked"], "document")
-        unknown = f", {project['unknown']:,} not at Crossref" if by_crossref and project["unknown"] else ""
-        terminal.show(f"{project['project']}: {checked} without a PMID, {len(project['works'])} with a notice{unknown}")
-        for work in project["works"]:
-            last = work["notices"][-1]
-            notice = " ".join(filter(None, (last["label"], last["date"], f"({last['assertedBy']})")))
-            named = work["citekey"] or work["title"] or work["doc_id"]
-            terminal.show(f"  {work['retraction']}  {named}: {notice}")
 
 
 @click.command("withdrawals")
@@ -145,24 +149,15 @@ queries_command = click.Group("queries", help="List the followed queries; remove
 def list_command(session: Session, query_key: str | None) -> None:
     """List every query, or QUERY_KEY alone: term, how far it is synced, and how its last sync went."""
     body = session.ask_all(list_queries, {"query_key": query_key} if query_key else {}, "queries")
-    session.answer(body, _show_queries)
+    session.answer(body, _queries_view)
 
 
-def _show_queries(body: Mapping[str, Any]) -> None:
-    rows = []
+def _queries_view(body: Mapping[str, Any]) -> View:
     for each in body["queries"]:
         last = each["last_sync"] or {}
-        when = f"{last['state']}, {last['updated_at']}" if last else "–"
-        records = f"{last['processed']:,} of {last['expected']:,}" if last else "–"
-        rows.append((each["query_key"], each["term"] or "–", each["settled_to"] or "–", when, records))
         for warning in filter(None, (*last.get("warnings", ()), last.get("error"))):
             terminal.warn(f"{each['query_key']}: {warning}")
-    if rows:
-        terminal.show(terminal.table(("query", "term", "settled to", "last sync", "records"), rows))
-    else:
-        terminal.show("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
-    if body["papers"] is not None:
-        terminal.show(f"{terminal.counted(body['papers'], 'paper')} in the corpus.")
+    return QUERIES
 
 
 @queries_command.command("remove")

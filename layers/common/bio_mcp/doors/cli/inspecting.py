@@ -5,22 +5,20 @@ import platform
 import sqlite3
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.padding import Padding
-from rich.text import Text
 
 from bio_mcp import __version__
-from bio_mcp.call import excerpt
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
+from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports import Backends
@@ -49,12 +47,21 @@ NO_ADDRESS = Finding(
     "settings",
 )
 NOT_ASKED = Finding(OK, "not asked; `bio-mcp doctor --ncbi` asks it", check="ncbi")
-MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
 VERDICTS = {
     "ok": "Everything is in order.",
     "warn": "Nothing is broken; see the rows marked warn.",
     "fail": "Something is broken; follow the advice beside FAIL.",
 }
+
+CHECKS = View(hidden=frozenset({"ok"}), tables={"checks": ("state", "check", "found", "remedy")})
+TOOLS_LISTED = View(
+    hidden=frozenset({"name", "input_schema", "output_schema"}), titles=("portable_name", "uri"), labels={"uri": "uri"}
+)
+CALLS = View(
+    tables={"calls": ("correlation_id", "at", "tool", "arguments")},
+    labels={"at": "at (UTC)"},
+    empty="No call is recorded yet.",
+)
 
 
 def model(backends: Backends) -> Finding:
@@ -137,22 +144,9 @@ def doctor_command(session: Session, ask_ncbi: bool, upstreams: bool) -> None:
         return {"ok": all(each.state != FAIL for each in found), "checks": [asdict(each) for each in found]}
 
     body = session.do("corpus.doctor", examine_all)
-    session.answer(body, _show_checks)
+    worst = max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)
+    session.answer(body, replace(CHECKS, foot=VERDICTS[worst]))
     session.code = 0 if body["ok"] else 1
-
-
-def _show_checks(body: Mapping[str, Any]) -> None:
-    """Print a row per check with its advice, then the verdict."""
-    rows = [
-        (
-            Text(MARKS[each["state"]], terminal.STYLES[each["state"]]),
-            each["check"],
-            "\n".join(filter(None, (each["found"], each["remedy"]))),
-        )
-        for each in body["checks"]
-    ]
-    terminal.show(terminal.table(("", "check", "found"), rows))
-    terminal.show(VERDICTS[max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)])
 
 
 NEWEST = 20
@@ -191,21 +185,13 @@ def tools_command(session: Session) -> None:
         {"uri": each.uri, "name": each.name, "family": each.family.name, "summary": summary(each)}
         for each in RESOURCES.values()
     ]
-    session.answer({"tools": tools, "resources": resources}, _show_tools)
+    session.answer({"tools": tools, "resources": resources}, TOOLS_LISTED)
 
 
 def summary(each: Tool | Resource) -> str:
     """The first sentence of its description."""
     sentence, stop, _ = f"{' '.join(each.description.split())} ".partition(". ")
     return sentence + stop.rstrip()
-
-
-def _show_tools(body: Mapping[str, Any]) -> None:
-    for each in (*body["tools"], *body["resources"]):
-        kind = "resource" if "uri" in each else "reads" if each["read_only"] else "writes"
-        name = each.get("portable_name") or each["uri"]
-        title = Text.assemble((name, "bold"), (f"  {each['family']}, {kind}", "dim"), overflow="fold")
-        terminal.show(title, Padding(Text(each["summary"]), (0, 0, 0, 4), expand=False))
 
 
 @click.command("call")
@@ -271,7 +257,7 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
         latest = session.do(
             "calls.list", lambda backends, _: {"calls": [*map(_recorded, backends.calls.latest(NEWEST))]}
         )
-        session.answer(latest, _show_calls)
+        session.answer(latest, CALLS)
         return
     body = session.do("calls.replay", repeat)
     session.answer(body, _show_replay)
@@ -281,16 +267,6 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
 def _recorded(call: CallRecord) -> dict[str, Any]:
     fields = {each: getattr(call, each) for each in ("correlation_id", "tool", "out_hash")}
     return {**fields, "arguments": dict(call.arguments), "at": call.at.isoformat()}
-
-
-def _show_calls(body: Mapping[str, Any]) -> None:
-    rows = [
-        (each["correlation_id"], each["at"][:19], each["tool"], excerpt(str(each["arguments"]), 60))
-        for each in body["calls"]
-    ]
-    terminal.show(terminal.table(("correlation id", "at (UTC)", "tool", "arguments"), rows))
-    if not rows:
-        terminal.show("No call is recorded yet.")
 
 
 def _show_replay(body: Mapping[str, Any]) -> None:

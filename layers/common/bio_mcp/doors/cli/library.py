@@ -48,7 +48,7 @@ INSPECTED = View(
     },
 )
 PASSAGES = View(
-    ranked=True,
+    ranked="{}. ",
     hidden=frozenset("count left_out hybrid_enabled dense_model sparse_model fusion model kind doc_id section".split()),
     empty="No passage fits.",
 )

@@ -16,7 +16,7 @@ from bio_mcp.errors import Conflict, InvalidInput
 from bio_mcp.evaluating.comparing import Baseline, Comparison, Figure, baselines_in, compare, written
 from bio_mcp.evaluating.run import FOLDER
 from bio_mcp.ports import Backends
-from bio_mcp.ports.models import PaperIndex, Role
+from bio_mcp.ports.models import Role
 from bio_mcp.syncing import reindexing
 from bio_mcp.syncing.importing import corpus_size
 from bio_mcp.tool import Context
@@ -47,6 +47,12 @@ RERANKER = (
     "{name} is installed, a reranker of {max_tokens} tokens. To use it: set BIO_MCP_RERANKER=onnx and "
     "BIO_MCP_RERANKER_MODEL={name}."
 )
+COMPARED = View(
+    hidden=frozenset({"overlap", "overlap_low", "overlap_high", "worse"}),
+    tables={"figures": ("name", "searched", "next", "low", "high")},
+    labels={"name": "figure", "low": "difference from", "high": "to, 95 %"},
+    foot="Of the first ten papers {overlap:.0%} are the same in both ({overlap_low:.0%} to {overlap_high:.0%}).",
+)
 INDEXES = View(
     tables={"indexes": ("role", "model", "settings", "papers", "chunks", "behind")}, labels={"role": "index"}
 )
@@ -55,15 +61,14 @@ INDEXES = View(
 eval_command = click.Group("eval", help="Measure how good search and answers are.")
 
 
+def questions(default: str, text: str) -> Decorator:
+    return click.option(
+        "--set", "name", metavar="smoke|curated|FILE", default=default, show_default=True, help=f"Questions: {text}."
+    )
+
+
 @eval_command.command("run")
-@click.option(
-    "--set",
-    "name",
-    metavar="smoke|curated|FILE",
-    default="smoke",
-    show_default=True,
-    help="Questions: to the bundled sample, PubMedQA's, or JSON lines of yours to the corpus.",
-)
+@questions("smoke", "to the bundled sample, PubMedQA's, or JSON lines of yours to the corpus")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this figure, such as R@10; repeatable.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Write the report, HTML, to FILE too.")
 @click.option("--update-baseline", is_flag=True, help="Make these the figures that later runs are compared with.")
@@ -86,34 +91,27 @@ def run_command(
         if body["state"] != "complete":
             session.code = 1
         elif update_baseline:
-            updated = {**(baselines or {}), given["set"]: _baseline_of(body)}
+            figures = {
+                each["name"]: Figure(each["value"], each["low"], each["high"], not each.get("less_is_better"))
+                for each in body["metrics"]
+            }
+            updated = {**(baselines or {}), given["set"]: Baseline(body["version"], body["model"], figures)}
             Path(session.settings.eval_baseline).expanduser().write_text(written(updated), "utf-8")
+        elif baseline := (baselines or {}).get(given["set"]):
+            values = {each["name"]: each["value"] for each in body["metrics"]}
+            body["regressions"] = baseline.regressions(body["version"], body["model"], values, whole=not metrics)
+            session.code = 1 if body["regressions"] else session.code
         elif baselines is not None:
-            _compare(session, body, baselines.get(given["set"]), given["set"], whole=not metrics)
+            body["warnings"].append(f"BIO_MCP_EVAL_BASELINE has no figures of {given['set']}; nothing was compared")
         if report and body["report_uri"]:
             report.write_bytes(session.backends.blobs.get(f"{FOLDER}/{body['report_uri'].rpartition('/')[2]}"))
     session.answer(body, EVALUATED)
-    if not session.as_json:
-        for sentence in body.get("regressions", ()):
-            terminal.fail(f"regression: {sentence}")
+    _fail(session, [f"regression: {each}" for each in body.get("regressions", ())])
 
 
-def _compare(session: Session, body: dict[str, Any], baseline: Baseline | None, name: str, *, whole: bool) -> None:
-    """Add the regressions to the body; any is a failure."""
-    if baseline is None:
-        body["warnings"].append(f"BIO_MCP_EVAL_BASELINE has no figures of {name}; nothing was compared")
-        return
-    values = {each["name"]: each["value"] for each in body["metrics"]}
-    body["regressions"] = baseline.regressions(body["version"], body["model"], values, whole=whole)
-    session.code = 1 if body["regressions"] else session.code
-
-
-def _baseline_of(body: Mapping[str, Any]) -> Baseline:
-    figures = {
-        each["name"]: Figure(each["value"], each["low"], each["high"], not each.get("less_is_better"))
-        for each in body["metrics"]
-    }
-    return Baseline(body["version"], body["model"], figures)
+def _fail(session: Session, sentences: Sequence[str]) -> None:
+    for each in () if session.as_json else sentences:
+        terminal.fail(each)
 
 
 def _baselines(path: str, *, missing_is_empty: bool) -> dict[str, Baseline] | None:
@@ -212,13 +210,8 @@ def _show_scores(body: Mapping[str, Any]) -> None:
         terminal.show(terminal.table(("model", *FIGURES), rows, right=(1, 2, 3)))
 
 
-questions = click.option(
-    "--set",
-    "name",
-    metavar="smoke|curated|FILE",
-    default="curated",
-    show_default=True,
-    help="Questions: to the bundled sample, PubMedQA's, each by both models, or JSON lines of yours to the papers.",
+of_both = questions(
+    "curated", "to the bundled sample, PubMedQA's, each by both models, or JSON lines of yours to the papers"
 )
 
 
@@ -252,12 +245,19 @@ def _step(session: Session, name: str, work: Work, doing: str, unit: str) -> dic
 def _changes(
     name: str, text: str, change: Change, doing: str, unit: str = "", options: Sequence[Decorator] = ()
 ) -> None:
-    """Add the command NAME, which makes a change and then shows the indexes."""
+    """Add the command NAME, which makes a change and then shows the indexes; `behind` counts the papers that the
+    searched one has and another lacks, or has older."""
 
     def run(session: Session, /, **given: Any) -> None:
         def work(backends: Backends, context: Context) -> dict[str, Any]:
             change(backends, context, **given)
-            return {"indexes": [_state(each, backends) for each in backends.indexes.all()]}
+            indexes = []
+            for each in backends.indexes.all():
+                papers, chunks = each.passages.count()
+                lacks = () if each.role is Role.SEARCHED else reindexing.behind(each, backends)
+                state = {"role": each.role, "model": each.fingerprint, "settings": each.settings}
+                indexes.append({**state, "papers": papers, "chunks": chunks, "behind": sum(1 for _ in lacks)})
+            return {"indexes": indexes}
 
         session.answer(_step(session, f".{name}", work, doing, unit), INDEXES)
 
@@ -265,14 +265,6 @@ def _changes(
     for each in reversed(options):
         command = each(command)
     reindex_command.command(name, help=text)(command)
-
-
-def _state(index: PaperIndex, backends: Backends) -> dict[str, Any]:
-    """An index; `behind` counts the papers that the searched one has and this one lacks, or has older."""
-    papers, chunks = index.passages.count()
-    behind = 0 if index.role is Role.SEARCHED else sum(1 for _ in reindexing.behind(index, backends))
-    state = {"role": index.role, "model": index.fingerprint, "settings": index.settings}
-    return {**state, "papers": papers, "chunks": chunks, "behind": behind}
 
 
 def _start(backends: Backends, context: Context, model: str, force: bool) -> None:
@@ -299,7 +291,7 @@ _changes("status", "Show the indexes of the papers, their models, and what each 
 
 
 @reindex_command.command("compare")
-@questions
+@of_both
 @answering
 def compare_command(session: Session, name: str) -> None:
     """Ask judged questions of both indexes, and show what each finds; exits 1 if the next one finds less."""
@@ -312,20 +304,8 @@ def compare_command(session: Session, name: str) -> None:
 
     body = _step(session, ".compare", compared, "comparing", "")
     session.code = 1 if body["worse"] else session.code
-    session.answer(body, _show_compared)
-
-
-def _show_compared(body: Mapping[str, Any]) -> None:
-    """Print a row for each figure, how alike the first papers are, and what is worse."""
-    rows = [
-        (each["name"], f"{each['searched']:.3f}", f"{each['next']:.3f}", f"{each['low']:+.3f} to {each['high']:+.3f}")
-        for each in body["figures"]
-    ]
-    terminal.show(terminal.table(("figure", "searched", "next", "difference, 95 %"), rows, right=(1, 2, 3)))
-    low, high = body["overlap_low"], body["overlap_high"]
-    terminal.show(f"Of the first ten papers {body['overlap']:.0%} are the same in both ({low:.0%} to {high:.0%}).")
-    for name in body["worse"]:
-        terminal.fail(f"{name} is worse by more than chance")
+    session.answer(body, COMPARED)
+    _fail(session, [f"{each} is worse by more than chance" for each in body["worse"]])
 
 
 def _comparison(name: str, backends: Backends, context: Context) -> Comparison:
@@ -353,7 +333,7 @@ _changes(
     """,
     _switch,
     "switching",
-    options=(questions, click.option("--unchecked", is_flag=True, help="Compare nothing, and switch.")),
+    options=(of_both, click.option("--unchecked", is_flag=True, help="Compare nothing, and switch.")),
 )
 _changes(
     "rollback",

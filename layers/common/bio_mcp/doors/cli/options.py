@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from bio_mcp.doors.cli.render import PLAIN
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.tool import Tool
@@ -112,7 +113,7 @@ def options_of(
 
 
 def asks(
-    group: click.Group, name: str, tool: Tool, text: str, *arguments: Decorator, show: Any = None, **options: Any
+    group: click.Group, name: str, tool: Tool, text: str, *arguments: Decorator, show: Any = PLAIN, **options: Any
 ) -> None:
     """Add a command to `group` that asks a tool with what was given, and shows its answer. `options` are those of
     `options_of`."""

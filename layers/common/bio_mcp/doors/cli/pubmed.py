@@ -8,7 +8,7 @@ import click
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of, pmid, pmids, values_of, words
-from bio_mcp.doors.cli.render import View, entry
+from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.lookup import check_spelling, convert_ids, get_book, get_full_text, lookup_mesh, match_citations
 from bio_mcp.tools.pubmed import LINKS, TIMEOUT_S, fetch_details, relate, search_pubmed
@@ -68,7 +68,7 @@ RELATED = View(
 IDS = View(tables={"records": ("requested", "found", "pmid", "pmcid", "doi")})
 MATCHES = View(tables={"matches": ("verdict", "pmid", "candidatePmids", "citation", "differs", "reason")})
 TEXT = View(hidden=frozenset({"places", "available"}))
-RECORD = View(hidden=frozenset({"meshTerms", "keywords", "publicationTypes"}))
+RECORDS = View(hidden=frozenset({"meshTerms", "keywords", "publicationTypes", "notFoundPmids"}))
 
 
 pubmed_command = click.Group(
@@ -76,20 +76,16 @@ pubmed_command = click.Group(
 )
 
 
-def _show_records(body: Mapping[str, Any]) -> None:
-    """Print NCBI's own text as it is, or each record; then the PMIDs that were not found."""
-    if "content" in body:
-        terminal.say_unwrapped(body["content"])
-    for each in () if "content" in body else body["articles"]:
-        authors = [
-            (author.get("collectiveName") or " ".join(filter(None, [author["lastName"], author["initials"]])))
-            for author in each["authors"]
-        ]
-        terminal.show(entry({**each, "authors": authors}, RECORD))
+def _records_view(body: Mapping[str, Any]) -> View | None:
+    """The records; NCBI's own text is printed as it is."""
     if body.get("notFoundPmids"):
         terminal.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
+    if "content" not in body:
+        return RECORDS
+    terminal.say_unwrapped(body["content"])
     for reason in body["reasons"]:
         terminal.warn(reason)
+    return None
 
 
 live = partial(asks, pubmed_command, whole=("fetchBriefSummaries", "maxCharacters"), names=NAMES, helps=HELPS)
@@ -99,7 +95,7 @@ live(
     fetch_details,
     "Show the PubMed records of PMIDS.",
     pmids,
-    show=_show_records,
+    show=_records_view,
     choices={"detailLevel": LEVELS},
 )
 live(

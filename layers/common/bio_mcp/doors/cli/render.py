@@ -14,6 +14,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from bio_mcp.call import excerpt
 from bio_mcp.doors import terminal
 
 TITLES = ("title", "label", "heading", "searchTerm", "correctedQuery")
@@ -70,30 +71,40 @@ STATES = {
     "incomplete": ("incomplete; run the same command again", "yellow"),
     "running": ("another process is at it; nothing was started", "yellow"),
     "cancelled": ("cancelled; what was stored stays", "yellow"),
+    "ok": ("ok", "green"),
+    "warn": ("warn", "yellow"),
+    "fail": ("FAIL", "bold red"),
 }
 MOST_NAMES = 8
+LONGEST_OBJECT = 200  # characters of an object in a table
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 @dataclass(frozen=True)
 class View:
-    """What the fields of an answer do not say: which are not shown, the columns of a list that is a table, other names,
-    whether things are numbered, and a sentence before all, formatted with the answer, where no list has anything, and
-    at the end."""
+    """What the fields of an answer do not say: which are not shown, which are titles, the columns of a list that is a
+    table (`last_sync.state` is of an object in it), other names, how things are numbered, and sentences, formatted with
+    the answer: before all, where no list has anything, and at the end. A field for programs is shown if it has a name
+    here."""
 
     hidden: frozenset[str] = frozenset()
+    titles: tuple[str, ...] = ()
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     head: str = ""
     empty: str = ""
     foot: str = ""
-    ranked: bool = False
+    ranked: str = ""
 
     def shows(self, name: str, value: Any) -> bool:
         """Whether a field is for people."""
-        elsewhere = name in MACHINE or name in self.hidden or name in ("warnings", "reasons")
+        programs = name in MACHINE and name not in self.labels
+        elsewhere = programs or name in self.hidden or name in ("warnings", "reasons")
         return not elsewhere and value not in (None, "", [], {})
+
+
+PLAIN = View()
 
 
 def render(body: Mapping[str, Any], view: View, query: str = "") -> None:
@@ -107,7 +118,7 @@ def render(body: Mapping[str, Any], view: View, query: str = "") -> None:
     if view.empty and not lists:
         parts.append(Text(view.empty))
     elif view.foot:
-        parts.append(Text(view.foot, "dim"))
+        parts.append(Text(view.foot.format(**body), "dim"))
     if parts:
         terminal.show(*parts)
     for sentence in (*body.get("reasons", ()), *body.get("warnings", ())):
@@ -121,13 +132,7 @@ def _whole(shown: Mapping[str, Any], body: Mapping[str, Any], view: View) -> Ite
         yield titled(body)
         yield ""
     if rows:
-        yield terminal.pairs(
-            (
-                label(name, view.labels),
-                Text(*STATES.get(value, (value, ""))) if name == "state" else plain(name, value, view.labels),
-            )
-            for name, value in rows
-        )
+        yield terminal.pairs((label(name, view.labels), _cell(name, value, view)) for name, value in rows)
     if texts := [Text(str(shown[name])) for name in (*TITLES[1:], *TEXTS) if name in shown]:
         yield Group(*([""] if rows else []), *texts)
 
@@ -136,30 +141,44 @@ def _list(
     name: str, items: Sequence[Mapping[str, Any]], view: View, query: str, *, apart: bool
 ) -> Iterator[RenderableType]:
     """The things of a list as a table or as entries; set apart from what stands above it, a table with its name."""
-    if name not in view.tables and any(key in each for each in items for key in (*TITLES, *TEXTS)):
+    if name not in view.tables and any(key in each for each in items for key in (*view.titles, *TITLES, *TEXTS)):
         yield from [""] if apart else []
-        yield from (entry(each, view, query, f"{rank}. " if view.ranked else "") for rank, each in enumerate(items, 1))
+        yield from (entry(each, view, query, view.ranked.format(rank)) for rank, each in enumerate(items, 1))
         return
     if apart:
         yield from ("", Text(label(name, view.labels), "bold"))
     names = view.tables.get(name) or [key for key in items[0] if any(view.shows(key, each.get(key)) for each in items)]
+    rows = [[_at(each, key) for key in names] for each in items]
     right = [
-        place for place, key in enumerate(names) if all(isinstance(each.get(key), int | float | None) for each in items)
+        place for place, of in enumerate(zip(*rows, strict=True)) if all(isinstance(e, int | float | None) for e in of)
     ]
-    rows = [[plain(key, each.get(key), view.labels) for key in names] for each in items]
-    yield terminal.table([label(key, view.labels) for key in names], rows, right=right)
+    cells = [[_cell(key, value, view) for key, value in zip(names, row, strict=True)] for row in rows]
+    yield terminal.table([label(key, view.labels) for key in names], cells, right=right)
+
+
+def _at(item: Any, path: str) -> Any:
+    for name in path.split("."):
+        item = item and item.get(name)
+    return item
+
+
+def _cell(name: str, value: Any, view: View) -> str | Text:
+    if name == "state":
+        return Text(*STATES.get(value, (value, "")))
+    shown = plain(name, value, view.labels)
+    return excerpt(shown, LONGEST_OBJECT) if isinstance(value, Mapping) else shown
 
 
 def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") -> RenderableType:
     """A thing with a title or texts: what cites it, its texts, what it consists of, and its other facts."""
     shown = {name: value for name, value in item.items() if view.shows(name, value)}
-    title = titled(item, rank)
+    title = titled(item, rank, view.titles)
     if str(shown.get("pubDate", "-"))[:4] in str(shown.get("source", "")):
         shown.pop("pubDate")
     citing = [form.format(plain(name, shown[name], view.labels)) for name, form in CITING.items() if name in shown]
-    texts = [shown[name] for name in TEXTS if name in shown and shown[name] != item.get("title")]
+    texts = [shown[name] for name in TEXTS if name in shown and not title.plain.endswith(shown[name])]
     inner = {name: value for name, value in shown.items() if _is_list_of_objects(value)}
-    used = {*TITLES, *TEXTS, *CITING, *inner}
+    used = {*view.titles, *TITLES, *TEXTS, *CITING, *inner}
     facts = [
         f"{label(name, view.labels)} {plain(name, value, view.labels)}"
         for name, value in shown.items()
@@ -178,20 +197,11 @@ def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") 
     return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines if line), "")
 
 
-def titled(item: Mapping[str, Any], rank: str = "") -> Text:
+def titled(item: Mapping[str, Any], rank: str = "", titles: Sequence[str] = ()) -> Text:
     """The title of a thing, after the mark of what became of a paper."""
-    return Text.assemble(
-        rank,
-        *flag(str(item.get("retraction", ""))),
-        (next((str(item[name]) for name in TITLES if item.get(name)), "") or "(no title)", "bold"),
-    )
-
-
-def flag(retraction: str) -> Iterator[tuple[str, str]]:
-    """The mark before the title of a paper with a retraction status."""
-    if retraction in FLAGS:
-        word, style = FLAGS[retraction]
-        yield (f"[{word}] ", style)
+    word, style = FLAGS.get(str(item.get("retraction", "")), ("", ""))
+    title = next((str(item[name]) for name in (*titles, *TITLES) if item.get(name)), "(no title)")
+    return Text.assemble(rank, (f"[{word}] " if word else "", style), (title, "bold"))
 
 
 def marked(text: str, query: str) -> Text:
@@ -215,7 +225,12 @@ def markdown(text: str) -> str:
 
 def label(name: str, labels: Mapping[str, str]) -> str:
     """The name of a field in words: "max_edat_seen" is "max edat seen"."""
-    words = "".join(f" {each.lower()}" if each.isupper() else each for each in name).replace("_", " ").strip()
+    words = (
+        "".join(f" {each.lower()}" if each.isupper() else each for each in name)
+        .replace("_", " ")
+        .replace(".", " ")
+        .strip()
+    )
     return labels.get(name) or LABELS.get(name) or words
 
 
@@ -232,27 +247,38 @@ def plain(name: str, value: Any, labels: Mapping[str, str]) -> str:
             return str(value) if "year" in name else f"{value:,}"
         case float():
             return f"{value:,.3f}".rstrip("0").rstrip(".")
-        case list():
+        case [_, *_]:
             return _listed(name, value, labels)
         case Mapping():
-            shown = ((key, each) for key, each in value.items() if each not in (None, "", [], {}))
-            return ", ".join(_inside(key, each, labels) for key, each in shown)
+            return _object(value, labels)
         case _:
             return str(value).replace("pmid:", "PMID ", 1)
 
 
 def _listed(name: str, values: Sequence[Any], labels: Mapping[str, str]) -> str:
-    separator = " > " if name.endswith("path") else "; " if values and isinstance(values[0], dict) else ", "
+    separator = (
+        " > "
+        if name.endswith("path")
+        else "; "
+        if values and isinstance(values[0], dict) and name != "authors"
+        else ", "
+    )
     more = f" and {len(values) - MOST_NAMES} more" if name == "authors" and len(values) > MOST_NAMES else ""
     return separator.join(plain("", each, labels) for each in (values[:MOST_NAMES] if more else values)) + more
 
 
-def _inside(name: str, value: Any, labels: Mapping[str, str]) -> str:
-    """A field of an object in a line; a text that is named like its kind needs no name."""
-    shown = plain(name, value, labels)
-    if name in labels or not isinstance(value, str):
-        return f"{label(name, labels)} {shown}"
-    return CITING.get(name, "{}" if name in (*TITLES, *TEXTS) else f"{label(name, labels)} {{}}").format(shown)
+def _object(value: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """The fields of an object in a line, each after its name; a text that is named like its kind needs none."""
+    if {"lastName", "collectiveName"} & value.keys():
+        return value.get("collectiveName") or " ".join(filter(None, (value["lastName"], value["initials"])))
+    parts = []
+    for name, each in value.items():
+        if each not in (None, "", [], {}):
+            form = f"{label(name, labels)} {{}}"
+            if name not in labels and isinstance(each, str):
+                form = CITING.get(name, "{}" if name in (*TITLES, *TEXTS) else form)
+            parts.append(form.format(plain(name, each, labels)))
+    return ", ".join(parts)
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -16,7 +16,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline, Progress, silent
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import in_words_of_the_command
-from bio_mcp.doors.cli.render import View, render
+from bio_mcp.doors.cli.render import PLAIN, View, render
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends, OpenBackends
 from bio_mcp.settings import Settings
@@ -28,7 +28,7 @@ from bio_mcp.untrusted import addressing_a_model, note
 SILENT_S = 3.0  # without any output, before a notice of waiting is shown
 WEEK_S = 7 * 24 * 3600
 
-Show = View | Callable[[Mapping[str, Any]], None]
+Show = View | str | Callable[[Mapping[str, Any]], View | None]
 Work = Callable[[Backends, Context], Mapping[str, Any]]
 MakeBackends = Callable[[Settings], OpenBackends]
 
@@ -149,18 +149,16 @@ class Session:
             listed += body[field]
         return {**body, field: listed, **({"count": len(listed)} if "count" in body else {})}
 
-    def answer(self, body: Mapping[str, Any], show: Show | str | None = None, query: str = "") -> None:
-        """Print the answer: as JSON if requested, else as a view, a function or a sentence says it. Words of `query`
-        are marked."""
+    def answer(self, body: Mapping[str, Any], show: Show = PLAIN, query: str = "") -> None:
+        """Print the answer: as JSON if requested, else as a sentence or a view says it, or a function, which prints it
+        or returns a view. Words of `query` are marked."""
         if self.as_json:
             terminal.print_json(body)
-        elif show is None or isinstance(show, View):
-            render(body, show or View(), query)
+        elif isinstance(how := show(body) if callable(show) else show, View):
+            render(body, how, query)
         else:
-            if isinstance(show, str):
-                terminal.show(show)
-            else:
-                show(body)
+            if how:
+                terminal.show(how)
             for sentence in body.get("warnings", ()):
                 terminal.warn(sentence)
         if places := addressing_a_model(body):
