@@ -3,8 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, TextIO
 
 from bio_mcp import __version__
@@ -70,19 +69,15 @@ TIMEOUT_S = 3  # of all tries to send, and so of each of the two last sendings b
 log = logging.getLogger(__name__)
 
 
-@contextmanager
-def exporting(endpoint: str) -> Iterator[None]:
+def exporting(endpoint: str) -> ExitStack:
     """Send spans and metrics of this process to the collector at `endpoint` (OTLP over HTTP) until the block ends.
 
     Nothing is sent without an endpoint, nor without the extra, as others may have set the variable for all programs.
     Headers, attributes and the name of the service may be set by OpenTelemetry's own variables.
     """
-    with _sending(endpoint.rstrip("/")) if endpoint else ExitStack():
-        yield
-
-
-def _sending(base: str) -> ExitStack:
-    """Start to send; its end sends what is left."""
+    ending, base = ExitStack(), endpoint.rstrip("/")
+    if not base:
+        return ending
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -93,7 +88,7 @@ def _sending(base: str) -> ExitStack:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ModuleNotFoundError:
         log.warning("OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed: nothing is sent")
-        return ExitStack()
+        return ending
     from opentelemetry import metrics, trace
 
     us = Resource({"service.name": "bio-mcp", "service.version": __version__}).merge(OTELResourceDetector().detect())
@@ -103,7 +98,6 @@ def _sending(base: str) -> ExitStack:
     meters = MeterProvider([PeriodicExportingMetricReader(measured)], us)
     trace.set_tracer_provider(tracers)
     metrics.set_meter_provider(meters)
-    ending = ExitStack()
     ending.callback(meters.shutdown)
     ending.callback(tracers.shutdown)
     return ending

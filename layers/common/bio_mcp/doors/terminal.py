@@ -23,7 +23,6 @@ from rich.text import Text
 
 from bio_mcp.deadline import Progress
 
-STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
 RATE_S = 60  # over which a rate is taken
 PIPED_REPORT_S = 5  # between two lines of progress where no terminal shows a bar
@@ -92,13 +91,13 @@ def pipe(texts: Iterable[str]) -> None:
 
 def warn(message: str) -> None:
     """Print a warning on stderr."""
-    err().show(Text.assemble(("warning: ", STYLES["warn"]), message))
+    err().show(Text.assemble(("warning: ", "yellow"), message))
 
 
 def fail(message: str) -> None:
     """Print an error on stderr, as a sentence."""
     end = "" if message.endswith((".", "!", "?")) else "."
-    err().show(Text.assemble(("error: ", STYLES["fail"]), message, end))
+    err().show(Text.assemble(("error: ", "bold red"), message, end))
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = ()) -> Table:

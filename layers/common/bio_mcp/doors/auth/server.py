@@ -111,20 +111,10 @@ SIGN_OUT = "/sign-out"
 GONE = "This code was used already, is too old, or is not whole. Ask whoever runs this server for another."
 
 
-def sign_in_routes(people: People, sessions: Sessions, rate: RateLimiter) -> list[BaseRoute]:
-    """`/sign-in`, which only shows what a link is for, as programs that preview links open them too, and a form that
-    uses it; and `/sign-out`."""
-    pages = SignInPages(people, sessions)
-    return [
-        Route(SIGN_IN, Guarded(pages.show, rate), methods=["GET"]),
-        Route(SIGN_IN, Guarded(pages.sign_in, rate), methods=["POST"]),
-        Route(SIGN_OUT, Guarded(pages.sign_out, rate), methods=["POST"]),
-    ]
-
-
 @dataclass(frozen=True)
 class SignInPages:
-    """The handlers of these pages."""
+    """The handlers of `/sign-in`, which only shows what a link is for, as programs that preview links open them too,
+    and a form that uses it; and of `/sign-out`."""
 
     people: People
     sessions: Sessions
@@ -351,7 +341,16 @@ def routes(
     if access is None:
         return []
     rate = RateLimiter(REQUESTS_A_MINUTE)
-    pages = sign_in_routes(People(authorizations), sessions, rate)
+
+    def route(path: str, handler: Handler, method: str, middleware: Sequence[Middleware] = ()) -> Route:
+        return Route(path, Guarded(handler, rate), methods=[method], middleware=middleware)
+
+    signing = SignInPages(People(authorizations), sessions)
+    pages: list[BaseRoute] = [
+        route(SIGN_IN, signing.show, "GET"),
+        route(SIGN_IN, signing.sign_in, "POST"),
+        route(SIGN_OUT, signing.sign_out, "POST"),
+    ]
     if not access.issues_tokens:
         return pages
 
@@ -362,10 +361,6 @@ def routes(
     people = [Middleware(partial(CookieRequired, sessions=sessions))]
 
     path = urlsplit(access.resource).path.rstrip("/")  # where clients look that take the endpoint for the issuer
-
-    def route(path: str, handler: Handler, method: str, middleware: Sequence[Middleware] = ()) -> Route:
-        return Route(path, Guarded(handler, rate), methods=[method], middleware=middleware)
-
     return [
         *pages,
         *published(metadata(access.issuer).model_dump_json(exclude_none=True), [WELL_KNOWN, WELL_KNOWN + path]),

@@ -15,7 +15,6 @@ from bio_mcp.literature.clock import instant
 
 if TYPE_CHECKING:
     from bio_mcp.doors.auth.sessions import People
-    from bio_mcp.ports.state import Authorization
 
 ID = 12  # characters that name a link, session or grant
 PEOPLE = View(
@@ -107,8 +106,17 @@ def people_command(session: Session, subject: str | None, tenant: str, ids: tupl
         body = {"subject": subject, "tenant": tenant, "ended": ended}
         session.answer(body, f"Ended of {subject}: {ended:,}.")
     else:
-        found = people.open_for(Caller(subject, tenant=tenant))
-        opened = {f"{kind}s": list(map(_open, of)) for kind, of in found.items()}
+        opened: dict[str, list[dict[str, Any]]] = {}
+        for kind, found in people.open_for(Caller(subject, tenant=tenant)).items():
+            opened[f"{kind}s"] = [
+                {
+                    "id": each.key[:ID],
+                    **({"client": each.content["client"]} if "client" in each.content else {}),
+                    "scopes": [scope for scope in SCOPES if scope in each.content["scopes"]],
+                    "expires": instant(each.expires),
+                }
+                for each in found
+            ]
         session.answer({"subject": subject, "tenant": tenant, **opened}, View(empty=f"{subject} has nothing open."))
 
 
@@ -122,13 +130,3 @@ def _people(session: Session) -> "People":
             "address that people reach; docs/access.md has an example"
         )
     return People(lambda: session.backends.authorizations)
-
-
-def _open(authorization: "Authorization") -> dict[str, Any]:
-    content = authorization.content
-    return {
-        "id": authorization.key[:ID],
-        **({"client": content["client"]} if "client" in content else {}),
-        "scopes": [scope for scope in SCOPES if scope in content["scopes"]],
-        "expires": instant(authorization.expires),
-    }

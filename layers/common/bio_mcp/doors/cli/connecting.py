@@ -175,7 +175,11 @@ def put(client: Client, path: Path, entry: Entry) -> str:
             after = (into_toml if real.suffix == ".toml" else into_json)(before or "", client.section, entry)
             if before == after:
                 return f"{client.title} knows it already: {real}"
-            backup = _copy(real) if before is not None else None
+            backup = None
+            if before is not None:
+                names = (real.with_name(f"{real.name}.bak{number or ''}") for number in count())
+                backup = next(name for name in names if not name.exists())
+                shutil.copy2(real, backup)
             _replace(real, after)
     except _Unreadable as reason:
         raise InvalidInput(f"{path} was left as it is: {reason}") from None
@@ -196,14 +200,6 @@ def _read(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise _Unreadable("it is not UTF-8") from None
-
-
-def _copy(path: Path) -> Path:
-    """Copy the file beside itself, under a name that nothing has."""
-    names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())
-    backup = next(name for name in names if not name.exists())
-    shutil.copy2(path, backup)
-    return backup
 
 
 def _replace(path: Path, text: str) -> None:
@@ -346,8 +342,5 @@ def _install(skill: Skill, directory: Path, force: bool) -> str:
             return "unchanged"
         if there is not None and not force:
             return "different"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_suffix(".new")
-        new.write_bytes(skill.content)
-        new.replace(file)
+        _replace(file, skill.content.decode())
     return "installed" if there is None else "replaced"

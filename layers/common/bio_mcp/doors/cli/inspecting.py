@@ -18,7 +18,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
-from bio_mcp.doors.cli.render import View
+from bio_mcp.doors.cli.render import View, render
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports import Backends
@@ -61,6 +61,18 @@ CALLS = View(
     tables={"calls": ("correlation_id", "at", "tool", "arguments")},
     labels={"at": "at (UTC)"},
     empty="No call is recorded yet.",
+)
+
+REPLAYED = View(
+    hidden=frozenset({"call", "equal"}),
+    labels={
+        "as_then": "same on the corpus of then",
+        "today": "same on the corpus of today",
+        "revised": "revised since",
+        "new": "found now only",
+        "gone": "found then only",
+        "rescored": "scored differently",
+    },
 )
 
 
@@ -150,7 +162,6 @@ def doctor_command(session: Session, ask_ncbi: bool, upstreams: bool) -> None:
 
 
 NEWEST = 20
-SHOWN = 10  # PMIDs
 MEANINGS = {
     "corpus": "the corpus: papers were revised, came or went",
     "model": "the embedding model",
@@ -270,18 +281,5 @@ def _recorded(call: CallRecord) -> dict[str, Any]:
 
 
 def _show_replay(body: Mapping[str, Any]) -> None:
-    """Print the verdict, then what moved."""
-    then = {True: "the same answer", False: "another answer", None: "cannot be repeated"}[body["as_then"]]
-    because = f" ({body['because']})" if body["because"] else ""
-    terminal.show(f"On the corpus of then: {then}{because}.")
-    terminal.show(f"On the corpus of today: {'the same' if body['today'] else 'another'} answer.")
-    terminal.show("Equal." if body["equal"] else "It differs by:")
-    for each in body["moved"]:
-        terminal.show(f"- {MEANINGS[each]}")
-    papers = body["papers"]
-    for name, meaning in (("revised", "Revised since"), ("new", "Found now only"), ("gone", "Found then only")):
-        if pmids := papers[name]:
-            more = f" and {len(pmids) - SHOWN} more" if len(pmids) > SHOWN else ""
-            terminal.show(f"{meaning}: PMID {', '.join(pmids[:SHOWN])}{more}.")
-    if papers["rescored"] and not body["today"]:
-        terminal.show(f"Scored differently: {terminal.counted(papers['rescored'], 'paper')}.")
+    moved = [MEANINGS[each] for each in body["moved"]]
+    render({**body, "moved": moved}, replace(REPLAYED, foot="Equal." if body["equal"] else "It is not equal."))

@@ -92,14 +92,9 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
         *sign_in.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
-    named, parts = _named_as(host, settings), parts_of(session.backends)
+    here = f"[{host}]:*" if ":" in host else f"{host}:*"  # requests may name the server so, at any port
+    named, parts = replace(settings, allowed_hosts=(*settings.allowed_hosts, here)), parts_of(session.backends)
     return application(named, invoke, allowed, public=not is_loopback(host), pages=pages, parts=parts)
-
-
-def _named_as(host: str, settings: Settings) -> Settings:
-    """Allow requests that name the server as `host`, at any port."""
-    here = f"[{host}]:*" if ":" in host else f"{host}:*"
-    return replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
 
 
 def command_on_socket(host: str, tools: Sequence[str], number: int) -> list[str]:

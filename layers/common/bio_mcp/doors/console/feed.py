@@ -9,11 +9,12 @@ import binascii
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
 from starlette.datastructures import MutableHeaders
@@ -40,14 +41,9 @@ async def feed(console: Console, resource: str, request: Request) -> Response:
     outcome = await console.ask(news_page, {"query_key": query_key}, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    body = document(outcome.body, str(request.base_url.replace(**_of(resource))).rstrip("/"))
+    parts = urlsplit(resource or str(request.base_url))
+    body = document(outcome.body, f"{parts.scheme}://{parts.netloc}")
     return _conditional(request, body, max((each["at"] for each in outcome.body["news"]), default=None))
-
-
-def _of(resource: str) -> dict[str, Any]:
-    """The parts of the public address that replace those of a request."""
-    scheme, found, rest = resource.partition("://")
-    return {"scheme": scheme, "netloc": rest.partition("/")[0]} if found else {}
 
 
 def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
@@ -57,23 +53,15 @@ def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
     changed = datetime.fromisoformat(newest) if newest else None
     if changed:
         headers["last-modified"] = format_datetime(changed.astimezone(UTC).replace(microsecond=0), usegmt=True)
-    tags = request.headers.get("if-none-match")
-    unchanged = _names(tags, headers["etag"]) if tags is not None else _since(request, changed)
+    if (tags := request.headers.get("if-none-match")) is not None:
+        named = [each.strip().removeprefix("W/") for each in tags.split(",")]
+        unchanged = bool({"*", headers["etag"]} & set(named))
+    else:
+        unchanged = False
+        with suppress(ValueError, OverflowError):  # of a day that is none
+            since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
+            unchanged = changed is not None and changed.replace(microsecond=0) <= since.astimezone(UTC)
     return Response(None, 304, headers) if unchanged else Response(body, 200, headers, TYPE)
-
-
-def _names(tags: str, etag: str) -> bool:
-    """Whether an If-None-Match names this tag, weakly or not."""
-    return tags.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in tags.split(","))
-
-
-def _since(request: Request, changed: datetime | None) -> bool:
-    """Whether nothing came since the day that a reader names; a day that is none counts as none."""
-    try:
-        since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
-        return changed is not None and changed.replace(microsecond=0) <= since.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return False
 
 
 def document(shown: Mapping[str, Any], origin: str) -> bytes:

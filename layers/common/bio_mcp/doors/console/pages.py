@@ -48,6 +48,7 @@ MOST_ENTRIES = 100  # of news
 MOST_PROJECTS = 100
 MOST_DOCUMENTS = 200
 MOST_JOBS = 10  # of a project
+COUNTED = ("done", "expected", "written", "unchanged", "failed", "warnings")  # documents of an ingest
 LOOKED_AT = 200  # jobs of a kind, for those of a project
 EVALUATIONS = 50  # that are looked at, of any set
 CALLS = 500  # whose latency is summed up
@@ -240,12 +241,16 @@ def project_page(backends: Backends, project_id: str) -> Shown:
     papers = known([each.work for each in listed], backends)
     jobs = [job for kind in (INGEST, BATCH) for job in backends.jobs.newest(kind, LOOKED_AT)]
     own = [each for each in jobs if each.request["query_key"].rpartition(" ")[0] == project_id]
-    newest = sorted(own, key=lambda each: each.number or 0, reverse=True)[:MOST_JOBS]
+    ingests = []
+    for job in sorted(own, key=lambda each: each.number or 0, reverse=True)[:MOST_JOBS]:
+        cursor = IngestCursor.from_json(job.cursor)
+        counted = {name: getattr(cursor, name) for name in COUNTED}
+        ingests.append(facts_of(job, backends.now()) | counted)
     return Shown(
         project=_project(project, backends),
         documents=[_document(each, paper) for each, paper in zip(listed, papers, strict=True)],
         left_out=len(documents) - len(listed),
-        ingests=[_ingest(each, backends) for each in newest],
+        ingests=ingests,
     )
 
 
@@ -273,19 +278,20 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
     }
 
 
-def _ingest(job: Job, backends: Backends) -> dict[str, Any]:
-    cursor = IngestCursor.from_json(job.cursor)
-    counted = ("done", "expected", "written", "unchanged", "failed", "warnings")
-    return facts_of(job, backends.now()) | {name: getattr(cursor, name) for name in counted}
-
-
 @resource("console://evaluation", name="evaluation page", family=CONSOLE, scope="read", timeout=10)
 def evaluation_page(backends: Backends) -> Shown:
     """Sets that were evaluated, the one evaluated last first, and how long calls took; None where a store does not
     answer, which `problems` tell of."""
     reading = Reading()
+
+    def sets() -> list[dict[str, Any]]:
+        by_set: dict[str, list[Job]] = {}
+        for job in backends.jobs.newest(EVALUATE, EVALUATIONS):
+            by_set.setdefault(job.request["query_key"], []).append(job)
+        return [_set(jobs, backends.now()) for jobs in by_set.values()]
+
     return Shown(
-        sets=reading.of(lambda: _sets(backends)),
+        sets=reading.of(sets),
         latencies=reading.of(lambda: latencies(backends.calls.latest(CALLS))),
         problems=reading.problems,
     )
@@ -295,13 +301,6 @@ def evaluation_page(backends: Backends) -> Shown:
 def report_page(backends: Backends, name: str) -> Shown:
     """The report of a run."""
     return Shown(html=backends.blobs.get(f"{FOLDER}/{name}").decode())
-
-
-def _sets(backends: Backends) -> list[dict[str, Any]]:
-    by_set: dict[str, list[Job]] = {}
-    for job in backends.jobs.newest(EVALUATE, EVALUATIONS):
-        by_set.setdefault(job.request["query_key"], []).append(job)
-    return [_set(jobs, backends.now()) for jobs in by_set.values()]
 
 
 def _set(jobs: Sequence[Job], now: datetime) -> dict[str, Any]:

@@ -114,32 +114,22 @@ def bars(columns: Sequence[Column], kinds: Sequence[str], name: str, title: str,
     most = rounded_up(max(each.total for each in columns))
     room = (WIDTH - LEFT - RIGHT) / len(columns)
     width = min(WIDEST, room * 0.8)
-    parts = _axis(most)
+    parts = [
+        f'<line class="axis" x1="{LEFT}" y1="{_y(tick, most):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(tick, most):.1f}"/>'
+        f'<text class="muted" text-anchor="end" x="{LEFT - 6}" y="{_y(tick, most) + 4:.1f}">{short(tick)}</text>'
+        for tick in dict.fromkeys((0, most // 2, most))
+    ]
     for number, column in enumerate(columns):
         left = LEFT + room * (number + 0.5) - width / 2
-        parts += _column(column, kinds, left, width, most)
+        for kind, part, top in zip(kinds, column.parts, accumulate(column.parts), strict=True):
+            if part:
+                parts.append(
+                    f'<rect class="{kind}" x="{left:.1f}" y="{_y(top, most):.1f}" width="{width:.1f}" '
+                    f'height="{part / most * (HEIGHT - TOP - BOTTOM):.1f}"/>'
+                )
     parts += _ticks(columns, room)
     description = "; ".join(sentences) or "None."
     return svg(name, title, description, parts, WIDTH, HEIGHT)
-
-
-def _axis(most: int) -> list[str]:
-    ticks = dict.fromkeys((0, most // 2, most))
-    return [
-        f'<line class="axis" x1="{LEFT}" y1="{_y(tick, most):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(tick, most):.1f}"/>'
-        f'<text class="muted" text-anchor="end" x="{LEFT - 6}" y="{_y(tick, most) + 4:.1f}">{short(tick)}</text>'
-        for tick in ticks
-    ]
-
-
-def _column(column: Column, kinds: Sequence[str], left: float, width: float, most: int) -> list[str]:
-    tops = list(accumulate(column.parts))
-    return [
-        f'<rect class="{kind}" x="{left:.1f}" y="{_y(top, most):.1f}" width="{width:.1f}" '
-        f'height="{part / most * (HEIGHT - TOP - BOTTOM):.1f}"/>'
-        for kind, part, top in zip(kinds, column.parts, tops, strict=True)
-        if part
-    ]
 
 
 def _ticks(columns: Sequence[Column], room: float) -> list[str]:

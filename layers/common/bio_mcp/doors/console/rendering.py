@@ -119,17 +119,13 @@ def _made() -> "Environment":
         loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=lambda value: neutral(value) if type(value) is str else value,  # not `Markup`, which is ours
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.globals.update(static=address, plots=PLOTS, designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown)
     return made
-
-
-def _printable(value: Any) -> Any:
-    return neutral(value) if type(value) is str else value  # not `Markup`, which is ours
 
 
 _environment = Lazy(_made)

@@ -16,6 +16,7 @@ from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.tool import Resource, Tool, by_any_name
 
 DEFAULT, ALL = "default", "all"
+MORE = "More tools: the user connects with ?tools=all (stdio: --tools all), or some of {}."
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -28,7 +29,12 @@ def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
 
     A word is `default`, `all`, a family or a tool, by any of its names. Raises `InvalidInput` that names the choices.
     """
-    by_word = _words(tools)
+    by_word = {
+        DEFAULT: [each for each in tools if each.in_default_list],
+        ALL: [each for each in tools if not each.family.by_name_only],
+    }
+    for each in tools:
+        by_word.setdefault(each.family.name, []).append(each)
     by_name = by_any_name(tools)
     found: dict[str, bool] = {}
     for word in asked:
@@ -38,23 +44,6 @@ def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
         for tool in by_word[word] if word in by_word else [by_name[word]]:
             found[tool.name] = found.get(tool.name, False) or word != DEFAULT
     return found
-
-
-def more(tools: Iterable[Tool]) -> str:
-    """How to have the tools that the default list leaves out."""
-    families = ",".join(dict.fromkeys(each.family.name for each in tools if not each.family.by_name_only))
-    return f"More tools: the user connects with ?tools=all (stdio: --tools all), or some of {families}."
-
-
-def _words(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
-    """What a word stands for that is not the name of a tool."""
-    words = {
-        DEFAULT: [each for each in tools if each.in_default_list],
-        ALL: [each for each in tools if not each.family.by_name_only],
-    }
-    for each in tools:
-        words.setdefault(each.family.name, []).append(each)
-    return words
 
 
 META = "io.github.bio-mcp/"
@@ -93,7 +82,8 @@ class Listing:
             for tool in permitted(context, [each for each in self.tools if each.name in chosen])
         ]
         if entries and not any(chosen.values()):
-            entries[0].description = f"{entries[0].description}\n\n{more(self.tools)}"
+            families = ",".join(dict.fromkeys(each.family.name for each in self.tools if not each.family.by_name_only))
+            entries[0].description = f"{entries[0].description}\n\n{MORE.format(families)}"
         return entries
 
     def _chosen(self, names: str, asked: Sequence[str]) -> dict[str, bool]:

@@ -6,8 +6,7 @@ Clients without the extension are answered as ever.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
@@ -29,16 +28,9 @@ STATUS = {"running": "working", "waiting": "working", "cancelled": "cancelled"} 
 
 
 TaskParams = types.GetTaskRequestParams
+CallTool = Callable[..., Awaitable[types.CallToolResult]]
+"""Answers `tools/call`, within so many seconds if a third argument says so."""
 Run = Callable[[Tool | Resource, Mapping[str, Any], RequestContext], Awaitable[Outcome]]
-
-
-class CallTool(Protocol):
-    """Answers `tools/call` within so many seconds."""
-
-    async def __call__(
-        self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf
-    ) -> types.CallToolResult:
-        """Call a tool."""
 
 
 class Tasks:
@@ -56,7 +48,9 @@ class Tasks:
 
     async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> Any:
         """Call a tool; a client of the extension is given a task for what goes on as a job."""
-        if not (declared(context) and self._may_go_on(params.name)):
+        tool = self._tools.get(params.name)
+        may_go_on = tool is not None and not tool.read_only and "job_id" in tool.output.model_fields
+        if not (declared(context) and may_go_on):
             return await self._call(context, params)
         result = await self._call(context, params, WAIT_S)
         body = result.structured_content or {}
@@ -64,11 +58,6 @@ class Tasks:
             return result
         job = await self._read(context, body["job_id"])
         return {**task_of(job), "resultType": "task"} if job["tool"] else result
-
-    def _may_go_on(self, name: str) -> bool:
-        """Whether the tool answers with a job where it takes long."""
-        tool = self._tools.get(name)
-        return tool is not None and not tool.read_only and "job_id" in tool.output.model_fields
 
     async def get(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
         """Answer `tasks/get`."""
