@@ -36,6 +36,11 @@ class Ran:
         return " ".join((self.shown + self.err).split())
 
     @property
+    def checks(self):
+        """Of `doctor --json`: each check's state, and what was found and what to do."""
+        return {each["check"]: (each["state"], f"{each['found']} {each['remedy']}") for each in self.json["checks"]}
+
+    @property
     def json(self):
         """Stdout as the one JSON document that it must be."""
         return json.loads(self.out)

@@ -19,22 +19,17 @@ from bio_mcp.ports.state import Job
 from tests.support.corpus import Corpus, HashedWords
 
 
-def found(ran):
-    """check -> (state, what was found and what to do)."""
-    return {each["check"]: (each["state"], f"{each['found']} {each['remedy']}") for each in ran.json["checks"]}
-
-
 def test_all_is_well_with_a_filled_corpus(cli):
     cli.fill(20)
     ran = cli("doctor", "--json")
     assert (ran.code, ran.json["ok"]) == (0, True)
-    assert {state for state, _ in found(ran).values()} == {OK}
-    assert "20 papers, 20 of them indexed" in found(ran)["corpus"][1]
+    assert {state for state, _ in ran.checks.values()} == {OK}
+    assert "20 papers, 20 of them indexed" in ran.checks["corpus"][1]
     assert cli("doctor").out.rstrip().endswith("Everything is in order.")
 
 
 def test_an_empty_corpus_is_a_warning_that_says_how_to_fill_it(cli):
-    state, message = found(cli("doctor", "--json"))["corpus"]
+    state, message = cli("doctor", "--json").checks["corpus"]
     assert state == WARN
     assert "bio-mcp import --sample" in message
 
@@ -45,7 +40,7 @@ def test_a_damaged_corpus_file_fails_and_is_left_alone(cli):
     before = (cli.home / FILE).read_bytes()
     ran = cli("doctor", "--json")
     assert (ran.code, ran.json["ok"]) == (1, False)
-    assert found(ran)["database"][0] == FAIL
+    assert ran.checks["database"][0] == FAIL
     assert (cli.home / FILE).read_bytes() == before
 
 
@@ -68,15 +63,15 @@ def test_what_a_corpus_lost_fails_by_name_and_the_rest_is_examined(cli, sql, che
     change(cli, sql)
     ran = cli("doctor", "--json")
     assert ran.code == 1
-    state, message = found(ran)[check]
+    state, message = ran.checks[check]
     assert (state, reported in message) == (FAIL, True)
-    assert found(ran)["embedding model"][0] == OK
+    assert ran.checks["embedding model"][0] == OK
 
 
 def test_damaged_passages_fail_with_the_command_that_mends_them(cli):
     cli.fill(20)
     change(cli, "UPDATE vectors SET vectors = zeroblob(length(vectors)) WHERE pmid = 27602157")
-    state, message = found(cli("doctor", "--json"))["database"]
+    state, message = cli("doctor", "--json").checks["database"]
     assert state == FAIL
     assert "damaged passages of PMID 27602157" in message
     assert message.endswith("Run `bio-mcp admin reindex`.")
@@ -97,13 +92,13 @@ def test_a_second_index_and_settings_that_name_another_model_are_warnings(cli):
     cli.fill(20)
     cli.other_models = [HashedWords("-2")]
     cli("admin", "reindex", "start", "--model", "hashed-words-2")
-    state, message = found(cli("doctor", "--json"))["corpus"]
+    state, message = cli("doctor", "--json").checks["corpus"]
     assert (state, "a next index beside it" in message) == (WARN, True)
     cli("admin", "reindex", "switch", "--unchecked")
-    state, message = found(cli("doctor", "--json"))["embedding model"]
+    state, message = cli("doctor", "--json").checks["embedding model"]
     assert (state, "the settings name hashed-words" in message) == (WARN, True)
     cli("admin", "reindex", "remove")
-    assert found(cli("doctor", "--json"))["corpus"][0] == OK
+    assert cli("doctor", "--json").checks["corpus"][0] == OK
 
 
 def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):
@@ -111,7 +106,7 @@ def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):
     with cli.corpus() as corpus:
         corpus.checkpoints.advance("statins", "statins[ti]", "2025-08-17T00:00:00Z", {"edat": "2999-12-25"})
     ran = cli("doctor", "--json")
-    state, message = found(ran)["queries"]
+    state, message = ran.checks["queries"]
     assert (ran.code, state) == (0, WARN)
     assert "statins: " in message
     assert "2999-12-25" in message
@@ -147,19 +142,19 @@ def test_a_full_disk_is_reported_before_it_hurts(tmp_path, free, state):
 
 def test_ncbi_is_asked_only_when_told_to(cli, ncbi):
     cli.ncbi = ncbi.base_url
-    assert found(cli("doctor", "--json"))["ncbi"] == (OK, "not asked; `bio-mcp doctor --ncbi` asks it ")
+    assert cli("doctor", "--json").checks["ncbi"] == (OK, "not asked; `bio-mcp doctor --ncbi` asks it ")
     assert ncbi.control.requests() == []
-    state, message = found(cli("doctor", "--ncbi", "--json"))["ncbi"]
+    state, message = cli("doctor", "--ncbi", "--json").checks["ncbi"]
     assert state == OK
     assert "PubMed holds 591 records" in message
 
 
 def test_the_services_outside_are_asked_only_when_told_to(cli, ncbi):
     cli.ncbi = ncbi.base_url
-    assert "NCBI's ID converter" not in found(cli("doctor", "--json"))
+    assert "NCBI's ID converter" not in cli("doctor", "--json").checks
     assert ncbi.control.requests() == []
     cli.corpus = lambda: Corpus(cli.home, cli.ncbi, literature_sources=())
-    asked = found(cli("doctor", "--upstreams", "--json"))
+    asked = cli("doctor", "--upstreams", "--json").checks
     once = len(ncbi.control.requests())
     cli("doctor", "--upstreams", "--json")
     assert len(ncbi.control.requests()) == 2 * once  # past the cache
@@ -177,14 +172,14 @@ def test_a_sync_that_the_queue_has_given_up_is_a_warning_until_it_is_taken_up(cl
         corpus.continuations.send(event)
         receipt, _ = corpus.continuations.receive(60)
         corpus.continuations.fail(receipt, "NCBI could not be reached", retryable=False)
-    state, message = found(cli("doctor", "--json"))["queue"]
+    state, message = cli("doctor", "--json").checks["queue"]
     assert state == WARN
     assert "mine: NCBI could not be reached" in message
     assert "Run the sync again" in message
     with cli.corpus() as corpus:
         job.state = "succeeded"
         corpus.jobs.put(job)
-    assert found(cli("doctor", "--json"))["queue"][0] == OK
+    assert cli("doctor", "--json").checks["queue"][0] == OK
 
 
 READ = '{"doc_id": "pmid:27602157"}'

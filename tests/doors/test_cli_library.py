@@ -114,15 +114,8 @@ def test_without_words_a_project_is_searched_by_meaning(cli, lab):
 
 def test_a_retracted_paper_is_marked(lab):
     with lab.corpus() as corpus:
-        corpus.documents.put(
-            [
-                Document(
-                    article("27602157", doi="10.3892/ol.2016.4904", retraction=RetractionStatus.RETRACTED),
-                    "h",
-                    version=1,
-                )
-            ]
-        )
+        paper = article("27602157", doi="10.3892/ol.2016.4904", retraction=RetractionStatus.RETRACTED)
+        corpus.documents.put([Document(paper, "h", version=1)])
     ran = lab("projects", "search", "lab", "lung cancer", "--citekey", "xu2016")
     assert "[RETRACTED] miR-429 in lung cancer" in ran.said
     assert "was retracted" in ran.err
@@ -145,16 +138,12 @@ def test_each_word_that_differs_is_shown(lab):
 
 
 def test_what_is_not_there_is_an_answer(lab):
-    ran = lab(
-        "projects", "locate", "zebras of the southern plains seldom drink", "--project", "lab", "--document", "xu2016"
-    )
+    asked = ("projects", "locate", "zebras of the southern plains seldom drink", "--project", "lab")
+    ran = lab(*asked, "--document", "xu2016")
     assert (ran.code, "has no document 'xu2016'" in ran.err) == (1, True)
-    ran = lab("projects", "locate", "zebras of the southern plains seldom drink", "--project", "lab", "--json")
+    ran = lab(*asked, "--json")
     assert (ran.code, ran.json["found"], ran.json["places"]) == (0, "not found", [])
-    assert (
-        "No text looks like the quote"
-        in lab("projects", "locate", "zebras of the southern plains", "--project", "lab").said
-    )
+    assert "No text looks like the quote" in lab(*asked).said
 
 
 NOTE = "# A trial\n\nWe gave 5 mg.\n\n## Methods\n\n### People\n\n| arm | n |\n|---|---|\n| A | 1 |\n"
@@ -259,14 +248,8 @@ def folder(cli, tmp_path):
 def test_a_folder_is_ingested_with_a_summary_and_a_warning_for_each_bad_file(folder):
     ran = folder("ingest", "lab/hearts", folder.papers)
     assert ran.code == 1
-    for sentence in (
-        "state complete",
-        "documents processed 2",
-        "documents expected 3",
-        "failed 1",
-        "passages written 2",
-    ):
-        assert sentence in ran.said
+    for counted in ("processed 2", "documents expected 3", "failed 1", "passages written 2", "state complete"):
+        assert counted in ran.said
     assert "'c.md': it is damaged" in ran.err
     assert "Metadata not found for document 'b.md'" in ran.said
     assert folder.papers not in ran.out + ran.err

@@ -77,12 +77,6 @@ def test_what_a_record_has_beyond_its_abstract_is_shown_on_request(pubmed):
 
 
 @pytest.fixture
-def lookup(cli, ncbi):
-    cli.ncbi = ncbi.base_url
-    return lambda *argv: cli("pubmed", *argv)
-
-
-@pytest.fixture
 def in_pmc(cli, ncbi):
     """PMID and PMCID of an article whose text is open."""
     cli.ncbi = ncbi.base_url
@@ -92,57 +86,57 @@ def in_pmc(cli, ncbi):
     return next((each.pmid, each.pmcid) for each in found if each.abstract and int(each.pmid) % 2 == 0)
 
 
-def test_headings_are_listed_with_what_to_search_for(lookup):
-    ran = lookup("mesh", "humans", "--max", "1")
+def test_headings_are_listed_with_what_to_search_for(pubmed):
+    ran = pubmed("mesh", "humans", "--max", "1")
     assert ran.code == 0
     assert '"Humans"[MeSH Terms]' in ran.out
     assert "ui D006801; also Humans (entry term)" in ran.out
 
 
-def test_the_spelling_is_printed_and_a_right_word_stays(lookup):
-    assert lookup("spell", "patiants").out == "patients\n"
-    assert lookup("spell", "patients").out == "patients\n"
+def test_the_spelling_is_printed_and_a_right_word_stays(pubmed):
+    assert pubmed("spell", "patiants").out == "patients\n"
+    assert pubmed("spell", "patients").out == "patients\n"
 
 
-def test_ids_are_a_table(lookup, in_pmc):
-    ran = lookup("ids", in_pmc[0], "what")
+def test_ids_are_a_table(pubmed, in_pmc):
+    ran = pubmed("ids", in_pmc[0], "what")
     assert in_pmc[1] in ran.out
     assert "invalid" in ran.out
-    assert lookup("ids", in_pmc[1], "--json").json["records"][0]["pmid"] == in_pmc[0]
+    assert pubmed("ids", in_pmc[1], "--json").json["records"][0]["pmid"] == in_pmc[0]
 
 
-def test_ids_that_ncbi_could_not_be_asked_about_are_no_answer(lookup, ncbi, in_pmc):
-    assert lookup("ids", "99999999").code == 0  # it is not found, which is an answer
+def test_ids_that_ncbi_could_not_be_asked_about_are_no_answer(pubmed, ncbi, in_pmc):
+    assert pubmed("ids", "99999999").code == 0  # it is not found, which is an answer
     ncbi.control.fault(times=200, status=400)
-    ran = lookup("ids", in_pmc[0], "what")
+    ran = pubmed("ids", in_pmc[0], "what")
     assert (ran.code, "unknown" in ran.out, "could not be looked up" in ran.err) == (1, True, True)
-    assert lookup("ids", in_pmc[0], "--json").code == 1
+    assert pubmed("ids", in_pmc[0], "--json").code == 1
 
 
-def test_a_reference_that_ncbi_could_not_be_asked_about_is_no_answer(lookup, ncbi):
+def test_a_reference_that_ncbi_could_not_be_asked_about_is_no_answer(pubmed, ncbi):
     ncbi.control.fault(endpoint="esearch", times=200, status=400)
-    ran = lookup("match", "--title", "A paper that nobody ever wrote", "--journal", "fake journal")
+    ran = pubmed("match", "--title", "A paper that nobody ever wrote", "--journal", "fake journal")
     assert (ran.code, "unverified" in ran.out) == (1, True)
 
 
-def test_a_full_text_is_printed_by_sections_with_its_licence(lookup, in_pmc):
-    ran = lookup("text", in_pmc[1])
+def test_a_full_text_is_printed_by_sections_with_its_licence(pubmed, in_pmc):
+    ran = pubmed("text", in_pmc[1])
     assert "CC BY 4.0" in ran.out
     assert "licence" in ran.out
     assert "a | b" in ran.out
-    assert "a | b" not in lookup("text", in_pmc[0], "--no-tables").out
-    assert "left" in lookup("text", in_pmc[0], "--max", "500").err
+    assert "a | b" not in pubmed("text", in_pmc[0], "--no-tables").out
+    assert "left" in pubmed("text", in_pmc[0], "--max", "500").err
 
 
-def test_a_reference_is_matched(lookup):
-    ran = lookup("match", "--journal", "fake journal", "--year", "2000", "--volume", "1")
+def test_a_reference_is_matched(pubmed):
+    ran = pubmed("match", "--journal", "fake journal", "--year", "2000", "--volume", "1")
     assert "not_found" in ran.out
     assert "INVALID_JOURNAL" in ran.out
 
 
-def test_a_book_is_printed_with_its_contents(lookup, ncbi):
+def test_a_book_is_printed_with_its_contents(pubmed, ncbi):
     [(_, raw)] = fixture_records()["20301577"]
     ncbi.control.add(wrapped(raw).decode())
-    ran = lookup("book", "NBK1403")
+    ran = pubmed("book", "NBK1403")
     assert "Napolitano C, Priori SG." in ran.out
     assert "Diagnosis" in ran.out

@@ -9,8 +9,6 @@ import jwt
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.aws.mcp_function import http_handler
-from bio_mcp.errors import Misconfigured
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.lambda_bridge import context
@@ -19,14 +17,8 @@ MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.va
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
-BODY = {
-    "queries": [{"query_key": "statins"}],
-    "left_out": 0,
-    "results": [],
-    "status": "complete",
-    "reasons": [],
-    "warnings": [],
-}
+FOUND = {"results": [], "status": "complete", "reasons": [], "warnings": []}
+BODY = {"queries": [{"query_key": "statins"}], "left_out": 0, **FOUND}
 
 
 class Functions:
@@ -132,12 +124,6 @@ def test_nobody_without_a_token_reaches_a_function(opened, functions):
     functions.invoked.clear()
     assert opened().status == 401
     assert functions.invoked == []
-
-
-def test_a_front_door_that_lacks_a_function_does_not_start(monkeypatch):
-    monkeypatch.setenv("BIO_MCP_FUNCTIONS", NAMED.rpartition(",")[0])
-    with pytest.raises(Misconfigured, match="names no function"):
-        http_handler(no_backends, Functions)
 
 
 def test_a_snapshot_is_made_with_clients_and_without_a_call():

@@ -1,7 +1,6 @@
 """The client that looks at the deployed endpoint from outside."""
 
 import json
-import os
 from contextlib import contextmanager
 
 import httpx2
@@ -36,13 +35,10 @@ class Tools:
 
 @contextmanager
 def environment(**variables):
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in variables.items():
+            patched.setenv(name, value)
         yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tests.doors.serving import running
 from tests.doors.wire import ACCEPT, HANDSHAKES, MODERN, post, request
 
 EVERY_VERSION = [*HANDSHAKES, MODERN]
+both = pytest.mark.parametrize("version", ["2025-11-25", MODERN])
 
 
 @pytest.mark.parametrize("version", HANDSHAKES)
@@ -56,7 +57,7 @@ def test_a_client_that_reads_only_json_is_served(url, version):
     assert answer.json()["result"]["structuredContent"] == {"texts": ["x"], "nothing": None}
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 def test_progress_that_is_asked_for_comes_before_the_answer(url, version):
     params = {"name": "sample_walk", "arguments": {"steps": 2}, "_meta": {"progressToken": "p"}}
     answer = post(url, "tools/call", params, version)
@@ -93,7 +94,7 @@ def test_a_browser_is_told_how_to_connect_a_client(base, path, status):
     assert "claude mcp add --transport http bio-mcp http" in answer.text
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 def test_a_body_over_the_limit_is_refused(url, version):
     params = {"name": "sample_echo", "arguments": {"text": "x" * (5_000 * 1024)}}
     assert post(url, "tools/call", params, version).status_code == 413
@@ -109,7 +110,7 @@ def test_a_setting_lets_longer_bodies_in():
 LONG = "x" * 250_000
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize(
     ("method", "params"),
     [
@@ -128,7 +129,7 @@ def test_nothing_long_comes_back(url, version, method, params):
     assert len(answer.content) < 6_000
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize("odd", [None, 1.5, True, [], {}, LONG, 2**60])
 def test_a_request_whose_id_is_none_is_refused_and_not_dropped(url, version, odd):
     body = {"jsonrpc": "2.0", "id": odd, "method": "tools/list", "params": {}}
@@ -137,7 +138,7 @@ def test_a_request_whose_id_is_none_is_refused_and_not_dropped(url, version, odd
     assert answer.json()["id"] is None
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize("odd", [None, 1.5, True, LONG])
 def test_a_progress_token_that_is_none_is_refused(url, version, odd):
     params = {"name": "sample_walk", "arguments": {}, "_meta": {"progressToken": odd}}
@@ -150,7 +151,7 @@ def raw(url, body, version, **headers):
     return request("POST", url, content=body, headers=sent)
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize(
     "body",
     [
@@ -172,33 +173,34 @@ def test_malformed_json_rpc_is_a_client_error(url, version, body):
     assert 400 <= answer.status_code < 500 or answer.json()["error"]["code"] in (-32600, -32602)
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def echoed(url, version, text):
+    """The answer to a call whose text is that JSON."""
+    meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+    call = f'{{"name":"sample_echo","arguments":{{"text":{text}}},"_meta":{meta}}}'
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}'
+    return raw(url, body.encode(), version, **{"mcp-method": "tools/call", "mcp-name": "sample_echo"})
+
+
+@both
 @pytest.mark.parametrize("depth", [150, 900, 100_000])
 def test_deep_nesting_is_answered(url, version, depth):
-    nested = '{"a":' * depth + "1" + "}" * depth
-    meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
-    call = f'{{"name":"sample_echo","arguments":{{"text":{nested}}},"_meta":{meta}}}'
-    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}'
-    answer = raw(url, body.encode(), version, **{"mcp-method": "tools/call", "mcp-name": "sample_echo"})
+    answer = echoed(url, version, '{"a":' * depth + "1" + "}" * depth)
     assert answer.status_code < 500
     assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize(
     ("text", "seen"), [("\\ud800", "�"), ("\\u0000", "�"), ("\\uffff", "�"), ("\\u200d", "\u200d"), ("😀", "😀")]
 )
 def test_odd_characters_come_back_as_a_reader_sees_them_or_are_refused(url, version, text, seen):
-    meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
-    call = f'{{"name":"sample_echo","arguments":{{"text":"{text}"}},"_meta":{meta}}}'
-    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}'
-    answer = raw(url, body.encode(), version, **{"mcp-method": "tools/call", "mcp-name": "sample_echo"})
+    answer = echoed(url, version, f'"{text}"')
     assert answer.status_code < 500
     if "result" in answer.json() and not answer.json()["result"]["isError"]:
         assert answer.json()["result"]["structuredContent"]["texts"] == [seen]
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize("method", ["subscriptions/listen", "resources/subscribe", "logging/list", "tasks/list"])
 def test_what_is_not_offered_is_not_found_and_does_not_hang(url, version, method):
     params = {"uri": "sample://info", "notifications": {}}
@@ -224,7 +226,7 @@ def test_a_hostile_uri_is_unknown(url, uri):
     assert error["data"]["uri"][:200] == uri[:200]
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize(
     ("uri", "code", "says", "wire"),
     [
@@ -242,7 +244,7 @@ def test_what_cannot_be_read_says_why(url, version, uri, code, says, wire):
 
 
 @pytest.mark.parametrize("base", ["uvicorn"], indirect=True)
-@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@both
 @pytest.mark.parametrize("meta", [{}, {"progressToken": 1}])
 def test_a_client_that_hangs_up_ends_the_calls_time(url, version, meta):
     Stranded.begun.clear()

@@ -64,8 +64,5 @@ def test_nobody_else_is_let_in_without_access_tokens(host):
     with pytest.raises(Misconfigured, match="is not a loopback address and there are no access tokens"):
         must_require_tokens(host, requires_tokens=False)
     must_require_tokens(host, requires_tokens=True)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1"])
-def test_this_machines_own_addresses_are_served(host):
-    must_require_tokens(host, requires_tokens=False)
+    for ours in ("127.0.0.1", "127.8.8.8", "localhost", "::1"):
+        must_require_tokens(ours, requires_tokens=False)

@@ -35,32 +35,16 @@ def era(request):
 async def test_the_official_client_lists_portable_names_with_the_contracts_in_title_and_meta(url, era):
     async with Client(url, mode=era) as client:
         tools = (await client.list_tools()).tools
-    assert [each.name for each in tools] == [
-        "sample_echo",
-        "sample_fail",
-        "sample_walk",
-        "sample_wait",
-        "sample_stall",
-        "kept",
-    ]
-    assert [each.title for each in tools] == [
-        "sample.echo",
-        "sample.fail",
-        "sample.walk",
-        "sample.wait",
-        "sample.stall",
-        None,
-    ]
+    dotted = [f"sample.{each}" for each in ("echo", "fail", "walk", "wait", "stall")]
+    assert [each.name for each in tools] == [*(each.replace(".", "_") for each in dotted), "kept"]
+    assert [each.title for each in tools] == [*dotted, None]
     assert tools[0].meta["io.github.bio-mcp/name"] == "sample.echo"
 
 
 async def test_annotations_say_what_a_tool_may_do(url, era):
     async with Client(url, mode=era) as client:
         echo, fail = (await client.list_tools()).tools[:2]
-    assert echo.annotations.model_dump(exclude_none=True) == {
-        "read_only_hint": True,
-        "open_world_hint": False,
-    }
+    assert echo.annotations.model_dump(exclude_none=True) == {"read_only_hint": True, "open_world_hint": False}
     assert fail.annotations.destructive_hint
     assert fail.annotations.open_world_hint is None  # MCP's default is true
 

@@ -87,12 +87,8 @@ def test_a_search_is_a_call_of_the_function_that_searches_for_whoever_is_signed_
     functions.invoked.clear()
     assert console(method="GET", path="/", query="q=heart", cookie=cookie).status == 200
     [(function, event, repeatable)] = functions.invoked
-    assert (function, event["tool"], event["caller"]["subject"], repeatable) == (
-        "the-search",
-        "rag.search",
-        "ann",
-        True,
-    )
+    called = function, event["tool"], event["caller"]["subject"], repeatable
+    assert called == ("the-search", "rag.search", "ann", True)
 
 
 def test_a_token_shows_the_pages_too_if_it_may_read(console):

@@ -5,6 +5,8 @@ import threading
 from contextlib import closing
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bio_mcp.doors.mcp.http import application
@@ -99,10 +101,8 @@ def test_damage_is_named_by_what_it_takes_away(ask, tmp_path, table, broken):
 def test_a_file_that_is_no_corpus_any_more_leaves_nothing_but_the_model(ask, laptop, tmp_path, closed):
     laptop.close()
     (tmp_path / "corpus.sqlite3").write_bytes(b"no database" * 1_000)
-    assert ask("/ready", closed(Laptop(tmp_path))) == (
-        503,
-        {"status": "not ready", "broken": ["store", "index", "search"]},
-    )
+    broken = ["store", "index", "search"]
+    assert ask("/ready", closed(Laptop(tmp_path))) == (503, {"status": "not ready", "broken": broken})
 
 
 def test_where_functions_search_a_search_must_answer(laptop):
@@ -114,9 +114,6 @@ def test_where_functions_search_a_search_must_answer(laptop):
 
 
 def asked_of(ready):
-    from starlette.applications import Starlette
-    from starlette.routing import Route
-
     return TestClient(Starlette(routes=[Route("/ready", ready.answer)])).get("/ready")
 
 

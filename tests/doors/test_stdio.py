@@ -30,20 +30,11 @@ async def client(request):
         yield connected
 
 
-async def test_tools_are_listed_and_called(client):
-    tools = (await client.list_tools()).tools
+async def test_tools_and_resources_are_listed_called_and_read_and_failures_answered(client):
+    assert (await client.list_tools()).tools[0].name == "sample_echo"
     result = await client.call_tool("sample.echo", {"text": "β-catenin"})
-    assert tools[0].name == "sample_echo"
     assert json.loads(result.content[0].text) == result.structured_content == {"texts": ["β-catenin"], "nothing": None}
-
-
-async def test_failures_and_unknown_tools_are_answered(client):
     assert (await client.call_tool("sample_fail", {})).structured_content["error"]["code"] == "STORE"
-    with pytest.raises(MCPError, match="Available tools"):
-        await client.call_tool("nothing", {})
-
-
-async def test_resources_are_read(client):
     assert json.loads((await client.read_resource("sample://paper/7")).contents[0].text)["pmid"] == "7"
     with pytest.raises(MCPError, match="is not a PMID"):
         await client.read_resource("sample://paper/abc")
@@ -76,16 +67,9 @@ async def test_a_call_that_the_client_gives_up_leaves_the_server_answering(clien
 
 
 def test_only_protocol_is_on_standard_output_and_the_log_is_on_standard_error():
+    begun = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [
-        {
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "t", "version": "1"},
-            },
-        },
+        {"id": 1, "method": "initialize", "params": begun},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": "sample_echo", "arguments": {"text": "x"}}},
         {"id": 3, "method": "tools/call", "params": {"name": "sample_fail", "arguments": {"how": "bug"}}},

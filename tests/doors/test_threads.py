@@ -64,8 +64,3 @@ async def test_the_same_subject_of_another_tenant_is_another_caller():
 
 async def test_the_user_of_this_machine_may_have_every_thread():
     assert len(await begun(*[None] * (THREADS + 5), of=THREADS)) == THREADS
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"

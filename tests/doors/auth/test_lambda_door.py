@@ -54,15 +54,9 @@ def listed(answer):
     return answer.status == 200 and "tools" in answer.json["result"]
 
 
-def test_a_valid_token_of_a_shared_secret_opens(shared, shape):
+def test_a_valid_token_opens_and_the_schemes_name_may_be_in_any_case(shared, issued, shape):
     assert listed(shared(bearer(hs256()), shape=shape))
-
-
-def test_a_valid_token_of_the_issuer_opens(issued, shape):
     assert listed(issued(bearer(rs256()), shape=shape))
-
-
-def test_the_schemes_name_may_be_in_any_case(shared):
     assert listed(shared(f"bearer {hs256()}"))
     assert listed(shared(f"BEARER  {hs256()} "))
 

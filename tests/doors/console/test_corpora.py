@@ -54,13 +54,6 @@ def test_papers_by_year_and_design_are_drawn_and_written(busy, look):
     assert [text for _, _, text in page.all("li") if text in designs] == list(designs)
 
 
-def test_an_empty_corpus_says_how_to_fill_it(nothing):
-    page = Page(nothing.get(PATH))
-    assert page.status == 200
-    assert "bio-mcp sync" in page.text("p", cls="empty")
-    assert page.all("svg") == []
-
-
 def test_what_a_store_that_fails_would_say_is_left_out_and_its_failure_reported(busy):
     page = Page(browser(Broken(busy, "passages", IndexUnavailable("The index is away."))).get(PATH))
     assert page.status == 200

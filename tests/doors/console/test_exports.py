@@ -42,11 +42,6 @@ def test_a_file_that_is_stored_elsewhere_is_downloaded_from_there(corpus, export
     assert answer.headers["location"].startswith("https://files.example.org/exports/")
 
 
-@pytest.mark.parametrize("name", ["nobody", "..%2fother", "%00", "sync_example", "a/b"])
-def test_what_is_no_export_is_a_page_that_says_so(corpus, name):
-    assert browser(corpus).get(f"/exports/{name}").status_code == 404
-
-
 def test_a_part_that_is_gone_breaks_the_download_off(corpus, exported):
     key = corpus.jobs.get(exported["job_id"]).cursor["parts"][1]
     path = corpus.settings.home / "blobs" / key

@@ -66,11 +66,6 @@ def test_a_query_without_news_and_one_that_nobody_follows_say_so(look):
     assert look("/news?query_key=other").status == 404
 
 
-def test_where_nothing_is_followed_a_command_says_how_to_begin(tmp_path):
-    with Corpus(tmp_path) as made:
-        assert "bio-mcp sync" in Page(browser(made).get("/news")).text("p", cls="empty")
-
-
 def test_a_store_that_fails_is_no_page_without_news(corpus):
     page = Page(browser(Broken(corpus, "news", StoreFailed("The news are away."))).get("/news?query_key=topic"))
     assert (page.status, "The news are away." in page.source) == (503, True)

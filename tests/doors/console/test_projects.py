@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ingesting.run import IngestCursor as Ingest
 from tests.doors.console.busy import job_of, quiet_corpus
@@ -47,10 +45,6 @@ def test_a_running_ingest_shows_how_far_it_is():
     assert len(page.all("section", **{"hx-trigger": "every 3s"})) == 1
 
 
-def test_no_project_says_how_to_make_one(nothing):
-    assert "bio-mcp projects create" in Page(nothing.get("/projects")).text("p", cls="empty")
-
-
 def test_a_project_is_reached_by_its_name_whatever_that_holds():
     with quiet_corpus() as backends:
         create_project("lab/heart-failure", Options(), backends)
@@ -61,10 +55,3 @@ def test_a_project_is_reached_by_its_name_whatever_that_holds():
     assert [each.text("h1") for each in pages] == ["a b/c?d#e", PROJECT, "lab/heart-failure"]
     assert {each.status for each in pages} == {200}
     assert "No document was read into this project" in pages[-1].source
-
-
-@pytest.mark.parametrize("name", ["none", "..%2f..%2fetc", "a/../b", "%00"])
-def test_what_is_no_project_is_a_page_that_says_so(look, name):
-    page = look(f"/projects/{name}")
-    assert page.status == 404
-    assert page.all("h1")

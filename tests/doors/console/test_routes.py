@@ -53,6 +53,36 @@ def test_an_address_of_no_page_is_reported_as_a_page(get):
     assert (page.status, page.text("h1")) == (404, "There is no such page")
 
 
+ODD = ["none", "..%2f..%2fetc%2fpasswd", "a/../b", "%2e%2e/secret", "%00", "<b>", "none.html", "a" * 64 + ".html"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
+    of_another_kind = busy.jobs.newest("evaluation", 1)[0].job_id
+    paths = [f"/{each}/{name}" for each in ("syncs", "projects", "exports", "evaluation/reports")]
+    for page in map(look, [*paths, f"/syncs/{of_another_kind}", f"/exports/{of_another_kind}"]):
+        assert page.status == 404
+        assert page.all("h1")
+        assert "<b>" not in page.source
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("/", "bio-mcp sync"),
+        ("/corpora", "bio-mcp sync"),
+        ("/news", "bio-mcp sync"),
+        ("/syncs", "bio-mcp sync"),
+        ("/projects", "bio-mcp projects create"),
+    ],
+)
+def test_where_there_is_nothing_a_command_says_how_to_begin(nothing, path, command):
+    page = Page(nothing.get(path))
+    assert page.status == 200
+    assert command in page.text("p", cls="empty")
+    assert page.all("svg") == []
+
+
 def test_pages_are_not_stored_and_files_are_until_their_content_changes(client):
     assert client.get("/").headers["cache-control"] == "no-store"
     [address] = re.findall(r"/static/console\.css\?v=[0-9a-f]{16}", client.get("/").text)

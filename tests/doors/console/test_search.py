@@ -8,9 +8,7 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.literature.quality import design
-from bio_mcp.settings import Settings
 from bio_mcp.tools.search import rag_search
-from bio_mcp.wiring.embedded import Embedded
 from tests.doors.console.pages import Page, browser
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import corpus
@@ -27,13 +25,6 @@ def test_the_first_page_has_the_box_and_says_how_many_papers_there_are(get):
     page = get("/")
     assert [each[1]["name"] for each in page.all("input")] == ["q", "year_from", "year_to"]
     assert f"{corpus().documents.count()} papers" in page.source
-
-
-def test_an_empty_corpus_says_how_to_fill_it(tmp_path):
-    made = Embedded(Settings(home=tmp_path))
-    page = Page(browser(made).get("/"))
-    made.close()
-    assert "bio-mcp sync" in page.text("p", cls="empty")
 
 
 def test_hits_are_those_of_the_search_in_their_order(get):

@@ -1,7 +1,5 @@
 """The pages of syncs."""
 
-import pytest
-
 from tests.doors.console.busy import WARNINGS, quiet_corpus
 from tests.doors.console.pages import Page, browser
 
@@ -54,16 +52,3 @@ def test_a_sync_that_is_silent_for_as_long_as_its_lease_was_interrupted(busy, lo
         page = Page(browser(other).get("/syncs"))
         assert card(page, "newborns interrupted")
         assert page.all("progress") == []
-
-
-def test_no_sync_says_how_to_begin_one(nothing):
-    assert "bio-mcp sync" in Page(nothing.get("/syncs")).text("p", cls="empty")
-
-
-@pytest.mark.parametrize("kind", ["none", "evaluation", "..%2f..%2fetc%2fpasswd", "%00", "<b>"])
-def test_what_is_no_sync_is_a_page_that_says_so(busy, look, kind):
-    name = busy.jobs.newest("evaluation", 1)[0].job_id if kind == "evaluation" else kind
-    page = look(f"/syncs/{name}")
-    assert page.status == 404
-    assert page.all("h1")
-    assert "<b>" not in page.source

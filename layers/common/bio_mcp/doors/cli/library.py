@@ -11,7 +11,7 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.projects import Created, Options, create_project, delete_project, passages_of
+from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K
@@ -90,17 +90,13 @@ def create_command(session: Session, project_id: str, no_hybrid: bool, top_k: in
     project = created.project
     fields = ("collection", "embed_model", "hybrid_enabled", "top_k", "max_characters")
     body = {"project": project.project_id, **{each: getattr(project, each) for each in fields}}
-    session.answer({**body, "created": created.new, "restored": created.restored}, _creation(created))
-
-
-def _creation(created: Created) -> str:
-    name = created.project.project_id
+    name, differs = project.project_id, "; ".join(created.differs)
+    became = f"{name} exists already and was not changed{', otherwise than asked: ' if differs else ''}{differs}."
     if created.new:
-        return f"{name} is there, and empty. `bio-mcp ingest {name} SOURCE` brings documents in."
-    if created.restored:
-        return f"{name} had lost its index and has an empty one now: ingest its documents again."
-    differs = f", otherwise than asked: {'; '.join(created.differs)}" if created.differs else ""
-    return f"{name} exists already and was not changed{differs}."
+        became = f"{name} is there, and empty. `bio-mcp ingest {name} SOURCE` brings documents in."
+    elif created.restored:
+        became = f"{name} had lost its index and has an empty one now: ingest its documents again."
+    session.answer({**body, "created": created.new, "restored": created.restored}, became)
 
 
 @projects_command.command("list")
@@ -176,16 +172,10 @@ def parse_command(session: Session, file: Path, ocr_languages: tuple[str, ...]) 
         content = opened.read(LARGEST_FILE + 1)  # no more of a large one than shows that it is too large
     document = session.backends.parser.parse(content, file.name, ocr_languages)
     body = {each: getattr(document, each) for each in PARSED_FIELDS}
-    body["sections"] = [
-        {
-            "heading": each.heading,
-            "path": list(each.path),
-            "page_span": list(each.page_span) if each.page_span else None,
-            "kind": each.kind.value,
-            "text": each.text,
-        }
-        for each in document.sections
-    ]
+    body["sections"] = []
+    for each in document.sections:
+        about = {"heading": each.heading, "path": list(each.path), "kind": each.kind.value, "text": each.text}
+        body["sections"].append({**about, "page_span": list(each.page_span) if each.page_span else None})
     session.answer({**body, "warnings": list(document.warnings)}, PARSED)
 
 

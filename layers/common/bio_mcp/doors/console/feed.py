@@ -67,11 +67,11 @@ def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
 def document(shown: Mapping[str, Any], origin: str) -> bytes:
     """The feed as XML. Ids depend on the query, the paper and its change alone, so they stay where the server moves."""
     named = urlencode({"query_key": shown["query_key"]})
-    return render("news.atom", data=shown, origin=origin, named=named, urn=_urn, page=pubmed_page).encode()
 
+    def urn(*parts: str) -> str:
+        return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
 
-def _urn(*parts: str) -> str:
-    return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
+    return render("news.atom", data=shown, origin=origin, named=named, urn=urn, page=pubmed_page).encode()
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,10 @@ async def page(console: Console, resource: str, request: Request) -> Response:
     `resource` is the endpoint's public URL; without one it is where the browser has found this page.
     """
     endpoint = resource or str(request.url.replace(path="/mcp", query=""))
-    return console.page(request, "connect.html", endpoint=endpoint, clients=_clients(endpoint))
-
-
-def _clients(endpoint: str) -> dict[str, str]:
-    """What each client is given: a command, a configuration, or the address of a button that installs it."""
     by_http = {"type": "http", "url": endpoint}
     code = quote(json.dumps({"name": NAME, **by_http}), safe="")
     cursor = quote(base64.b64encode(json.dumps({"url": endpoint}).encode()).decode(), safe="")
-    return {
+    clients = {  # a command, a configuration, or the address of a button that installs it
         "claude_code": f"claude mcp add --transport http {NAME} {endpoint}",
         "codex": f"codex mcp add {NAME} --url {endpoint}",
         "gemini": f"gemini mcp add --transport http {NAME} {endpoint}",
@@ -42,6 +37,7 @@ def _clients(endpoint: str) -> dict[str, str]:
         "vscode_file": json.dumps({"servers": {NAME: by_http}}, indent=2),
         "cursor": f"cursor://anysphere.cursor-deeplink/mcp/install?name={NAME}&config={cursor}",
     }
+    return console.page(request, "connect.html", endpoint=endpoint, clients=clients)
 
 
 Guard = Callable[[ASGIApp], ASGIApp]

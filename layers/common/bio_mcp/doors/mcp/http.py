@@ -350,13 +350,13 @@ async def _health(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
+@dataclass(frozen=True)
 class Endpoint:
     """Serves one POST in one stateless session, which ends when the client disconnects."""
 
-    def __init__(self, server: Server[Any], max_body: int, scopes: ScopeCheck | None) -> None:
-        self._server = server
-        self._max_body = max_body
-        self._scopes = scopes
+    server: Server[Any]
+    max_body: int
+    scopes: ScopeCheck | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
@@ -364,20 +364,20 @@ class Endpoint:
         with suppress(ValueError, RecursionError):  # of what is no JSON; the SDK answers it
             message = json.loads(request.get("body", b""))
         error = invalid_request(message)
-        if self._scopes:
-            error = error or self._scopes.refusal(message, scope.get(KEY))
+        if self.scopes:
+            error = error or self.scopes.refusal(message, scope.get(KEY))
         if error:
             await error(scope, receive, send)
             return
         streams = bool(progress_tokens(message)) and "text/event-stream" in Headers(scope=scope).get("accept", "")
         manager = StreamableHTTPSessionManager(
-            app=self._server,
+            app=self.server,
             json_response=not streams,
             stateless=True,
             security_settings=TransportSecuritySettings(
                 enable_dns_rebinding_protection=False
             ),  # `HostOriginCheck` does it
-            max_request_body_size=self._max_body,
+            max_request_body_size=self.max_body,
         )
         disconnected = anyio.Event()
         pending = [request]

@@ -6,6 +6,7 @@ Clients without the extension are answered as ever.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -33,11 +34,14 @@ CallTool = Callable[..., Awaitable[types.CallToolResult]]
 Run = Callable[[Tool | Resource, Mapping[str, Any], RequestContext], Awaitable[Outcome]]
 
 
+@dataclass(frozen=True)
 class Tasks:
     """Answers `tools/call`, `tasks/get`, `tasks/update` and `tasks/cancel` over these tools and their jobs."""
 
-    def __init__(self, tools: Mapping[str, Tool], job: Resource, call: CallTool, run: Run) -> None:
-        self._tools, self._job, self._call, self._run = tools, job, call, run
+    tools: Mapping[str, Tool]
+    job: Resource
+    call: CallTool
+    run: Run
 
     def offer(self, server: Server[Any]) -> None:
         """Let `server` offer the extension."""
@@ -48,11 +52,11 @@ class Tasks:
 
     async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> Any:
         """Call a tool; a client of the extension is given a task for what goes on as a job."""
-        tool = self._tools.get(params.name)
+        tool = self.tools.get(params.name)
         may_go_on = tool is not None and not tool.read_only and "job_id" in tool.output.model_fields
         if not (declared(context) and may_go_on):
-            return await self._call(context, params)
-        result = await self._call(context, params, WAIT_S)
+            return await self.call(context, params)
+        result = await self.call(context, params, WAIT_S)
         body = result.structured_content or {}
         if result.is_error or body.get("state", body.get("status")) not in GOES_ON:
             return result
@@ -80,7 +84,7 @@ class Tasks:
             )
             return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
         again = types.CallToolRequestParams(name=job["tool"], arguments=job["arguments"])
-        return await self._call(context, again)
+        return await self.call(context, again)
 
     async def update(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
         """Answer `tasks/update`: no task asks for anything, so there is nothing to be answered."""
@@ -90,7 +94,7 @@ class Tasks:
     async def cancel(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
         """Answer `tasks/cancel`. One that has ended stays as it is."""
         job = await self._known(context, params)
-        body_of(await self._run(self._tools[CANCEL], {"job_id": job["job_id"]}, context))
+        body_of(await self.run(self.tools[CANCEL], {"job_id": job["job_id"]}, context))
         return {"resultType": "complete"}
 
     async def _known(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
@@ -109,9 +113,9 @@ class Tasks:
         return job
 
     async def _read(self, context: RequestContext, job_id: str) -> dict[str, Any]:
-        if (parameters := self._job.match(JOB.format(job_id=job_id))) is None:
+        if (parameters := self.job.match(JOB.format(job_id=job_id))) is None:
             raise MCPError(types.INVALID_PARAMS, "Unknown task")
-        return body_of(await self._run(self._job, parameters, context))
+        return body_of(await self.run(self.job, parameters, context))
 
 
 def declared(context: RequestContext) -> bool:
