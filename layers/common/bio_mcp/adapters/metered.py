@@ -1,101 +1,67 @@
 """Ports whose use is charged to the call that runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bio_mcp.adapters.language_models import INSTRUCTIONS, MOST_TOKENS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
-from bio_mcp.ports.models import Generated, LanguageModel, Reranker
-from bio_mcp.ports.ncbi import RateLimiter
-from bio_mcp.ports.stores import Embeddings
+from bio_mcp.ports.models import Generated
 from bio_mcp.scope import account_of_call, spend
-
-if TYPE_CHECKING:
-    from bio_mcp.retrieval.passages import Vectors
 
 BYTES_A_TOKEN = 4  # of English, where a model does not say what it used
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredTurns:
-    """The port `RateLimiter` over another: a turn is one request to NCBI, and belongs to the caller's share."""
+class Metered:
+    """A port over another, of which some calls are charged; all else is the other's."""
 
-    turns: RateLimiter
+    def __init__(self, over: Any) -> None:
+        self._over = over
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._over, name)
+
+
+class MeteredTurns(Metered):
+    """The port `RateLimiter`: a turn is one request to NCBI, and belongs to the caller's share."""
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
         spend("ncbi")
-        self.turns.wait(deadline, share or account_of_call())
-
-    def cool_down(self, seconds: float) -> None:
-        self.turns.cool_down(seconds)
+        self._over.wait(deadline, share or account_of_call())
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredEmbeddings:
-    """The port `Embeddings` over another: each text counts."""
+class MeteredEmbeddings(Metered):
+    """The port `Embeddings`: each text counts."""
 
-    model: Embeddings
-
-    @property
-    def fingerprint(self) -> str:
-        return self.model.fingerprint
-
-    @property
-    def dim(self) -> int:
-        return self.model.dim
-
-    @property
-    def max_tokens(self) -> int:
-        return self.model.max_tokens
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self.model.count_tokens(texts)
-
-    def embed(self, texts: Sequence[str]) -> "Vectors":
+    def embed(self, texts: Sequence[str]) -> Any:
         spend("embeddings", len(texts))
-        return self.model.embed(texts)
+        return self._over.embed(texts)
 
-    def embed_questions(self, texts: Sequence[str]) -> "Vectors":
+    def embed_questions(self, texts: Sequence[str]) -> Any:
         spend("embeddings", len(texts))
-        return self.model.embed_questions(texts)
+        return self._over.embed_questions(texts)
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredReranker:
-    """The port `Reranker` over another: each passage counts as an embedded text."""
+class MeteredReranker(Metered):
+    """The port `Reranker`: each passage counts as an embedded text."""
 
-    model: Reranker
-
-    @property
-    def fingerprint(self) -> str:
-        return self.model.fingerprint
-
-    def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
+    def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> Any:
         spend("embeddings", len(passages))
-        return self.model.scores(question, passages, deadline)
+        return self._over.scores(question, passages, deadline)
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredLanguageModel:
-    """The port `LanguageModel` over another: tokens count, those that it takes and those that it gives.
+class MeteredLanguageModel(Metered):
+    """The port `LanguageModel`: tokens count, those that it takes and those that it gives.
 
     As many as it could use are charged first, and what it did not use is given back.
     """
-
-    model: LanguageModel
-
-    @property
-    def fingerprint(self) -> str:
-        return self.model.fingerprint
 
     def generate(self, question: str, passages: Sequence[str], deadline: Deadline) -> Generated:
         given = sum(len(text.encode(errors="replace")) for text in (INSTRUCTIONS, question, *passages))
         most = given + MOST_TOKENS  # no token is shorter than a byte
         spend("model_tokens", most)
         try:
-            generated = self.model.generate(question, passages, deadline)
+            generated: Generated = self._over.generate(question, passages, deadline)
         except Failure:
             spend("model_tokens", -most)
             raise

@@ -44,10 +44,9 @@ def _identity(own: Mode) -> dict[str, str]:
 
 def _entrez(own: Mode) -> "Eutils":
     from bio_mcp.adapters.entrez.transport import HttpTransport
-    from bio_mcp.adapters.metered import MeteredTurns
 
     transport = HttpTransport(own.settings.ncbi_base_url, identity=_identity(own), key=own.ncbi_key)
-    return _eutils(own, transport, MeteredTurns(own.rate_limiter))
+    return _eutils(own, transport, metered("bio_mcp.adapters.metered:MeteredTurns", own.rate_limiter))
 
 
 def _lookup(own: Mode) -> "NcbiLookup":
