@@ -88,7 +88,7 @@ class AskedEuropePmc:
     def __init__(self):
         self.asked = []
 
-    def search(self, query, most, *, order, cursor, **_):
+    def search(self, query, most, *, order="relevance", cursor="", **_):
         self.asked.append((query, most, order, cursor))
         return EuropePmcPage(1, (RECORD,), "next") if query == "known" else EuropePmcPage(0)
 

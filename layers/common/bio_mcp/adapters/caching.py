@@ -27,10 +27,8 @@ from bio_mcp.ports.ncbi import (
     ArticleIds,
     Citation,
     CitationMatch,
-    ConnectionStatus,
     DocSummary,
     EntrezDatabase,
-    IdKind,
     LinkSet,
     MeshPage,
     NcbiLookup,
@@ -48,7 +46,6 @@ from bio_mcp.ports.scholarly import (
     Metrics,
     Notices,
     OpenAccess,
-    Order,
     RegisteredWork,
 )
 from bio_mcp.ports.stores import Cache, CacheEntry
@@ -78,7 +75,12 @@ class SingleFlight:
             if leads := call is None:
                 call = self._in_flight[key] = Future()
         if leads:
-            return self._lead(key, call, fetch)
+            try:
+                call.set_result(fetch())
+            finally:
+                call.cancel()  # does nothing to one that has its answer
+                with self._lock:
+                    del self._in_flight[key]
         while True:
             try:
                 answer: T = call.result(min(POLL_S, deadline.remaining))
@@ -88,16 +90,6 @@ class SingleFlight:
                 return fetch()
             else:
                 return answer
-
-    def _lead(self, key: str, call: "Future[Any]", fetch: Callable[[], T]) -> T:
-        try:
-            answer = fetch()
-            call.set_result(answer)
-            return answer
-        finally:
-            call.cancel()  # does nothing to one that has its answer
-            with self._lock:
-                del self._in_flight[key]
 
 
 SCHEME = 3  # version of the encodings; answers stored under another one are not found
@@ -259,13 +251,16 @@ class _Cached(Generic[A]):
     """Answers of a service behind a cache. `source` is the service's base URL. Threads may share it.
 
     Only complete answers are stored: no failure, and never that the service does not have something, as it may have it
-    next time.
+    next time. What has no form here is asked each time.
     """
 
     def __init__(self, asked: A, cache: Cache, lifetimes: Lifetimes, source: str) -> None:
         self._asked, self._lifetimes = asked, lifetimes
         self._cache, self._source = FailOpenCache(cache), source
         self._singleflight = SingleFlight()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._asked, name)
 
     def _gathered(
         self,
@@ -333,20 +328,38 @@ class _Cached(Generic[A]):
         *params: Any,
         deadline: Deadline,
         depends_on: tuple[Any, ...] = (),
+        **options: Any,
     ) -> T:
-        """The answer of `ask` to `params`, which is one piece; it `depends_on` more than these."""
+        """The answer of `ask` to `params` and `options`, which is one piece; it `depends_on` more than these."""
 
         def fetch(_missing: list[str], *_: Any, deadline: Deadline) -> dict[str, T]:
-            return {SINGLE: ask(*params, deadline=deadline)}
+            return {SINGLE: ask(*params, **options, deadline=deadline)}
 
-        return self._many(codec, lifetime_s, fetch, [SINGLE], *params, *depends_on, deadline=deadline)[SINGLE]
+        params_of_key = (*params, sorted(options.items()), *depends_on)
+        return self._many(codec, lifetime_s, fetch, [SINGLE], *params_of_key, deadline=deadline)[SINGLE]
+
+
+class Stored:
+    """A method whose answers are stored for a time of `Lifetimes`: one piece for each of the ids that it takes first,
+    `by_id`, or one for all that it takes."""
+
+    def __init__(self, codec: Codec[Any], lifetime: str, *, by_id: bool = False) -> None:
+        self._codec, self._lifetime, self._by_id = codec, lifetime, by_id
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, cached: _Cached[Any], _owner: type) -> Callable[..., Any]:
+        answer = cached._many if self._by_id else cached._one
+        lifetime_s = getattr(cached._lifetimes, self._lifetime)
+        return functools.partial(answer, self._codec, lifetime_s, getattr(cached._asked, self._name))
 
 
 class CachedLookup(_Cached[NcbiLookup]):
     """The port `NcbiLookup` over another one and a cache. A text that its publisher withholds is not stored."""
 
-    def mesh(self, term: str, most: int, *, deadline: Deadline) -> MeshPage:
-        return self._one(MESH, self._lifetimes.link_s, self._asked.mesh, term, most, deadline=deadline)
+    mesh = Stored(MESH, "link_s")
+    convert = Stored(IDS, "link_s", by_id=True)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline) -> list[CitationMatch]:
         by_id = {json.dumps(astuple(citation)): citation for citation in citations}
@@ -357,9 +370,6 @@ class CachedLookup(_Cached[NcbiLookup]):
 
         found = self._many(MATCH, self._lifetimes.link_s, fetch, list(by_id), deadline=deadline)
         return [found[json.dumps(astuple(citation))] for citation in citations]
-
-    def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline) -> dict[str, ArticleIds]:
-        return self._many(IDS, self._lifetimes.link_s, self._asked.convert, ids, kind, deadline=deadline)
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
         number, lifetime_s = identifiers.pmcid(pmcid), self._lifetimes.record_s
@@ -381,6 +391,9 @@ class CachedPubmed(_Cached[Pubmed]):
     the hits of a search depend.
     """
 
+    espell = Stored(SPELLING, "search_s")
+    einfo = Stored(DATABASE, "info_s")
+
     def __init__(
         self, pubmed: Pubmed, cache: Cache, lifetimes: Lifetimes, source: str, today: Callable[[], date]
     ) -> None:
@@ -390,12 +403,9 @@ class CachedPubmed(_Cached[Pubmed]):
     def esearch(
         self, term: str, *, deadline: Deadline, retmax: int, sort: str = "relevance", history: bool = False
     ) -> SearchPage:
-        ask = functools.partial(self._asked.esearch, retmax=retmax, sort=sort, history=history)
-        depends_on = (retmax, sort, history, self._today().isoformat())
-        return self._one(PAGE, self._lifetimes.search_s, ask, term, deadline=deadline, depends_on=depends_on)
-
-    def espell(self, term: str, *, deadline: Deadline) -> Spelling:
-        return self._one(SPELLING, self._lifetimes.search_s, self._asked.espell, term, deadline=deadline)
+        options: dict[str, Any] = {"retmax": retmax, "sort": sort, "history": history}
+        ask, today = self._asked.esearch, (self._today().isoformat(),)
+        return self._one(PAGE, self._lifetimes.search_s, ask, term, deadline=deadline, depends_on=today, **options)
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
         ids = checked(pmids)
@@ -426,8 +436,8 @@ class CachedPubmed(_Cached[Pubmed]):
         keys = self._keys(CacheQuery(INVALIDATED, ids, lifetime_s))
         invalidated = dict(_decoded(INVALIDATED, keys, self._cache.get(list(keys.values())))) if lifetime_s > 0 else {}
         whole = replace(TEXT, complete=lambda text: set(ids) <= set(PRINTED_PMID[style].findall(text)))
-        ask = functools.partial(self._asked.efetch_text, style=style)
-        return self._one(whole, lifetime_s, ask, ids, deadline=deadline, depends_on=(style, invalidated))
+        ask, depends_on = self._asked.efetch_text, (invalidated,)
+        return self._one(whole, lifetime_s, ask, ids, deadline=deadline, depends_on=depends_on, style=style)
 
     def elink(
         self,
@@ -446,16 +456,6 @@ class CachedPubmed(_Cached[Pubmed]):
         ids = checked(pmids)
         found = self._many(LINKS, self._lifetimes.link_s, fetch, ids, link_name, command, deadline=deadline)
         return tuple(found[pmid] for pmid in ids)
-
-    def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
-        return self._one(DATABASE, self._lifetimes.info_s, self._asked.einfo, deadline=deadline)
-
-    def check(self, *, deadline: Deadline) -> None:
-        """Always asks NCBI."""
-        self._asked.check(deadline=deadline)
-
-    def contact(self) -> ConnectionStatus:
-        return self._asked.contact()
 
     def invalidate(self, pmids: Sequence[str]) -> None:
         """Remove what is cached of these papers, in every form."""
@@ -495,39 +495,27 @@ def _newest(records: Sequence[Article | Deletion]) -> dict[str, Article]:
 class CachedMetrics(_Cached[CitationMetrics]):
     """The port `CitationMetrics` over another one and a cache."""
 
-    def of(self, pmids: Sequence[str], *, deadline: Deadline) -> dict[str, Metrics]:
-        return self._many(METRICS, self._lifetimes.link_s, self._asked.of, pmids, deadline=deadline)
+    of = Stored(METRICS, "link_s", by_id=True)
 
 
 class CachedNotices(_Cached[Notices]):
     """The port `Notices` over another one and a cache. A retraction is seen as late as PubMed's."""
 
-    def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
-        return self._many(WORK, self._lifetimes.record_s, self._asked.of, dois, deadline=deadline)
+    of = Stored(WORK, "record_s", by_id=True)
 
 
 class CachedEuropePmc(_Cached[EuropePmc]):
     """The port `EuropePmc` over another one and a cache."""
 
-    def search(
-        self, query: str, most: int, *, order: Order = "relevance", cursor: str = "", deadline: Deadline
-    ) -> EuropePmcPage:
-        ask, lifetime_s = functools.partial(self._asked.search, order=order, cursor=cursor), self._lifetimes.search_s
-        depends_on = (order, cursor)
-        return self._one(EUROPE_PMC_PAGE, lifetime_s, ask, query, most, deadline=deadline, depends_on=depends_on)
-
-    def articles(self, ids: Sequence[str], *, deadline: Deadline) -> dict[str, EuropePmcRecord]:
-        return self._many(EUROPE_PMC, self._lifetimes.link_s, self._asked.articles, ids, deadline=deadline)
-
-    def full_text(self, text_id: str, *, deadline: Deadline) -> FullText:
-        return self._one(FULL_TEXT, self._lifetimes.record_s, self._asked.full_text, text_id, deadline=deadline)
+    search = Stored(EUROPE_PMC_PAGE, "search_s")
+    articles = Stored(EUROPE_PMC, "link_s", by_id=True)
+    full_text = Stored(FULL_TEXT, "record_s")
 
 
 class CachedOpenAccess(_Cached[OpenAccess]):
     """The port `OpenAccess` over another one and a cache."""
 
-    def copies(self, doi: str, *, deadline: Deadline) -> Copies:
-        return self._one(COPIES, self._lifetimes.link_s, self._asked.copies, doi, deadline=deadline)
+    copies = Stored(COPIES, "link_s")
 
 
 class InvalidatingAnnouncements:
