@@ -13,6 +13,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cached_property
 from hashlib import sha256
 from importlib.resources import as_file, files
 from math import log2
@@ -25,7 +26,6 @@ from benchmarks.retrieval import KeptEmbeddings
 from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.answering.hybrid_search import PAPER, HybridQuestion, hybrid_search
-from bio_mcp.lazy import lazily
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
@@ -48,7 +48,7 @@ class Corpus(Embedded):
     def __init__(self, home: Path) -> None:
         super().__init__(Settings(home=home))
 
-    @lazily
+    @cached_property
     def embeddings(self) -> Embeddings:
         return cast(Embeddings, KeptEmbeddings(OnnxEmbeddings(PACKAGED / DEFAULT), CACHE))
 

@@ -5,46 +5,33 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bio_mcp.lazy import Lazy, lazily
+from bio_mcp.lazy import Lazy
 
 
-class Shop:
-    """Makes bread, slowly, and counts the loaves."""
+def test_many_threads_are_given_one_thing_and_nothing_is_made_before_it_is_wanted():
+    made = []
 
-    def __init__(self, *failures):
-        self.failures = list(failures)
-        self.loaves = 0
-
-    @lazily
-    def bread(self):
-        """A loaf."""
+    def bake():
         time.sleep(0.001)
-        if self.failures:
-            raise self.failures.pop()
-        self.loaves += 1
-        return object()
+        made.append(object())
+        return made[-1]
 
-
-def test_many_threads_are_given_one_thing():
-    shop = Shop()
+    lazy = Lazy(bake)
+    assert made == []
     with ThreadPoolExecutor(8) as threads:
-        assert len(set(threads.map(lambda _: shop.bread, range(16)))) == shop.loaves == 1
-
-
-def test_each_object_has_its_own():
-    assert Shop().bread is not Shop().bread
+        assert set(threads.map(lambda _: lazy(), range(16))) == set(made)
+    assert len(made) == 1
 
 
 def test_a_failure_is_not_remembered():
-    shop = Shop(OSError("no flour"))
+    failures = [OSError("no flour")]
+
+    def bake():
+        if failures:
+            raise failures.pop()
+        return "bread"
+
+    lazy = Lazy(bake)
     with pytest.raises(OSError, match="no flour"):
-        _ = shop.bread
-    assert shop.bread is shop.bread
-
-
-def test_nothing_is_made_before_it_is_wanted():
-    made = []
-    lazy = Lazy(lambda: made.append(1) or "bread")
-    assert made == []
-    assert lazy() == lazy() == "bread"
-    assert made == [1]
+        lazy()
+    assert lazy() == "bread"

@@ -11,7 +11,6 @@ from bio_mcp.adapters.aws.s3_index import Published, PublishedDatabase, private_
 from bio_mcp.adapters.aws.s3_indexes import IndexNames, PublishedIndexes
 from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.lazy import lazily
 from tests.support.corpus import Corpus
 
 LIMIT = 64 << 20
@@ -127,7 +126,7 @@ class PublishedCorpus(Corpus):
         self._s3, self._refresh_s, self._clock = s3, refresh_s, clock
         self.copies = self.opened.enter_context(private_directory(home))
 
-    @lazily
+    @cached_property
     def indexes(self):
         names = IndexNames(self._s3, "bucket", refresh_s=self._refresh_s, clock=self._clock)
         made = PublishedIndexes(names, self._copied)

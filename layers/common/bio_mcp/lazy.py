@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -25,20 +25,3 @@ class Lazy(Generic[T]):
                 if not self._made:
                     self._made.append(self._make())
         return self._made[0]
-
-
-class lazily(Generic[T]):  # noqa: N801  used as a decorator, as `property` is
-    """A read-only attribute made by `Lazy` on first use: once per object, and again after a failure."""
-
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self._make = make
-        self.__doc__ = make.__doc__
-
-    def __set_name__(self, _owner: type, name: str) -> None:
-        self._slot = f"{name} lazily"
-
-    def __get__(self, instance: Any, _owner: type | None = None) -> T:
-        lazy: Lazy[T] | None = vars(instance).get(self._slot)
-        if lazy is None:  # of two threads that come here, both get the first one's
-            lazy = vars(instance).setdefault(self._slot, Lazy(lambda: self._make(instance)))
-        return lazy()

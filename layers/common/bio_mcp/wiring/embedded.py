@@ -31,18 +31,6 @@ def _file(path: str, *settings: str) -> Row:
     return lambda own: own.closing(load(path)(own.home, *(getattr(own.settings, name) for name in settings)))
 
 
-def _indexes(own: "Embedded") -> Any:
-    if own.settings.opensearch_url:
-        return indexes.indexes(own.settings)
-    return indexes.corpus_indexes(own.database, own.opened)
-
-
-def _collections(own: "Embedded") -> Any:
-    if own.settings.opensearch_url:
-        return indexes.collections(own.settings)
-    return load("bio_mcp.adapters.embedded.collections:SqliteCollections")(own.database)
-
-
 def _recorder(own: "Embedded") -> CallRecorder | None:
     if not own.settings.calls_days:
         return None
@@ -108,7 +96,11 @@ TABLE: Table = {
     "scratch": lambda own: partial(scratch, own, own.home / "scratch"),
     "database": _file("bio_mcp.adapters.embedded.database:Database"),
     "documents": _sqlite("bio_mcp.adapters.embedded.documents:SqliteDocuments"),
-    "indexes": _indexes,
+    "indexes": lambda own: (
+        indexes.indexes(own.settings)
+        if own.settings.opensearch_url
+        else indexes.corpus_indexes(own.database, own.opened)
+    ),
     "checkpoints": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteCheckpoints"),
     "news": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteNews"),
     "jobs": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteJobs"),
@@ -120,7 +112,11 @@ TABLE: Table = {
     "projects": _sqlite("bio_mcp.adapters.embedded.projects:SqliteProjects"),
     "project_documents": _sqlite("bio_mcp.adapters.embedded.projects:SqliteProjectDocuments"),
     "graph": _sqlite("bio_mcp.adapters.embedded.graph:SqliteGraph"),
-    "collections": _collections,
+    "collections": lambda own: (
+        indexes.collections(own.settings)
+        if own.settings.opensearch_url
+        else load("bio_mcp.adapters.embedded.collections:SqliteCollections")(own.database)
+    ),
     "blobs": lambda own: load("bio_mcp.adapters.embedded.blobs:DirectoryBlobs")(own.home / "blobs"),
     "budgets": _file("bio_mcp.adapters.embedded.side_files:SqliteBudgets"),
     "authorizations": _file("bio_mcp.adapters.embedded.side_files:SqliteAuthorizations"),

@@ -37,16 +37,11 @@ if TYPE_CHECKING:
 WAIT_S = 9.0  # for a service that the doctor asks
 
 
-def _identity(own: Mode) -> dict[str, str]:
-    """What each request to NCBI says of who asks."""
-    return {"tool": own.settings.ncbi_tool, "email": own.settings.ncbi_admin_email}
-
-
 def _entrez(own: Mode) -> "Eutils":
     from bio_mcp.adapters.entrez.transport import HttpTransport
 
-    transport = HttpTransport(own.settings.ncbi_base_url, identity=_identity(own), key=own.ncbi_key)
-    return _eutils(own, transport, metered("bio_mcp.adapters.metered:MeteredTurns", own.rate_limiter))
+    pacer = metered("bio_mcp.adapters.metered:MeteredTurns", own.rate_limiter)
+    return _eutils(own, pacer, HttpTransport, own.settings.ncbi_base_url, key=own.ncbi_key)
 
 
 def _lookup(own: Mode) -> "NcbiLookup":
@@ -54,23 +49,17 @@ def _lookup(own: Mode) -> "NcbiLookup":
     from bio_mcp.adapters.entrez.client import ConverterTransport, EntrezLookup
 
     asked: Any = own.entrez  # the client itself, whose pace this shares
-    transport = ConverterTransport(own.settings.converter_url, identity=_identity(own))
-    return EntrezLookup(asked, _eutils(own, transport, asked.pacer))
+    return EntrezLookup(asked, _eutils(own, asked.pacer, ConverterTransport, own.settings.converter_url))
 
 
-def _eutils(own: Mode, transport: "HttpTransport", pacer: "RateLimiter") -> "Eutils":
+def _eutils(own: Mode, pacer: "RateLimiter", transport: "type[HttpTransport]", url: str, **more: Any) -> "Eutils":
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.retry import Backoff
     from bio_mcp.literature.medline import parse
 
-    own.closing(transport)
-    return Eutils(transport, pacer=pacer, parse=parse, backoff=Backoff(tries=own.settings.ncbi_max_retries + 1))
-
-
-def _pubmed_files(own: Mode) -> Any:
-    return own.closing(
-        load("bio_mcp.adapters.entrez.files:NcbiFiles")(own.settings.ncbi_files_url, own.settings.ncbi_tool)
-    )
+    to = own.settings
+    wire = own.closing(transport(url, identity={"tool": to.ncbi_tool, "email": to.ncbi_admin_email}, **more))
+    return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=to.ncbi_max_retries + 1))
 
 
 def _cached(own: Mode, cached: str, asked: Any, source: str, **more: Any) -> Any:
@@ -82,12 +71,6 @@ def _cached(own: Mode, cached: str, asked: Any, source: str, **more: Any) -> Any
     to = own.settings
     lifetimes = Lifetimes(to.cache_records_s, to.cache_searches_s, to.cache_links_s, to.cache_info_s)
     return load(cached)(asked, own.cache, lifetimes, source, **more)
-
-
-def _announcements(own: Mode) -> Any:
-    if own.settings.cache == "off":
-        return own.bus
-    return load("bio_mcp.adapters.caching:InvalidatingAnnouncements")(own.bus, lambda: own.cached_pubmed)
 
 
 NONE = "none"
@@ -189,13 +172,13 @@ def _chosen(settings: Settings) -> tuple[str, ...]:
 
 def scholarly_checks(own: Mode) -> dict[str, Callable[[], Finding]]:
     """By name, what asks each service that may be asked once, past the cache."""
+
+    def knows(name: str) -> Finding:
+        found = SERVICES[name].known(_scholarly(own, name, stored=False), Deadline(WAIT_S))
+        return Finding(OK, f"answers; it knows {found} of 1 paper")
+
     unasked = () if own.settings.sources_email else ("unpaywall",)
-    return {SERVICES[each].name: partial(_knows, own, each) for each in _chosen(own.settings) if each not in unasked}
-
-
-def _knows(own: Mode, name: str) -> Finding:
-    found = SERVICES[name].known(_scholarly(own, name, stored=False), Deadline(WAIT_S))
-    return Finding(OK, f"answers; it knows {found} of 1 paper")
+    return {SERVICES[each].name: partial(knows, each) for each in _chosen(own.settings) if each not in unasked}
 
 
 def _sources(own: Mode) -> "Sources":
@@ -394,14 +377,20 @@ SHARED: Table = {
         f"{own.settings.ncbi_base_url} {own.settings.converter_url}",
     ),
     "ncbi_key": lambda own: secret_of(own.settings.ncbi_api_key),
-    "pubmed_files": _pubmed_files,
+    "pubmed_files": lambda own: own.closing(
+        load("bio_mcp.adapters.entrez.files:NcbiFiles")(own.settings.ncbi_files_url, own.settings.ncbi_tool)
+    ),
     "metrics": lambda own: _scholarly(own, "icite"),
     "notices": lambda own: _scholarly(own, "crossref"),
     "europe_pmc": lambda own: _scholarly(own, "europepmc"),
     "open_access": lambda own: _scholarly(own, "unpaywall"),
     "zotero": zotero,
     "sources": _sources,
-    "announcements": _announcements,
+    "announcements": lambda own: (
+        own.bus
+        if own.settings.cache == "off"
+        else load("bio_mcp.adapters.caching:InvalidatingAnnouncements")(own.bus, lambda: own.cached_pubmed)
+    ),
     "parser": _parser,
     "language_model": lambda own: metered(
         "bio_mcp.adapters.metered:MeteredLanguageModel", LANGUAGE_MODELS[own.settings.llm](own.settings)

@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 from typing import Any
@@ -16,7 +17,6 @@ from typing import Any
 from bio_mcp.adapters.child_processes import ChildProcess
 from bio_mcp.adapters.parsers.frames import OUT_OF_MEMORY, Broken, document_from_json, line, read_line
 from bio_mcp.errors import DeadlineExceeded, Failure, Misconfigured, UnreadableDocument
-from bio_mcp.lazy import lazily
 from bio_mcp.literature.documents import LARGEST_FILE, ParsedDocument
 from bio_mcp.scope import call_deadline
 
@@ -99,7 +99,7 @@ class IsolatedParser:
         self._idle: list[Child] = []
         self._lock = threading.Lock()
 
-    @lazily
+    @cached_property
     def version(self) -> str:
         """Every version in one line: `1 lxml-6.1 ... tesseract-5.3.0`."""
         found = []
