@@ -6,7 +6,7 @@ from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
-from bio_mcp.call import Outcome, call
+from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
@@ -70,28 +70,25 @@ def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -
     if record.tool not in tools:
         raise NotFound(f"this version has no tool {record.tool}, which was called")
     tool, reads = tools[record.tool], loads(record.read)
-    as_then, because = _as_then(record, tool, reads, backends)
+    as_then, because = None, None
+    graph = ["graph"] if reads.graph is not None and backends.graph.revision() != reads.graph else []
+    if lost := [*graph, *sorted(reads.elsewhere)]:
+        because = f"what was read of {', '.join(lost)} is not recorded"
+    else:
+        try:
+            as_then = _is_same(record, tool, ReplayBackends(backends, reads))
+        except NotFound as gone:
+            because = str(gone)
     watched = CallBackends(ReadOnlyBackends(backends, reads.day), None, trace=(now := Reads()))
-    today = _is_same(call(tool, record.arguments, watched), record)
+    today = _is_same(record, tool, watched)
     papers, inputs, elsewhere = _papers_moved(reads, now), inputs_of(backends, now), reads.elsewhere | now.elsewhere
     changed = [name for name, then in record.inputs.items() if inputs.get(name, then) != then]
     return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
 
 
-def _as_then(record: CallRecord, tool: Tool, reads: Reads, backends: Backends) -> tuple[bool | None, str | None]:
-    """Whether the answer on what was read then is the recorded one, or why that cannot be said."""
-    graph = ["graph"] if reads.graph is not None and backends.graph.revision() != reads.graph else []
-    if lost := [*graph, *sorted(reads.elsewhere)]:
-        return None, f"what was read of {', '.join(lost)} is not recorded"
-    try:
-        then = ReplayBackends(backends, reads)
-    except NotFound as gone:
-        return None, str(gone)
-    return _is_same(call(tool, record.arguments, then), record), None
-
-
-def _is_same(outcome: Outcome, record: CallRecord) -> bool:
-    return bool(outcome.audit["out_hash"] == record.out_hash)
+def _is_same(record: CallRecord, tool: Tool, backends: Backends) -> bool:
+    """Whether the call has the recorded answer over these backends."""
+    return bool(call(tool, record.arguments, backends).audit["out_hash"] == record.out_hash)
 
 
 def _moved(
@@ -110,19 +107,18 @@ def _moved(
 
 
 def _papers_moved(then: Reads, now: Reads) -> PapersMoved:
-    def version(reads: Reads, pmid: str) -> int:
-        return (reads.papers[pmid] or (0, 0))[0]
-
     def in_order(pmids: Iterable[str]) -> tuple[str, ...]:
         return tuple(sorted(pmids, key=int))
 
-    both = then.papers.keys() & now.papers.keys()
-    revised = {pmid for pmid in both if version(then, pmid) != version(now, pmid)}
+    before, after = (
+        {pmid: versions[0] if versions else 0 for pmid, versions in reads.papers.items()} for reads in (then, now)
+    )
+    revised = {pmid for pmid in before.keys() & after.keys() if before[pmid] != after[pmid]}
     old, new = _scores(then), _scores(now)
     return PapersMoved(
-        in_order(pmid for pmid in revised if then.papers[pmid] and now.papers[pmid]),
-        in_order({*(new.keys() - old.keys()), *(pmid for pmid in revised if not then.papers[pmid])}),
-        in_order({*(old.keys() - new.keys()), *(pmid for pmid in revised if not now.papers[pmid])}),
+        in_order(pmid for pmid in revised if before[pmid] and after[pmid]),
+        in_order({*(new.keys() - old.keys()), *(pmid for pmid in revised if not before[pmid])}),
+        in_order({*(old.keys() - new.keys()), *(pmid for pmid in revised if not after[pmid])}),
         sum(old[pmid] != new[pmid] for pmid in old.keys() & new.keys()),
     )
 

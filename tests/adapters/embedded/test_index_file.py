@@ -21,7 +21,6 @@ from bio_mcp.adapters.embedded.index_file import (
     PAGE,
     Reason,
     Unusable,
-    has_settled,
     is_verified,
     read_arrays,
     remember,
@@ -181,13 +180,6 @@ def test_a_file_that_was_found_whole_and_changed_since_is_verified(tmp_path, rep
     else:
         change_a_byte(path)
     assert unused_because(path, once=True) == Reason.DAMAGED
-
-
-def test_a_file_that_has_just_changed_is_verified_and_not_remembered(corpus):
-    """Another change of the same moment would not show."""
-    path = corpus / INDEX_FILE
-    assert unused_because(path, once=True) is None
-    assert [has_settled(path.stat(), path.stat().st_ctime + after) for after in (1, 3)] == [False, True]
 
 
 def test_a_search_remembers_that_the_saved_index_is_whole(large, corpus):

@@ -30,12 +30,6 @@ def _onnx(settings: Settings, model: str = "") -> "Embeddings":
     return OnnxEmbeddings(directory_of(settings.models, model or settings.embedding_model), threads=threads)
 
 
-def _hf(settings: Settings) -> "Embeddings":
-    from bio_mcp.adapters.embedders.hf import HfEmbeddings
-
-    return HfEmbeddings(settings.models.expanduser() / settings.embedding_model)
-
-
 def _openai(settings: Settings, model: str = "") -> "Embeddings":
     from bio_mcp.adapters.embedders.openai import OpenAiEmbeddings
 
@@ -167,7 +161,13 @@ def worker_processes(own: Mode, count: int) -> "WorkerProcesses":
     return WorkerProcesses(make, count, fingerprint=fingerprint, environment=own.settings.environment_of_programs)
 
 
-EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}
+EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {
+    "onnx": _onnx,
+    "hf": lambda settings: load("bio_mcp.adapters.embedders.hf:HfEmbeddings")(
+        settings.models.expanduser() / settings.embedding_model
+    ),
+    "openai": _openai,
+}
 
 
 def one_thread(settings: Settings) -> "Embeddings":
@@ -281,11 +281,6 @@ def _http_reranker(settings: Settings) -> "Reranker":
     return HttpReranker(url, model, settings.reranker, api_key=key, patience_s=seconds)
 
 
-def _bedrock_reranker(settings: Settings) -> Any:
-    made = load_from_aws("bio_mcp.adapters.aws.bedrock:BedrockReranker", "BIO_MCP_RERANKER=bedrock")
-    return made(settings.needed("reranker_model"), patience_s=settings.reranker_seconds)
-
-
 LANGUAGE_MODELS: dict[str, Callable[[Settings], "LanguageModel | None"]] = {
     "none": lambda _settings: None,
     "openai": _openai_writer,
@@ -296,5 +291,7 @@ RERANKERS: dict[str, Callable[[Settings], "Reranker | None"]] = {
     "onnx": _onnx_reranker,
     "cohere": _http_reranker,
     "tei": _http_reranker,
-    "bedrock": _bedrock_reranker,
+    "bedrock": lambda settings: load_from_aws(
+        "bio_mcp.adapters.aws.bedrock:BedrockReranker", "BIO_MCP_RERANKER=bedrock"
+    )(settings.needed("reranker_model"), patience_s=settings.reranker_seconds),
 }

@@ -82,11 +82,6 @@ def is_verified(path: Path, stat: os.stat_result) -> bool:
         return False
 
 
-def has_settled(stat: os.stat_result, at: float) -> bool:
-    """Whether a later change of a file that is as `stat` says at the time `at`, in seconds since 1970, would show."""
-    return at - max(stat.st_mtime, stat.st_ctime) > SETTLED_S
-
-
 def remember(path: Path, stat: os.stat_result) -> None:
     """Remember that the file that is as `stat` says is whole; nothing where that cannot be written."""
     with suppress(OSError):
@@ -234,7 +229,7 @@ def read_arrays(path: Path, map_from: int = MAP_FROM, *, once: bool = False) -> 
         with suppress(OSError):
             Path(f"{path}-verified").unlink()
         raise Unusable(Reason.DAMAGED)
-    if has_settled(stat, at):
+    if at - max(stat.st_mtime, stat.st_ctime) > SETTLED_S:
         remember(path, stat)
     return ArrayFile(header["about"], arrays, path, stat)
 
