@@ -62,34 +62,23 @@ def test_errors_and_writes_are_not_recorded(corpus, tool, arguments):
 
 
 class Failing:
-    """A log that cannot be written."""
+    """A log that cannot be written, or has a bug."""
+
+    def __init__(self, error):
+        self.error = error
 
     def record(self, call):  # noqa: ARG002  the port's form
-        raise StoreFailed("full")
-
-
-@pytest.mark.parametrize("background", [True, False])
-def test_a_log_that_fails_fails_no_call(corpus, background):
-    corpus.recorder = CallRecorder(Failing, background=background)
-    assert not call(SEARCH, ASKED, corpus).failed
-    corpus.recorder.close()
-
-
-class Broken:
-    """A log with a bug."""
-
-    def record(self, call):  # noqa: ARG002  the port's form
-        raise RuntimeError("a bug")
+        raise self.error
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("error", [StoreFailed("full"), RuntimeError("a bug")], ids=["failure", "bug"])
 @pytest.mark.parametrize("background", [True, False])
-def test_a_bug_of_the_log_fails_no_call(corpus, background):
-    corpus.recorder = CallRecorder(Broken, background=background)
-    assert not call(SEARCH, ASKED, corpus).failed
-    corpus.recorder.close()
-    assert not call(SEARCH, ASKED, corpus).failed
-    corpus.recorder.close()
+def test_a_log_that_fails_fails_no_call(corpus, background, error):
+    corpus.recorder = CallRecorder(lambda: Failing(error), background=background)
+    for _ in range(2):
+        assert not call(SEARCH, ASKED, corpus).failed
+        corpus.recorder.close()
 
 
 class Away:

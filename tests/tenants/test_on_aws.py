@@ -64,9 +64,3 @@ def test_a_file_of_a_tenant_is_below_the_folder_that_its_function_may_read(stack
     assert stack.blobs.get(f"{folder}/{Names('north').key}/{name}")
     with pytest.raises(NotFound):
         CallBackends(stack, OWN).blobs.get(f"{folder}/{Names('north').key}/{name}")
-
-
-def test_what_a_tenant_queues_is_called_on_its_behalf(stack):
-    CallBackends(stack, NORTH).continuations.send({"tool": "list_projects", "arguments": {}})
-    _, event = stack.continuations.receive(5)
-    assert (event["caller"]["subject"], event["caller"]["tenant"]) == ("ann", "north")

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -57,14 +58,30 @@ def test_a_locked_corpus_says_so_and_can_be_tried_again(filled):
     assert store.count() == 4
 
 
-def test_a_corpus_overwritten_by_something_else_is_left_as_it_is(tmp_path):
-    (tmp_path / FILE).write_bytes(b"no database at all " * 1_000)
-    before = (tmp_path / FILE).read_bytes()
-    with pytest.raises(StoreFailed, match="bio-mcp doctor") as failure:
-        SqliteDocuments(Database(tmp_path)).count()
+def of_bookmarks(path):
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE bookmarks (url TEXT)")
+
+
+@pytest.mark.parametrize(
+    ("place", "make", "says"),
+    [
+        (FILE, lambda path: path.write_bytes(b"no database at all " * 1_000), "bio-mcp doctor"),
+        (FILE, of_bookmarks, "another program"),
+        (FILE, lambda path: path.mkdir(), "cannot be opened"),
+        (".", lambda path: path.write_text(""), "data directory"),
+    ],
+)
+def test_what_is_no_corpus_is_refused_with_advice_and_left_as_it_is(tmp_path, place, make, says):
+    path = tmp_path / "home" / place
+    path.parent.mkdir(exist_ok=True)
+    make(path)
+    before = path.is_file() and path.read_bytes()
+    with pytest.raises(StoreFailed, match=says) as failure:
+        SqliteDocuments(Database(tmp_path / "home")).count()
     assert not failure.value.retryable
-    assert (tmp_path / FILE).read_bytes() == before
     assert str(tmp_path) not in str(failure.value)
+    assert (path.is_file() and path.read_bytes()) == before
 
 
 def test_a_corpus_with_torn_pages_is_reported_and_left_as_it_is(filled):
@@ -101,20 +118,6 @@ def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     assert check(database) == ()
 
 
-def test_a_directory_that_is_a_file_is_refused_with_advice(tmp_path):
-    (tmp_path / "home").write_text("")
-    with pytest.raises(StoreFailed, match="data directory") as failure:
-        SqliteDocuments(Database(tmp_path / "home")).count()
-    assert str(tmp_path) not in str(failure.value)
-    assert not failure.value.retryable
-
-
-def test_a_corpus_that_is_a_directory_cannot_be_opened(tmp_path):
-    (tmp_path / FILE).mkdir()
-    with pytest.raises(StoreFailed, match="cannot be opened"):
-        SqliteDocuments(Database(tmp_path)).count()
-
-
 def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(filled):
     newer = (
         *MIGRATIONS,
@@ -136,14 +139,6 @@ def test_a_step_that_fails_leaves_the_old_schema(filled):
     with pytest.raises(StoreFailed, match="damaged"):  # what a step cannot find has been lost
         SqliteDocuments(Database(filled, migrations=broken)).count()
     assert SqliteDocuments(Database(filled)).count() == 3
-
-
-def test_another_programs_database_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / FILE) as other:
-        other.execute("CREATE TABLE bookmarks (url TEXT)")
-    other.close()
-    with pytest.raises(StoreFailed, match="another program"):
-        SqliteDocuments(Database(tmp_path)).count()
 
 
 def test_threads_share_one_database(filled):
