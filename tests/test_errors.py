@@ -58,15 +58,11 @@ def test_an_exception_beside_the_tree_would_be_seen(base):
 
 
 def test_the_tree_in_the_docstring_is_that_of_the_code():
-    drawn = re.findall(r"^ *[*+.-] (\w+)", errors.__doc__, re.MULTILINE)
-    failures = [
-        name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.Failure)
-    ]
-    assert sorted(drawn) == sorted(failures)
-
-
-def test_a_failures_parent_stands_above_it_in_the_tree():
     drawn = re.findall(r"^( *)[*+.-] (\w+)", errors.__doc__, re.MULTILINE)
+    failures = {
+        name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.Failure)
+    }
+    assert {name for _, name in drawn} == failures
     above: list[tuple[int, str]] = []
     for indent, name in drawn:
         above = [each for each in above if each[0] < len(indent)]

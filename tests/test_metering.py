@@ -1,7 +1,7 @@
 """What calls are charged for, who is refused, and what is said of it."""
 
 import logging
-from contextlib import closing
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from bio_mcp.ports.models import Generated
 from bio_mcp.scope import DAY, Limits, Meter
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.services import limits
+from tests.adapters.clocks import Clock
 from tests.doors import sample
 from tests.support.corpus import HashedWords, Over
 from tests.support.scopes import metered
@@ -27,23 +28,14 @@ ADA, BOB = Caller("ada", tenant="lab"), Caller("bob", tenant="lab")
 QUESTION = "Does ginger help?"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 10 * DAY + 60.25
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(10 * DAY + 60.25)
 
 
 @pytest.fixture
-def budgets(tmp_path, clock):
-    with closing(SqliteBudgets(tmp_path, clock)) as opened:
-        yield opened
+def budgets(tmp_path, clock, closed):
+    return closed(SqliteBudgets(tmp_path, clock))
 
 
 def over(budgets, callers=None, tenants=None, addresses=None):
@@ -78,10 +70,11 @@ def test_every_family_of_tools_has_a_code_for_a_budget_that_is_spent(dialect, co
     assert code_for(BudgetSpent(""), dialect) == code
 
 
-def test_an_answer_says_what_is_left(budgets):
+def test_an_answer_says_what_is_left_of_the_budget_of_which_least_is(budgets):
     limited = over(budgets, {"calls": 5})
     assert asked(ADA, limited).budgets == {"calls": {"left": 4, "of": 5, "resets_s": 0.75}}
     assert asked(ADA, limited).budgets["calls"]["left"] == 3
+    assert asked(ADA, over(budgets, {"calls": 9}, {"calls": 4})).budgets["calls"]["of"] == 4
 
 
 def test_callers_have_budgets_of_their_own_and_share_that_of_their_tenant(budgets):
@@ -93,15 +86,9 @@ def test_callers_have_budgets_of_their_own_and_share_that_of_their_tenant(budget
     assert not asked(Caller("ada", tenant="other"), limited).failed
 
 
-def test_of_caller_and_tenant_the_one_with_less_left_is_reported(budgets):
-    limited = over(budgets, {"calls": 9}, {"calls": 4})
-    assert asked(ADA, limited).budgets["calls"]["of"] == 4
-
-
 def test_nobody_passes_for_a_caller_of_another_tenant(budgets):
     limited = over(budgets, {"calls": 1})
-    assert not asked(Caller("b/c", tenant="a"), limited).failed
-    assert not asked(Caller("c", tenant="a/b"), limited).failed
+    assert not any(asked(each, limited).failed for each in (Caller("b/c", tenant="a"), Caller("c", tenant="a/b")))
 
 
 def test_one_caller_or_tenant_may_have_another_budget_by_name(budgets):
@@ -119,10 +106,11 @@ def test_whoever_comes_without_a_token_has_the_budget_of_an_address(budgets):
     assert not asked(ADA, limited).failed
 
 
-def test_without_a_caller_nothing_is_limited(budgets):
+def test_without_a_caller_nothing_is_limited_and_a_queued_call_is_none_a_second(budgets):
     limited = over(budgets, {"calls": 0})
-    assert not asked(None, limited).failed
-    assert asked(None, limited).budgets == {}
+    assert (asked(None, limited).failed, asked(None, limited).budgets) == (False, {})
+    backends = cast(Any, Over(None, limits=limited))
+    assert not call(sample.echo, {"text": "x"}, backends, caller=ADA, unattended=True).failed
 
 
 def test_reading_a_resource_counts_as_a_call(budgets):
@@ -130,11 +118,6 @@ def test_reading_a_resource_counts_as_a_call(budgets):
     outcomes = [read(sample.paper, {"pmid": "1"}, backends, caller=ADA) for _ in range(2)]
     assert [each.failed for each in outcomes] == [False, True]
     assert outcomes[0].budgets["calls"]["left"] == 0
-
-
-def test_a_queued_call_is_none_of_the_callers_calls_a_second(budgets):
-    backends = cast(Any, Over(None, limits=over(budgets, {"calls": 0})))
-    assert not call(sample.echo, {"text": "x"}, backends, caller=ADA, unattended=True).failed
 
 
 def test_a_store_of_budgets_that_fails_refuses_nobody(budgets, tmp_path, caplog):
@@ -145,25 +128,15 @@ def test_a_store_of_budgets_that_fails_refuses_nobody(budgets, tmp_path, caplog)
     assert str(tmp_path) not in caplog.text
 
 
-class Turns:
-    """A rate limiter that notes for whom it was asked."""
-
-    def __init__(self) -> None:
-        self.shares: list[str] = []
-
-    def wait(self, _deadline: object, share: str = "") -> None:
-        self.shares.append(share)
-
-
 def test_a_request_to_ncbi_counts_and_is_of_the_callers_share(budgets):
-    turns = Turns()
-    limited = MeteredTurns(cast(Any, turns))
+    shares = []
+    limited = MeteredTurns(SimpleNamespace(wait=lambda _deadline, share: shares.append(share)))
     with metered(meter(ADA, over(budgets, {"ncbi": 1}))):
         limited.wait(NEVER)
         with pytest.raises(BudgetSpent, match="requests to NCBI a day"):
             limited.wait(NEVER)
     limited.wait(NEVER)
-    assert turns.shares == ["caller:lab/ada", ""]  # the refused one took no turn
+    assert shares == ["caller:lab/ada", ""]  # the refused one took no turn
 
 
 def test_each_embedded_text_counts(budgets):
@@ -182,22 +155,13 @@ def test_each_embedded_text_counts(budgets):
 
 
 def test_each_passage_that_a_reranker_reads_counts_as_an_embedded_text(budgets):
-    class Lengths:
-        fingerprint = "lengths"
-
-        def scores(self, _question, passages, _deadline):
-            return [len(each) for each in passages]
-
-    reranker = MeteredReranker(Lengths())
+    reranker = MeteredReranker(SimpleNamespace(scores=lambda _question, passages, _deadline: [*map(len, passages)]))
     with metered(meter(ADA, over(budgets, {"embeddings": 5}))):
         assert reranker.scores("?", ["a", "bb", "ccc"], NEVER) == [1, 2, 3]
         with pytest.raises(BudgetSpent):
             reranker.scores("?", ["a", "bb", "ccc"], NEVER)
-
-
-def test_more_than_a_whole_budget_is_never_worth_trying_again(budgets):
-    with metered(meter(ADA, over(budgets, {"embeddings": 2}))), pytest.raises(BudgetSpent) as refused:
-        MeteredEmbeddings(HashedWords()).embed(["a", "b", "c"])
+        with pytest.raises(BudgetSpent) as refused:  # more than a whole budget is never worth trying again
+            MeteredEmbeddings(HashedWords()).embed(["a"] * 6)
     assert (refused.value.retryable, refused.value.retry_after_s) == (False, None)
 
 

@@ -1,6 +1,7 @@
 """A refreshing value is read on demand, reused while it is fresh, and not read as often as strangers ask."""
 
-from threading import Barrier, Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -34,13 +35,9 @@ def value(source):
     return RefreshingValue(source.read, source.clock)
 
 
-def test_nothing_is_read_before_it_is_needed(value, source):
+def test_it_is_read_when_it_is_needed_and_again_when_it_is_old(value, source):
     assert source.reads == 0
     assert value.get() == "first"
-
-
-def test_it_is_read_again_when_it_is_old(value, source):
-    value.get()
     source.value, source.time = "second", source.time + FRESH_S - 1
     assert value.get() == "first"
     source.time += 1
@@ -84,15 +81,7 @@ def test_a_clock_that_was_set_back_makes_nothing_last_for_ever(value, source):
 
 
 def test_of_many_threads_one_reads(value, source):
-    together, seen = Barrier(8), []
-
-    def ask():
-        together.wait()
-        seen.append(value.get())
-
-    threads = [Thread(target=ask) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    together = Barrier(8)
+    with ThreadPoolExecutor(8) as threads:
+        seen = list(threads.map(lambda _: (together.wait(), value.get())[1], range(8)))
     assert (seen, source.reads) == (["first"] * 8, 1)

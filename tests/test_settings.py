@@ -7,17 +7,15 @@ from uuid import UUID
 import pytest
 
 from bio_mcp.errors import Misconfigured
-from bio_mcp.settings import Settings, models_folder
+from bio_mcp.literature.identifiers import EUTILS_URL
+from bio_mcp.settings import NCBI_CONVERTER, Settings, models_folder
 
 
-def test_an_empty_environment_gives_the_defaults():
-    assert Settings.from_env({}) == Settings()
-    assert Settings().http_host == "127.0.0.1"
-    assert Settings().http_port == 3010
-
-
-def test_an_empty_variable_is_as_good_as_none():
-    assert Settings.from_env({"MCP_HTTP_PORT": "", "NCBI_API_KEY": ""}) == Settings()
+@pytest.mark.parametrize("empty", [None, "", "${user_config.any}"])  # the last is a field of a bundle left empty
+def test_what_is_not_filled_in_leaves_the_default(empty):
+    variables = ("MCP_HTTP_PORT", "NCBI_API_KEY") if empty is not None else ()
+    assert Settings.from_env(dict.fromkeys(variables, empty)) == Settings()
+    assert (Settings().http_host, Settings().http_port) == ("127.0.0.1", 3010)
 
 
 def test_each_kind_of_value_is_read():
@@ -31,12 +29,10 @@ def test_each_kind_of_value_is_read():
             "NCBI_BASE_URL": "http://127.0.0.1:8000/",
         }
     )
-    assert read.home == Path("/srv/corpus")
-    assert read.http_port == 0
+    assert (read.home, read.http_port) == (Path("/srv/corpus"), 0)
     assert read.allowed_origins == ("https://a.example", "https://b.example")
     assert read.chunk_namespace == UUID(int=1)
-    assert read.tool_names == "contract"
-    assert read.ncbi_base_url == "http://127.0.0.1:8000/"
+    assert (read.tool_names, read.ncbi_base_url) == ("contract", "http://127.0.0.1:8000/")
 
 
 @pytest.mark.parametrize(
@@ -100,10 +96,7 @@ def test_each_module_of_tools_has_its_function():
 @pytest.mark.parametrize(
     ("base", "converter"),
     [
-        (
-            "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/",
-            "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/",
-        ),
+        (EUTILS_URL, NCBI_CONVERTER),
         ("http://127.0.0.1:8010/entrez/eutils/", "http://127.0.0.1:8010/tools/idconv/api/v1/articles/"),
         ("https://mirror.example.org/ncbi/", "https://mirror.example.org/tools/idconv/api/v1/articles/"),
     ],
@@ -114,15 +107,7 @@ def test_ids_are_looked_up_where_records_are_unless_set_otherwise(base, converte
     assert Settings.from_env(named).converter_url == "https://c.example.org/"
 
 
-def test_a_field_of_a_bundle_that_was_left_empty_leaves_the_default():
-    given = {"NCBI_API_KEY": "${user_config.ncbi_api_key}", "MCP_HTTP_PORT": "${user_config.port}"}
-    assert Settings.from_env(given) == Settings()
-
-
-def test_models_are_in_the_environment_of_a_clone_that_has_them(tmp_path):
+def test_models_are_in_the_environment_that_has_them_or_are_the_users_and_outlive_it(tmp_path):
+    assert models_folder(str(tmp_path)) == Path("~/.bio-mcp/models")
     (tmp_path / "share/bio-mcp/models").mkdir(parents=True)
     assert models_folder(str(tmp_path)) == tmp_path / "share/bio-mcp/models"
-
-
-def test_elsewhere_they_are_the_users_and_outlive_an_environment(tmp_path):
-    assert models_folder(str(tmp_path)) == Path("~/.bio-mcp/models")

@@ -14,31 +14,22 @@ from tests.doors.auth.issuer import publishing
 from tests.doors.auth.minting import jwk
 
 
-class Converter:
+class Services:
+    """A converter of ids, a language model and a reranker that answer, or are away."""
+
+    def __init__(self, fingerprint, away=False):
+        self.fingerprint, self.away = fingerprint, away
+
     def convert(self, ids, kind, *, deadline):
+        if self.away:
+            raise NcbiFailed("NCBI does not answer")
         assert (kind, deadline.remaining > 0) == ("pmcid", True)
         return {each: object() for each in ids}
 
-
-class Away:
-    fingerprint = "away"
-
-    def convert(self, *_, **__):
-        raise NcbiFailed("NCBI does not answer")
-
-    def generate(self, *_):
-        raise UpstreamFailed("the model does not answer")
-
-
-class Model:
-    fingerprint = "openai/m/1"
-
     def generate(self, question, passages, _deadline):
+        if self.away:
+            raise UpstreamFailed("the model does not answer")
         return Generated(f"{question} {passages[0]} [1]")
-
-
-class Reranker:
-    fingerprint = "tei/m/host"
 
     def scores(self, question, passages, deadline):
         assert question
@@ -46,9 +37,10 @@ class Reranker:
         return [0.123456 for _ in passages]
 
 
-def asked(settings=None, lookup=Converter, model=Model):
+def asked(settings=None, away=False):
     given = settings or Settings(literature_sources=("none",))
-    own = SimpleNamespace(settings=given, uncached_lookup=lookup(), language_model=model(), reranker=Reranker())
+    model, reranker = Services("openai/m/1", away), Services("tei/m/host")
+    own = SimpleNamespace(settings=given, uncached_lookup=model, language_model=model, reranker=reranker)
     return {each.check: each for each in upstreams(own)}
 
 
@@ -63,14 +55,16 @@ def test_only_what_is_configured_is_asked():
     assert {name: each.state for name, each in asked().items()} == {"NCBI's ID converter": OK}
 
 
-def test_a_language_model_writes_a_sentence():
-    found = asked(Settings(literature_sources=("none",), llm="openai"))["language model"]
-    assert (found.state, found.found) == (OK, "openai/m/1 answers with 51 characters")
-
-
-def test_a_reranker_scores_a_passage():
-    found = asked(Settings(literature_sources=("none",), reranker="tei"))["reranker"]
-    assert (found.state, found.found) == (OK, "tei/m/host answers with a score of 0.123")
+@pytest.mark.parametrize(
+    ("setting", "check", "says"),
+    [
+        ({"llm": "openai"}, "language model", "openai/m/1 answers with 51 characters"),
+        ({"reranker": "tei"}, "reranker", "tei/m/host answers with a score of 0.123"),
+    ],
+)
+def test_a_model_answers(setting, check, says):
+    found = asked(Settings(literature_sources=("none",), **setting))[check]
+    assert (found.state, found.found) == (OK, says)
 
 
 def test_literature_services_that_are_set_wrongly_are_a_finding_and_the_others_are_asked():
@@ -81,7 +75,7 @@ def test_literature_services_that_are_set_wrongly_are_a_finding_and_the_others_a
 
 def test_each_that_is_away_is_named_without_its_address(away):
     settings = Settings(literature_sources=("none",), llm="openai", auth_jwks_url=away, otlp_endpoint=away)
-    found = asked(settings, Away, Away)
+    found = asked(settings, away=True)
     assert [each.state for each in found.values()] == [FAIL] * 4
     assert found["language model"].found == "the model does not answer"
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in found["OpenTelemetry collector"].found
