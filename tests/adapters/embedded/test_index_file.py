@@ -100,20 +100,19 @@ def corpus(large, tmp_path):
     return tmp_path
 
 
-def test_a_saved_index_answers_as_the_corpus_does(corpus, large):
+def test_a_saved_index_answers_as_the_corpus_does_and_is_its_owners_alone(corpus, large):
+    assert stat.S_IMODE((corpus / INDEX_FILE).stat().st_mode) == 0o600
     assert finding(corpus) == (OK, "corpus.index, 2 MB, 0 papers changed since", "")
     assert answers(opened(corpus)) == large[1]
 
 
-def test_a_saved_index_is_made_again_when_it_was_deleted(corpus, large):
+def test_a_saved_index_is_made_again_when_it_was_deleted_and_a_small_corpus_needs_none(corpus, large, tmp_path_factory):
+    small = tmp_path_factory.mktemp("small")
+    assert finding(small)[:2] == (OK, "not needed: a corpus of this size is read as fast")
     (corpus / INDEX_FILE).unlink()
     assert finding(corpus) == (OK, "corpus.index is not there; the next search makes it", "")
     assert answers(opened(corpus)) == large[1]
     assert (corpus / INDEX_FILE).exists()
-
-
-def test_a_small_corpus_needs_no_saved_index(tmp_path):
-    assert finding(tmp_path)[:2] == (OK, "not needed: a corpus of this size is read as fast")
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", MAGIC, MAGIC + b'{"size": 3}', MAGIC + b"\xff" * 100])
@@ -173,12 +172,9 @@ def test_a_file_that_was_found_whole_is_not_read_whole_again_until_it_is_found_d
 def test_a_file_that_was_found_whole_and_changed_since_is_verified(tmp_path, replaced):
     path = tmp_path / "arrays"
     assert write_arrays(path, {}, {"x": np.arange(7)})
-    if replaced:
-        shutil.copy2(path, tmp_path / "copy")
-        change_a_byte(tmp_path / "copy")
-        (tmp_path / "copy").replace(path)
-    else:
-        change_a_byte(path)
+    changed = shutil.copy2(path, tmp_path / "copy") if replaced else path
+    change_a_byte(changed)
+    changed.replace(path)
     assert unused_because(path, once=True) == Reason.DAMAGED
 
 
@@ -202,12 +198,8 @@ def earlier_format(whole):
 
 def earlier_sketches(whole):
     """The file as an earlier version wrote it: whole by its checksums, with sketches of another kind."""
-    return with_header(whole, lambda about: about | {"sketch": [48, 2]})
-
-
-def with_header(whole, change):
     header = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])
-    text = json.dumps(header | {"about": change(header["about"])}).encode()
+    text = json.dumps(header | {"about": header["about"] | {"sketch": [48, 2]}}).encode()
     text += b" " * (4_096 - len(text) % 4_096)
     return MAGIC + b"%010d %08x\n" % (len(text), crc32(text)) + text + whole[FIRST_LINE + len(text) :]
 
@@ -251,10 +243,6 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
         (tmp_path / scratch).write_bytes(b"half")
     assert write_arrays(tmp_path / "arrays", {}, {"x": np.arange(3)})
     assert sorted(each.name for each in tmp_path.glob("arrays*")) == ["arrays", "arrays-verified", "arrays.old"]
-
-
-def test_a_saved_index_can_be_read_by_its_owner_alone(corpus):
-    assert stat.S_IMODE((corpus / INDEX_FILE).stat().st_mode) == 0o600
 
 
 def test_what_was_written_since_is_added_to_a_saved_index(corpus):

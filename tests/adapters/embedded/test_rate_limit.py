@@ -25,33 +25,24 @@ def clock():
 
 
 @pytest.fixture
-def pacer_of(tmp_path, clock):
+def pacer_of(tmp_path, clock, closed):
     """Pacers of as many processes as one likes, over one file and clock."""
-    opened = []
 
-    def make(budget="keyless", at=clock, directory=tmp_path, **more):
-        local = LocalRateLimiter(GAP, at, at.sleep)
-        opened.append(SqliteRateLimiter(directory, budget, GAP, local, at, at.sleep, **more))
-        return opened[-1]
+    def make(budget="keyless", at=clock, **more):
+        local = LocalRateLimiter(GAP, clock, clock.sleep)
+        return closed(SqliteRateLimiter(tmp_path, budget, GAP, local, at, at.sleep, **more))
 
-    yield make
-    for pacer in opened:
-        pacer.close()
+    return make
 
 
-def test_processes_start_one_after_the_other(pacer_of, clock):
+def test_processes_start_one_after_the_other_and_a_key_has_a_budget_of_its_own(pacer_of, clock):
     one, other = pacer_of(), pacer_of()
     starts = []
     for pacer in (one, other, other, one):
         pacer.wait(NEVER)
         starts.append(clock.now)
-    assert starts == [100, 101, 102, 103]
-
-
-def test_a_key_has_a_budget_of_its_own(pacer_of, clock):
-    pacer_of("keyless").wait(NEVER)
     pacer_of("another").wait(NEVER)
-    assert clock.pauses == []
+    assert starts == [100, 101, 102, clock.now]
 
 
 def test_a_cool_down_holds_every_process(pacer_of, clock):
@@ -74,7 +65,7 @@ def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody(pac
     assert clock.now == 101
 
 
-def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(tmp_path, clock):
+def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(pacer_of):
     class Stopped(Clock):
         """Half a second passes before the second question, which comes after the turn was taken."""
 
@@ -86,18 +77,14 @@ def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(tmp_path, c
             return self.now
 
     stopped = Stopped(100.0)
-    with closing(
-        SqliteRateLimiter(tmp_path, "keyless", GAP, LocalRateLimiter(0, clock, clock.sleep), stopped, stopped.sleep)
-    ) as pacer:
-        pacer.wait(NEVER)
+    pacer_of(at=stopped).wait(NEVER)
     assert stopped.now == 101.0
 
 
 def test_what_an_earlier_boot_left_holds_nobody(pacer_of, tmp_path, clock):
     pacer_of().wait(NEVER)
-    with sqlite3.connect(tmp_path / SqliteRateLimiter.file) as file:
+    with closing(sqlite3.connect(tmp_path / SqliteRateLimiter.file)) as file, file:
         file.execute("UPDATE turns SET free_at = 1e9, cool_until = 1e9")
-    file.close()
     pacer_of().wait(NEVER)
     assert clock.pauses == []
 

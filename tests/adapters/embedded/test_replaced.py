@@ -45,10 +45,6 @@ def database(tmp_path, earlier):
     return database
 
 
-def put_back(database, earlier):
-    shutil.move(earlier, database.directory / FILE)
-
-
 def stored(database):
     """What the next program finds."""
     with closing(sqlite3.connect(database.directory / FILE)) as connection:
@@ -58,7 +54,7 @@ def stored(database):
 def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(database, earlier):
     store, passages = SqliteDocuments(database), SqlitePassages(database)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "2"}
-    put_back(database, earlier)
+    shutil.move(earlier, database.directory / FILE)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1"}
     passages.upsert_chunks([entry("3", "x")])  # another batch of the number that PMID 2 had
     store.put(documents(3))
@@ -72,7 +68,7 @@ def test_a_write_into_a_file_that_has_been_replaced_is_not_acknowledged(database
     def write_and_put_back():
         with database.writing() as connection:
             connection.execute("DELETE FROM heads WHERE pmid = 1")
-            put_back(database, earlier)
+            shutil.move(earlier, database.directory / FILE)
 
     with pytest.raises(StoreFailed, match="repeat the call") as failure:
         write_and_put_back()
@@ -90,7 +86,7 @@ def test_a_corpus_of_an_earlier_schema_is_brought_up_to_date_when_it_is_put_back
             row = today.execute(f"SELECT * FROM {table} WHERE pmid = 1").fetchone()  # noqa: S608  the names stand above
             connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
     older.close()
-    put_back(database, tmp_path / "older" / FILE)
+    shutil.move(tmp_path / "older" / FILE, database.directory / FILE)
     assert SqliteDocuments(database).count() == 1
     assert check(database) == ()
 
