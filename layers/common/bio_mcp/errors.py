@@ -165,68 +165,29 @@ Dialect = Mapping[type[Failure], str]
 
 UNKNOWN = "UNKNOWN"
 
-BIO_MCP: Dialect = {
-    InvalidInput: "VALIDATION",
-    NotFound: "NOT_FOUND",
-    ModelMismatch: "INVARIANT_FAILURE",
-    HybridUnavailable: "VALIDATION",
-    BudgetSpent: "RATE_LIMIT",
-    Conflict: "STORE",
-    NcbiRateLimited: "RATE_LIMIT",
-    NcbiFailed: "ENTREZ",
-    UpstreamFailed: "UPSTREAM",
-    IndexUnavailable: "WEAVIATE",  # the contract's word for the vector index
-    StoreFailed: "STORE",
-    EmbeddingFailed: "EMBEDDINGS",
-    DeadlineExceeded: "UPSTREAM",
-    Failure: UNKNOWN,
+_CODES: Mapping[type[Failure], tuple[str, str, str, str]] = {
+    # BIO_MCP, PUBMED, CITELOOM, TTM; "" where the dialect gives the code of the parent
+    InvalidInput: ("VALIDATION", "VALIDATION", "INVALID_ARG", "INVALID_ARG"),
+    NotFound: ("NOT_FOUND", "NOT_FOUND", "INVALID_PROJECT", "NOT_FOUND"),
+    JobNotFound: ("", "", "NOT_FOUND", ""),  # citeloom's contract knows no jobs
+    ModelMismatch: ("INVARIANT_FAILURE", "", "EMBEDDING_MISMATCH", "INVARIANT_FAILURE"),
+    HybridUnavailable: ("VALIDATION", "", "HYBRID_NOT_SUPPORTED", "INVALID_ARG"),
+    BudgetSpent: ("RATE_LIMIT", "NCBI_RATE_LIMIT_WARNING", "UPSTREAM", "UPSTREAM"),  # as a rate limit of NCBI
+    Conflict: ("STORE", "STORE", "INDEX_UNAVAILABLE", "STORE"),
+    NcbiRateLimited: ("RATE_LIMIT", "NCBI_RATE_LIMIT_WARNING", "", ""),
+    NcbiUnreadable: ("", "NCBI_PARSING_ERROR", "", ""),
+    NcbiQueryRejected: ("", "NCBI_QUERY_ERROR", "", ""),
+    NcbiFailed: ("ENTREZ", "NCBI_API_ERROR", "", ""),
+    UpstreamFailed: ("UPSTREAM", "UPSTREAM", "UPSTREAM", "UPSTREAM"),
+    IndexUnavailable: ("WEAVIATE", "", "INDEX_UNAVAILABLE", "INDEX_UNAVAILABLE"),  # the contract's vector index
+    StoreFailed: ("STORE", "STORE", "INDEX_UNAVAILABLE", "STORE"),
+    EmbeddingFailed: ("EMBEDDINGS", "", "INDEX_UNAVAILABLE", "EMBEDDINGS"),
+    DeadlineExceeded: ("UPSTREAM", "TIMEOUT", "TIMEOUT", "TIMEOUT"),
+    Failure: (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }
-
-PUBMED: Dialect = {
-    InvalidInput: "VALIDATION",
-    NotFound: "NOT_FOUND",
-    BudgetSpent: "NCBI_RATE_LIMIT_WARNING",  # the contract's only word for too many calls
-    Conflict: "STORE",
-    NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
-    NcbiUnreadable: "NCBI_PARSING_ERROR",
-    NcbiQueryRejected: "NCBI_QUERY_ERROR",
-    NcbiFailed: "NCBI_API_ERROR",
-    UpstreamFailed: "UPSTREAM",
-    StoreFailed: "STORE",
-    DeadlineExceeded: "TIMEOUT",
-    Failure: UNKNOWN,
-}
-
-CITELOOM: Dialect = {
-    InvalidInput: "INVALID_ARG",
-    NotFound: "INVALID_PROJECT",
-    JobNotFound: "NOT_FOUND",  # the contract knows no jobs
-    ModelMismatch: "EMBEDDING_MISMATCH",
-    HybridUnavailable: "HYBRID_NOT_SUPPORTED",
-    BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
-    Conflict: "INDEX_UNAVAILABLE",
-    UpstreamFailed: "UPSTREAM",
-    IndexUnavailable: "INDEX_UNAVAILABLE",
-    StoreFailed: "INDEX_UNAVAILABLE",
-    EmbeddingFailed: "INDEX_UNAVAILABLE",
-    DeadlineExceeded: "TIMEOUT",
-    Failure: UNKNOWN,
-}
-
-TTM: Dialect = {
-    InvalidInput: "INVALID_ARG",
-    NotFound: "NOT_FOUND",
-    ModelMismatch: "INVARIANT_FAILURE",
-    HybridUnavailable: "INVALID_ARG",
-    BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
-    Conflict: "STORE",
-    UpstreamFailed: "UPSTREAM",
-    IndexUnavailable: "INDEX_UNAVAILABLE",
-    StoreFailed: "STORE",
-    EmbeddingFailed: "EMBEDDINGS",
-    DeadlineExceeded: "TIMEOUT",
-    Failure: UNKNOWN,
-}
+BIO_MCP, PUBMED, CITELOOM, TTM = (
+    {kind: codes[column] for kind, codes in _CODES.items() if codes[column]} for column in range(4)
+)
 
 
 def code_for(failure: Failure, dialect: Dialect) -> str:

@@ -27,18 +27,16 @@ log = logging.getLogger("bio_mcp.budgets")
 
 Unit = Literal["calls", "ncbi", "sources", "embeddings", "model_tokens"]
 SECOND, DAY = 1, 86_400
-PERIOD_S: Mapping[Unit, int] = MappingProxyType(
-    {"calls": SECOND, "ncbi": DAY, "sources": DAY, "embeddings": DAY, "model_tokens": DAY}
-)
-WORDS: Mapping[str, str] = MappingProxyType(
+UNITS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
-        "calls": "calls a second",
-        "ncbi": "requests to NCBI a day",
-        "sources": "requests to other literature services a day",
-        "embeddings": "embedded texts a day",
-        "model_tokens": "tokens of the language model a day",
+        "calls": (SECOND, "calls a second"),
+        "ncbi": (DAY, "requests to NCBI a day"),
+        "sources": (DAY, "requests to other literature services a day"),
+        "embeddings": (DAY, "embedded texts a day"),
+        "model_tokens": (DAY, "tokens of the language model a day"),
     }
 )
+"""The seconds of a unit's period, and what a refusal calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Limits:
         if caller.tenant:
             most = self.tenants.get(f"{caller.tenant}:{unit}", self.tenants.get(unit))
             accounts.append((f"tenant:{caller.tenant}", most))
-        return [Charge(account, unit, amount, most, PERIOD_S[unit]) for account, most in accounts if most is not None]
+        return [Charge(account, unit, amount, most, UNITS[unit][0]) for account, most in accounts if most is not None]
 
 
 def account_of(caller: Caller) -> str:
@@ -112,7 +110,7 @@ def _refusal(spent: Allowance) -> BudgetSpent:
     """The failure for a charge that was not granted; one larger than the whole budget never will be."""
     charge, wait_s = spent.charge, round(spent.resets_s, 3)
     whose = "this tenant's" if charge.account.startswith("tenant:") else "your"
-    budget = f"{whose} budget of {charge.most:,} {WORDS[charge.unit]}"
+    budget = f"{whose} budget of {charge.most:,} {UNITS[charge.unit][1]}"
     named: dict[str, Any] = {"unit": charge.unit, "budget": charge.most, "left": spent.left}
     if charge.amount > charge.most:
         message = f"this takes {charge.amount:,} of {budget}; ask for less, or ask whoever runs this server for more"

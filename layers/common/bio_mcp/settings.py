@@ -41,6 +41,11 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode:
     return field(default=default, metadata=metadata, repr=not secret)
 
 
+def of_aws(env: str, meaning: str) -> Any:
+    """A name of something that a stack has, which has no default."""
+    return setting(env, "", meaning, mode="aws")
+
+
 def value_of(of: Field[Any], text: str) -> Any:
     """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
     name = of.metadata["env"]
@@ -405,62 +410,45 @@ class Settings:
     )
 
     # Services of AWS: names of tables, queues and what else a stack has
-    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
-    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
-    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "DynamoDB table of the jobs and their cursors", mode="aws")
-    table_news: str = setting("BIO_MCP_TABLE_NEWS", "", "DynamoDB table of what queries found", mode="aws")
-    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
-    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
-    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
-    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's cached answers", mode="aws")
-    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
-    table_project_documents: str = setting(
-        "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
+    table_documents: str = of_aws("BIO_MCP_TABLE_DOCUMENTS", "DynamoDB table of the papers")
+    table_checkpoints: str = of_aws("BIO_MCP_TABLE_CHECKPOINTS", "DynamoDB table of the watermarks")
+    table_jobs: str = of_aws("BIO_MCP_TABLE_JOBS", "DynamoDB table of the jobs and their cursors")
+    table_news: str = of_aws("BIO_MCP_TABLE_NEWS", "DynamoDB table of what queries found")
+    table_leases: str = of_aws("BIO_MCP_TABLE_LEASES", "DynamoDB table of who works on what")
+    table_audit: str = of_aws("BIO_MCP_TABLE_AUDIT", "DynamoDB table of the changes made by hand")
+    table_pace: str = of_aws("BIO_MCP_TABLE_PACE", "DynamoDB table of the turns at NCBI")
+    table_cache: str = of_aws("BIO_MCP_TABLE_CACHE", "DynamoDB table of NCBI's cached answers")
+    table_projects: str = of_aws("BIO_MCP_TABLE_PROJECTS", "DynamoDB table of the projects")
+    table_project_documents: str = of_aws(
+        "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "DynamoDB table of the documents of projects"
     )
-    table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
-    table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
-    table_screenings: str = setting(
-        "BIO_MCP_TABLE_SCREENINGS", "", "DynamoDB table of the records and decisions of reviews", mode="aws"
+    table_graph: str = of_aws("BIO_MCP_TABLE_GRAPH", "DynamoDB table of the graph")
+    table_answers: str = of_aws("BIO_MCP_TABLE_ANSWERS", "DynamoDB table of the answers given")
+    table_screenings: str = of_aws("BIO_MCP_TABLE_SCREENINGS", "DynamoDB table of the records and decisions of reviews")
+    table_calls: str = of_aws("BIO_MCP_TABLE_CALLS", "DynamoDB table of the log of calls")
+    table_authorizations: str = of_aws(
+        "BIO_MCP_TABLE_AUTHORIZATIONS", "DynamoDB table of who signed in and which clients may call"
     )
-    table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
-    table_authorizations: str = setting(
-        "BIO_MCP_TABLE_AUTHORIZATIONS", "", "DynamoDB table of who signed in and which clients may call", mode="aws"
-    )
-    table_budgets: str = setting(
-        "BIO_MCP_TABLE_BUDGETS", "", "DynamoDB table of what callers and tenants have used", mode="aws"
-    )
-    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
-    ingest_queue_url: str = setting(
+    table_budgets: str = of_aws("BIO_MCP_TABLE_BUDGETS", "DynamoDB table of what callers and tenants have used")
+    queue_url: str = of_aws("BIO_MCP_QUEUE_URL", "URL of the SQS queue of calls to be made later")
+    ingest_queue_url: str = of_aws(
         "BIO_MCP_INGEST_QUEUE_URL",
-        "",
         "URL of the SQS queue of files in the inbox and of the rest of long ingests; empty: there is one queue for all",
-        mode="aws",
     )
-    evaluate_queue_url: str = setting(
+    evaluate_queue_url: str = of_aws(
         "BIO_MCP_EVALUATE_QUEUE_URL",
-        "",
         "URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all",
-        mode="aws",
     )
-    export_queue_url: str = setting(
+    export_queue_url: str = of_aws(
         "BIO_MCP_EXPORT_QUEUE_URL",
-        "",
         "URL of the SQS queue of the rest of long exports; empty: there is one queue for all",
-        mode="aws",
     )
-    load_machine: str = setting(
+    load_machine: str = of_aws(
         "BIO_MCP_LOAD_MACHINE",
-        "",
         "ARN of the state machine that takes the steps of bulk loads, which a stack with LoadsAtOnce has",
-        mode="aws",
     )
-    bucket: str = setting(
-        "BIO_MCP_BUCKET",
-        "",
-        "S3 bucket of what is too large for a table, and of the inbox",
-        mode="aws",
-    )
-    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
+    bucket: str = of_aws("BIO_MCP_BUCKET", "S3 bucket of what is too large for a table, and of the inbox")
+    event_bus: str = of_aws("BIO_MCP_EVENT_BUS", "EventBridge bus that receives changes of the corpus")
     index_tier: Literal["opensearch", "s3"] = setting(
         "BIO_MCP_INDEX_TIER",
         "opensearch",
@@ -502,14 +490,9 @@ class Settings:
         "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
         "module of tools; empty: it runs the tools in its own process",
     )
-    metrics: str = setting(
-        "BIO_MCP_METRICS", "", "CloudWatch namespace of the metrics of calls; empty: none are recorded", mode="aws"
-    )
-    heartbeat_url: str = setting(
-        "BIO_MCP_HEARTBEAT_URL",
-        "",
-        "URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL",
-        mode="aws",
+    metrics: str = of_aws("BIO_MCP_METRICS", "CloudWatch namespace of the metrics of calls; empty: none are recorded")
+    heartbeat_url: str = of_aws(
+        "BIO_MCP_HEARTBEAT_URL", "URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL"
     )
     initialization: str = setting(
         "AWS_LAMBDA_INITIALIZATION_TYPE",

@@ -13,7 +13,7 @@ from bio_mcp.errors import Failure, Misconfigured, UpstreamFailed
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports.state import Budgets
-from bio_mcp.scope import PERIOD_S, Limits, bounded_by
+from bio_mcp.scope import UNITS, Limits, bounded_by
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.mode import Mode, Table, load, load_from_aws, secret_of
 from bio_mcp.wiring.models import (
@@ -307,7 +307,7 @@ def _collector(endpoint: str) -> Finding:
     return Finding(OK, "answers")
 
 
-ENTRY = re.compile(rf"(?:.+:)?(?:{'|'.join(PERIOD_S)})=[0-9]+")
+ENTRY = re.compile(rf"(?:.+:)?(?:{'|'.join(UNITS)})=[0-9]+")
 NOTHING = ("none",)
 
 
@@ -326,7 +326,7 @@ def _read(name: str, entries: Sequence[str]) -> Mapping[str, int]:
         return {}
     for entry in entries:
         if not ENTRY.fullmatch(entry):
-            units = ", ".join(PERIOD_S)
+            units = ", ".join(UNITS)
             raise Misconfigured(
                 f"{name} holds {entry!r}; it takes none, or UNIT=NUMBER and NAME:UNIT=NUMBER of {units}"
             )
