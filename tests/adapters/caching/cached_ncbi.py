@@ -20,7 +20,7 @@ class CachedNcbi:
     def __init__(self, base_url, directory, cache=None, lifetimes=LIFETIMES):
         self.live = Live(base_url, tries=2)
         self.clock, self.day = Clock(1_000_000.0), DAY
-        self.cache = cache or SqliteCache(directory, 8 << 20, self.clock)
+        self.cache = cache or SqliteCache(directory, 8, self.clock)
         self.pubmed = self.again(lifetimes)
 
     def again(self, lifetimes=LIFETIMES, source="http://ncbi/"):

@@ -20,7 +20,7 @@ class CachedLookupSetup:
     def __init__(self, ncbi, directory):
         self.ncbi, self.live, self.clock = ncbi, LiveDesk(ncbi), Clock(1_000_000.0)
         self.pubmed = self.live.pubmed
-        self.cache = SqliteCache(directory, 8 << 20, self.clock)
+        self.cache = SqliteCache(directory, 8, self.clock)
         self.lookup = CachedLookup(self.live.lookup, self.cache, LIFETIMES, "http://ncbi/")
         articles = self.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
         known = [each for each in articles if each.pmcid and each.abstract and each.journal.volume and each.pages]

@@ -53,7 +53,7 @@ def service(kind):
 
 @pytest.fixture
 def cached(kind, service, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
+    cache = closed(SqliteCache(tmp_path, 8, clock))
     return kind[0](service, cache, ALIKE, "http://a/")
 
 
@@ -113,7 +113,7 @@ def asked():
 
 @pytest.fixture
 def europe_pmc(asked, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
+    cache = closed(SqliteCache(tmp_path, 8, clock))
     return CachedEuropePmc(asked, cache, Lifetimes(2 * LIFETIME_S, 60, LIFETIME_S, 0), "http://a/")
 
 
@@ -141,7 +141,7 @@ def test_another_page_or_order_is_another_search_and_an_empty_one_is_asked_again
 
 
 def test_copies_are_stored_and_that_there_is_none_is_not(asked, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
+    cache = closed(SqliteCache(tmp_path, 8, clock))
     unpaywall = CachedOpenAccess(asked, cache, ALIKE, "http://u/")
     for _ in range(2):
         assert unpaywall.copies("10.1000/known", deadline=NEVER).copies[0].version == "acceptedVersion"

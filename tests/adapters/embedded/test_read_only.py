@@ -123,7 +123,7 @@ def test_the_doctor_says_that_it_can_be_searched_and_not_changed(home):
 
 
 def cache(home):
-    with closing(SqliteCache(home, 1 << 20)) as made:
+    with closing(SqliteCache(home, 1)) as made:
         made.put({"a": b"b"}, 60)
 
 

@@ -20,8 +20,8 @@ SESSION = Authorization("session", "k", "ann", datetime.now(UTC) + timedelta(day
 MADE = {
     SqliteAuthorizations: SqliteAuthorizations,
     SqliteBudgets: SqliteBudgets,
-    SqliteCache: lambda directory: SqliteCache(directory, LIMIT),
-    SqliteCalls: lambda directory: SqliteCalls(directory, 7, MB),
+    SqliteCache: lambda directory: SqliteCache(directory, 1),
+    SqliteCalls: lambda directory: SqliteCalls(directory, 7, 1),
 }
 
 
@@ -37,7 +37,7 @@ def clock():
 
 @pytest.fixture
 def cache(tmp_path, clock, closed):
-    return closed(SqliteCache(tmp_path / "home", LIMIT, clock))
+    return closed(SqliteCache(tmp_path / "home", 1, clock))
 
 
 def used(store: SideFile):
@@ -90,11 +90,11 @@ def test_it_stays_within_its_size_and_gives_up_what_is_over_and_then_the_oldest_
     ],
 )
 def test_a_damaged_file_is_recreated(tmp_path, clock, damage):
-    first = SqliteCache(tmp_path, LIMIT, clock)
+    first = SqliteCache(tmp_path, 1, clock)
     first.put({f"{number}": os.urandom(3_000) for number in range(20)}, 60)
     first.close()
     damage(tmp_path / SqliteCache.file)
-    cache = SqliteCache(tmp_path, LIMIT, clock)
+    cache = SqliteCache(tmp_path, 1, clock)
     for _ in range(3):  # it fails, is deleted, and is whole
         try:
             cache.put({"a": b"one"}, 60)
@@ -188,7 +188,7 @@ def test_a_revocation_in_a_file_that_was_replaced_meanwhile_is_not_acknowledged(
 
 def test_a_call_is_deleted_after_its_days_and_one_that_would_take_much_of_the_file_is_not_stored(tmp_path, closed):
     clock = Clock()
-    calls = closed(SqliteCalls(tmp_path, 7, MB, clock))
+    calls = closed(SqliteCalls(tmp_path, 7, 1, clock))
     calls.record(call(1))
     calls.record(call(2, bytes(MB // 4)))
     clock.sleep(7 * 86_400 - 1)

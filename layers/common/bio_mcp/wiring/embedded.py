@@ -52,19 +52,6 @@ def _rate_limiter(own: "Embedded") -> Any:
     return _pace(own, budget_of(to.ncbi_api_key), fleet_gap_s(keyed, to.ncbi_delay_ms), gap_s(keyed, to.ncbi_delay_ms))
 
 
-def _cache(own: "Embedded") -> Any:
-    if own.settings.cache == "off":
-        return None
-    return own.closing(load("bio_mcp.adapters.embedded.side_files:SqliteCache")(own.home, own.settings.cache_mb << 20))
-
-
-def _calls(own: "Embedded") -> Any:
-    to = own.settings
-    return own.closing(
-        load("bio_mcp.adapters.embedded.side_files:SqliteCalls")(own.home, to.calls_days, to.calls_mb << 20)
-    )
-
-
 def scratch(own: Mode, above: Path, name: str, model: "Embeddings | None" = None) -> Any:
     """A corpus apart from `own`, for a block."""
     return closing(Scratch(own, above, name, model))
@@ -73,12 +60,13 @@ def scratch(own: Mode, above: Path, name: str, model: "Embeddings | None" = None
 def _checks(own: Any) -> list[Finding]:
     """Check the data directory, the files in it, the queue, Zotero, and what recognises text in scans."""
     from bio_mcp.adapters.embedded import integrity
+    from bio_mcp.adapters.embedded.passages import SqliteIndexes
     from bio_mcp.adapters.parsers.scans import text_recognition
 
     def index_file() -> Finding:
         """What a start reads in place of the corpus file whose index is searched."""
-        with ExitStack() as opened:
-            return integrity.index_file(indexes.corpus_indexes(own.database, opened).searched_database())
+        with closing(SqliteIndexes(own.database)) as opened:
+            return integrity.index_file(opened.searched_database())
 
     return [
         examine("data directory", lambda: integrity.data_directory(own.home)),
@@ -99,7 +87,7 @@ TABLE: Table = {
     "indexes": lambda own: (
         indexes.indexes(own.settings)
         if own.settings.opensearch_url
-        else indexes.corpus_indexes(own.database, own.opened)
+        else own.closing(load("bio_mcp.adapters.embedded.passages:SqliteIndexes")(own.database))
     ),
     "checkpoints": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteCheckpoints"),
     "news": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteNews"),
@@ -121,11 +109,15 @@ TABLE: Table = {
     "budgets": _file("bio_mcp.adapters.embedded.side_files:SqliteBudgets"),
     "authorizations": _file("bio_mcp.adapters.embedded.side_files:SqliteAuthorizations"),
     "limits": lambda own: limits(own.settings, own.budgets),
-    "calls": _calls,
+    "calls": _file("bio_mcp.adapters.embedded.side_files:SqliteCalls", "calls_days", "calls_mb"),
     "recorder": _recorder,
     "rate_limiter": _rate_limiter,
     "turns": lambda own: lambda budget, gap_s: _pace(own, budget, gap_s, gap_s),
-    "cache": _cache,
+    "cache": lambda own: (
+        None
+        if own.settings.cache == "off"
+        else _file("bio_mcp.adapters.embedded.side_files:SqliteCache", "cache_mb")(own)
+    ),
     "bus": lambda _own: load("bio_mcp.adapters.embedded.sync_state:LoggedAnnouncements")(),
 }
 

@@ -1,6 +1,5 @@
-"""Indexes in files, in OpenSearch and in S3."""
+"""Indexes in OpenSearch and in S3."""
 
-from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,19 +12,8 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.s3_index import IndexObjects, PublishedDatabase
     from bio_mcp.adapters.aws.s3_indexes import PublishedIndexes
-    from bio_mcp.adapters.embedded.database import Database
-    from bio_mcp.adapters.embedded.passages import SqliteIndexes
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchIndexes
-
-
-def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
-    """The index in the corpus file, and those beside it, which `opened` closes."""
-    from bio_mcp.adapters.embedded.passages import SqliteIndexes
-
-    made = SqliteIndexes(database)
-    opened.callback(made.close)
-    return made
 
 
 def indexes(settings: Settings) -> "OpenSearchIndexes":

@@ -55,7 +55,11 @@ class DirectoryBlobs:
             if not self.exists(whole):
                 _write(self._directory / whole, map(self.get, keys))
             self._begin_days(self._directory / whole)
-            self._expire(whole.partition("/")[0])
+            first = whole.partition("/")[0]
+            oldest = self._clock() - EXPIRING_DAYS.get(first, 0) * 86_400
+            for file in (self._directory / first).rglob("*") if first in EXPIRING_DAYS else ():
+                if file.is_file() and file.stat().st_mtime < oldest:
+                    file.unlink(missing_ok=True)
         return whole
 
     def stream(self, key: str) -> Iterator[bytes]:
@@ -75,17 +79,8 @@ class DirectoryBlobs:
                 yield piece
 
     def _begin_days(self, path: Path) -> None:
-        now = self._clock()
-        if path.relative_to(self._directory).parts[0] in EXPIRING_DAYS:
-            os.utime(path, (now, now))
-
-    def _expire(self, first: str) -> None:
-        if first not in EXPIRING_DAYS:
-            return
-        oldest = self._clock() - EXPIRING_DAYS[first] * 86_400
-        for each in (self._directory / first).rglob("*"):
-            if each.is_file() and each.stat().st_mtime < oldest:
-                each.unlink(missing_ok=True)
+        """Let the days of `EXPIRING_DAYS` begin now, which those in other folders do not end by."""
+        os.utime(path, (self._clock(), self._clock()))
 
 
 @contextmanager

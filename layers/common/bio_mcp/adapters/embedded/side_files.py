@@ -244,7 +244,7 @@ def _spent(connection: sqlite3.Connection, charge: Charge) -> int:
 
 
 class SqliteCache(SideFile):
-    """The port `Cache` in `directory`. `clock` returns seconds since 1970; `limit` is the file's size in bytes.
+    """The port `Cache` in `directory`. `clock` returns seconds since 1970; the file has some `megabytes`.
 
     Threads may share an instance, and processes the file. The least recently written values are evicted first; the last
     writes may be lost in a power cut.
@@ -258,9 +258,9 @@ class SqliteCache(SideFile):
         CREATE INDEX answers_by_expiry ON answers (expires);
     """
 
-    def __init__(self, directory: Path, limit: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, directory: Path, megabytes: int, clock: Callable[[], float] = time.time) -> None:
         super().__init__(directory, clock)
-        self._limit = limit
+        self._limit = megabytes << 20
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
         now, query = self._clock(), "SELECT * FROM answers WHERE key IN (SELECT value FROM json_each(?))"
@@ -286,8 +286,10 @@ NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
 
 
 class SqliteCalls(SideFile):
-    """The port `Calls` in `directory`, for `days`. `clock` returns seconds since 1970; `limit` is the file's size in
-    bytes, by which the oldest calls are deleted early."""
+    """The port `Calls` in `directory`, for `days`. `clock` returns seconds since 1970.
+
+    The oldest calls are deleted early where the file would have more than `megabytes`.
+    """
 
     file, what = "calls.sqlite3", "the log of calls"
     schema = """
@@ -299,9 +301,9 @@ class SqliteCalls(SideFile):
         CREATE INDEX calls_by_expiry ON calls (expires);
     """
 
-    def __init__(self, directory: Path, days: int, limit: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, directory: Path, days: int, megabytes: int, clock: Callable[[], float] = time.time) -> None:
         super().__init__(directory, clock)
-        self._days, self._limit = days, limit
+        self._days, self._limit = days, megabytes << 20
 
     def record(self, call: CallRecord) -> None:
         columns = {name: getattr(call, name) for name in NAMES} | {"at": sortable(call.at), "inputs": dict(call.inputs)}
