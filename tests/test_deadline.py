@@ -6,20 +6,14 @@ from bio_mcp.scope import bounded_by, call_deadline
 from tests.adapters.clocks import Clock
 
 
-def test_a_share_ends_before_the_whole():
+def test_a_share_ends_before_the_whole_and_never_outlasts_it():
     clock = Clock()
     whole = Deadline(20, clock)
     share = whole.share(8)
     clock.now = 5
-    assert (share.remaining, whole.remaining) == (3, 15)
+    assert (share.remaining, whole.remaining, whole.share(30).remaining) == (3, 15, 15)
     clock.now = 9
     assert (share.remaining, whole.remaining) == (0, 11)
-
-
-def test_a_share_never_outlasts_the_whole():
-    clock = Clock()
-    whole = Deadline(5, clock)
-    assert whole.share(8).remaining == 5
     share = whole.share(4)
     whole.expire()
     assert share.remaining == 0

@@ -108,15 +108,29 @@ def model(**given):
     return LANGUAGE_MODELS[settings.llm](settings)
 
 
-def test_unless_one_is_named_there_is_no_language_model():
-    assert model() is None
-
-
 @pytest.mark.parametrize("provider", ["openai", "bedrock"])
-def test_one_that_is_named_takes_a_model(provider):
-    with pytest.raises(Misconfigured, match="BIO_MCP_LLM_MODEL"):
-        model(llm=provider)
+def test_a_language_model_is_the_one_that_is_named(provider):
     assert model(llm=provider, llm_model="m").fingerprint.startswith(f"{provider}/m/")
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"llm": "openai"}, "BIO_MCP_LLM_MODEL"),
+        ({"llm": "bedrock"}, "BIO_MCP_LLM_MODEL"),
+        ({"llm": "bedrock", "llm_model": "m", "llm_guardrail": "gr-1"}, "BIO_MCP_LLM_GUARDRAIL names no version"),
+        ({"reranker": "onnx"}, "BIO_MCP_RERANKER_MODEL"),
+        ({"reranker": "cohere"}, "BIO_MCP_RERANKER_URL"),
+        ({"reranker": "bedrock"}, "BIO_MCP_RERANKER_MODEL"),
+    ],
+)
+def test_what_a_model_takes_is_named(given, missing):
+    with pytest.raises(Misconfigured, match=missing):
+        model(**given) or reranker(**given)
+
+
+def test_unless_one_is_named_there_is_none():
+    assert model() is reranker() is None
 
 
 def test_the_key_of_openai_goes_to_its_own_address_and_no_other(endpoint):
@@ -129,28 +143,9 @@ def test_the_key_of_openai_goes_to_its_own_address_and_no_other(endpoint):
     assert endpoint.authorizations == ["Bearer one", None, "Bearer two"]
 
 
-def test_a_guardrail_takes_a_version():
-    with pytest.raises(Misconfigured, match="BIO_MCP_LLM_GUARDRAIL names no version"):
-        model(llm="bedrock", llm_model="m", llm_guardrail="gr-1")
-
-
 def reranker(**given):
     settings = Settings(**given)
     return RERANKERS[settings.reranker](settings)
-
-
-def test_unless_one_is_named_there_is_none(tmp_path):
-    with closing(Embedded(Settings(home=tmp_path))) as backends:
-        assert backends.reranker is None
-
-
-@pytest.mark.parametrize(
-    ("provider", "missing"),
-    [("onnx", "BIO_MCP_RERANKER_MODEL"), ("cohere", "BIO_MCP_RERANKER_URL"), ("bedrock", "BIO_MCP_RERANKER_MODEL")],
-)
-def test_what_it_takes_is_named(provider, missing):
-    with pytest.raises(Misconfigured, match=missing):
-        reranker(reranker=provider)
 
 
 def test_the_endpoint_is_asked_with_its_key(tmp_path):

@@ -84,19 +84,8 @@ def guesses(owner: Caller, file: str) -> list[str]:
     job = JOB[owner.tenant]
     known = ["lab", "vault", "proj-lab", DOCUMENT, CHUNK, job, ANSWER, CALL, file, f"blob:{file}"]
     stored = [f"{key}:lab", f"{key}.proj-lab", f"{key}:{job}", f"{key}:{ANSWER}", f"{folder}/{key}/{name}"]
-    odd = [
-        "../lab",
-        "lab/../vault",
-        "LAB",
-        "lab\x00",
-        " lab",
-        "%6cab",
-        owner.tenant,
-        "",
-        f"{key}:{key}:lab",
-        "lab,vault",
-    ]
-    return [*known, *stored, *odd]
+    odd = ["../lab", "lab/../vault", "LAB", "lab\x00", " lab", "%6cab", owner.tenant, "", f"{key}:{key}:lab"]
+    return [*known, *stored, *odd, "lab,vault"]
 
 
 def attempts(names: list[str]) -> Iterator[tuple[Any, dict[str, Any]]]:

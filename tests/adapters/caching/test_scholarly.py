@@ -52,8 +52,12 @@ def service(kind):
 
 
 @pytest.fixture
-def cached(kind, service, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8, clock))
+def cache(clock, tmp_path, closed):
+    return closed(SqliteCache(tmp_path, 8, clock))
+
+
+@pytest.fixture
+def cached(kind, service, cache):
     return kind[0](service, cache, ALIKE, "http://a/")
 
 
@@ -112,8 +116,7 @@ def asked():
 
 
 @pytest.fixture
-def europe_pmc(asked, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8, clock))
+def europe_pmc(asked, cache):
     return CachedEuropePmc(asked, cache, Lifetimes(2 * LIFETIME_S, 60, LIFETIME_S, 0), "http://a/")
 
 
@@ -140,8 +143,7 @@ def test_another_page_or_order_is_another_search_and_an_empty_one_is_asked_again
     assert len(asked.asked) == 7
 
 
-def test_copies_are_stored_and_that_there_is_none_is_not(asked, clock, tmp_path, closed):
-    cache = closed(SqliteCache(tmp_path, 8, clock))
+def test_copies_are_stored_and_that_there_is_none_is_not(asked, cache):
     unpaywall = CachedOpenAccess(asked, cache, ALIKE, "http://u/")
     for _ in range(2):
         assert unpaywall.copies("10.1000/known", deadline=NEVER).copies[0].version == "acceptedVersion"

@@ -32,6 +32,10 @@ def found(collections, text="all", collection=ONE, depth=1_000):
     return {match.chunk.chunk_id: match for match in collections.search(collection, query) if match.bm25}
 
 
+def ones(texts):
+    return np.ones((len(texts), DIM), np.float32)
+
+
 def test_what_another_process_writes_is_found_by_the_next_search(collections, tmp_path):
     other = SqliteCollections(Database(tmp_path))
     store(collections, ONE, document("d1", "all"))
@@ -75,8 +79,8 @@ def test_a_rebuild_that_another_one_overtook_is_a_conflict(collections):
     store(collections, ONE, document("d1", "all"))
 
     def overtaken(texts):
-        collections.rebuild(ONE, "other", DIM, lambda texts: np.ones((len(texts), DIM), np.float32))
-        return np.ones((len(texts), DIM), np.float32)
+        collections.rebuild(ONE, "other", DIM, ones)
+        return ones(texts)
 
     with pytest.raises(Conflict, match=f"{ONE} was deleted or rebuilt"):
         collections.rebuild(ONE, "n", DIM, overtaken)
@@ -91,7 +95,7 @@ def test_two_rebuilds_for_the_same_model_share_their_work(collections):
         embedded.extend(texts)
         if len(embedded) == 1:
             collections.rebuild(ONE, "n", DIM, embed)
-        return np.ones((len(texts), DIM), np.float32)
+        return ones(texts)
 
     collections.rebuild(ONE, "n", DIM, embed)
     assert collections.model(ONE) == ("n", DIM)
@@ -103,7 +107,7 @@ def test_a_rebuild_of_a_collection_that_is_dropped_meanwhile_is_a_conflict_and_l
 
     def drops(texts):
         collections.drop(ONE)
-        return np.ones((len(texts), DIM), np.float32)
+        return ones(texts)
 
     with pytest.raises(Conflict):
         collections.rebuild(ONE, "n", DIM, drops)
@@ -119,10 +123,10 @@ def test_a_stopped_rebuild_is_continued_where_it_stopped(collections):
         if embedded:
             raise KeyboardInterrupt
         embedded.extend(texts)
-        return np.ones((len(texts), DIM), np.float32)
+        return ones(texts)
 
     with pytest.raises(KeyboardInterrupt):
         collections.rebuild(ONE, "n", DIM, stops)
     rest = []
-    collections.rebuild(ONE, "n", DIM, lambda texts: [rest.extend(texts), np.ones((len(texts), DIM), np.float32)][1])
+    collections.rebuild(ONE, "n", DIM, lambda texts: [rest.extend(texts), ones(texts)][1])
     assert (len(embedded), len(rest), set(embedded) & set(rest)) == (256, 44, set())

@@ -203,9 +203,6 @@ def test_an_index_without_its_settings_is_damaged_and_not_empty(corpus):
         corpus.passages.hybrid_search(QUERY)
     with pytest.raises(IndexUnavailable, match="damaged"):
         corpus.passages.ensure_schema("m", 8)
-
-
-def test_a_table_that_is_gone_is_damage(corpus):
     change(corpus, "DROP TABLE entries")
     with pytest.raises(IndexUnavailable, match="damaged"):
         corpus.passages.hybrid_search(QUERY)
