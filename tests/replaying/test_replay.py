@@ -218,10 +218,8 @@ def test_what_a_language_model_wrote_is_recorded_so_that_only_its_answer_of_toda
     assert len(corpus.answers) == 1
 
 
-class Down:
+class Down(Model):
     """A language model that fails."""
-
-    fingerprint = "test/model/1"
 
     def generate(self, question, passages, deadline):  # noqa: ARG002  the port's form
         raise UpstreamFailed("It is down.")
@@ -271,12 +269,6 @@ def test_a_graph_that_moved_is_named(corpus):
     assert "graph is not recorded" in found.because
 
 
-@tool("test.projects", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
-def reads_projects(request: Nothing, backends: Backends) -> Said:
-    """Say how many projects there are."""
-    return Said(text=str(len(backends.projects.all())))
-
-
 class Projects(list):
     """Projects, by their names."""
 
@@ -286,10 +278,10 @@ class Projects(list):
 
 def test_what_was_read_of_projects_is_not_recorded_and_named_where_the_answer_differs(corpus):
     corpus.projects = Projects(["a"])
-    asked(corpus, reads_projects, {})
-    assert replayed(corpus, {"test.projects": reads_projects}).equal
+    asked(corpus, reads_both, {})
+    assert replayed(corpus, {"test.both": reads_both}).equal
     corpus.projects = Projects(["a", "b"])
-    found = replayed(corpus, {"test.projects": reads_projects})
+    found = replayed(corpus, {"test.both": reads_both})
     assert (found.as_then, found.today, found.moved) == (None, False, ("projects",))
 
 
