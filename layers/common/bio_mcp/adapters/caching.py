@@ -343,7 +343,7 @@ class Stored:
     """A method whose answers are stored for a time of `Lifetimes`: one piece for each of the ids that it takes first,
     `by_id`, or one for all that it takes."""
 
-    def __init__(self, codec: Codec[Any], lifetime: str, *, by_id: bool = False) -> None:
+    def __init__(self, codec: Codec[Any], lifetime: Callable[[Lifetimes], float], *, by_id: bool = False) -> None:
         self._codec, self._lifetime, self._by_id = codec, lifetime, by_id
 
     def __set_name__(self, _owner: type, name: str) -> None:
@@ -351,15 +351,15 @@ class Stored:
 
     def __get__(self, cached: _Cached[Any], _owner: type) -> Callable[..., Any]:
         answer = cached._many if self._by_id else cached._one
-        lifetime_s = getattr(cached._lifetimes, self._lifetime)
+        lifetime_s = self._lifetime(cached._lifetimes)
         return functools.partial(answer, self._codec, lifetime_s, getattr(cached._asked, self._name))
 
 
 class CachedLookup(_Cached[NcbiLookup]):
     """The port `NcbiLookup` over another one and a cache. A text that its publisher withholds is not stored."""
 
-    mesh = Stored(MESH, "link_s")
-    convert = Stored(IDS, "link_s", by_id=True)
+    mesh = Stored(MESH, lambda lives: lives.link_s)
+    convert = Stored(IDS, lambda lives: lives.link_s, by_id=True)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline) -> list[CitationMatch]:
         by_id = {json.dumps(astuple(citation)): citation for citation in citations}
@@ -391,8 +391,8 @@ class CachedPubmed(_Cached[Pubmed]):
     the hits of a search depend.
     """
 
-    espell = Stored(SPELLING, "search_s")
-    einfo = Stored(DATABASE, "info_s")
+    espell = Stored(SPELLING, lambda lives: lives.search_s)
+    einfo = Stored(DATABASE, lambda lives: lives.info_s)
 
     def __init__(
         self, pubmed: Pubmed, cache: Cache, lifetimes: Lifetimes, source: str, today: Callable[[], date]
@@ -495,27 +495,27 @@ def _newest(records: Sequence[Article | Deletion]) -> dict[str, Article]:
 class CachedMetrics(_Cached[CitationMetrics]):
     """The port `CitationMetrics` over another one and a cache."""
 
-    of = Stored(METRICS, "link_s", by_id=True)
+    of = Stored(METRICS, lambda lives: lives.link_s, by_id=True)
 
 
 class CachedNotices(_Cached[Notices]):
     """The port `Notices` over another one and a cache. A retraction is seen as late as PubMed's."""
 
-    of = Stored(WORK, "record_s", by_id=True)
+    of = Stored(WORK, lambda lives: lives.record_s, by_id=True)
 
 
 class CachedEuropePmc(_Cached[EuropePmc]):
     """The port `EuropePmc` over another one and a cache."""
 
-    search = Stored(EUROPE_PMC_PAGE, "search_s")
-    articles = Stored(EUROPE_PMC, "link_s", by_id=True)
-    full_text = Stored(FULL_TEXT, "record_s")
+    search = Stored(EUROPE_PMC_PAGE, lambda lives: lives.search_s)
+    articles = Stored(EUROPE_PMC, lambda lives: lives.link_s, by_id=True)
+    full_text = Stored(FULL_TEXT, lambda lives: lives.record_s)
 
 
 class CachedOpenAccess(_Cached[OpenAccess]):
     """The port `OpenAccess` over another one and a cache."""
 
-    copies = Stored(COPIES, "link_s")
+    copies = Stored(COPIES, lambda lives: lives.link_s)
 
 
 class InvalidatingAnnouncements:
