@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -95,6 +96,16 @@ def test_functions_embed_by_the_model_that_their_layer_was_built_with():
     assert default == Settings().embedding_model
     for makefile in ("Makefile", "layers/inference/Makefile"):
         assert f"EMBEDDING_MODEL ?= {default}\n" in (ROOT / makefile).read_text()
+
+
+def test_the_layer_of_inference_has_the_model_of_the_package(tmp_path):
+    recipe = (ROOT / "layers/inference/Makefile").read_text().partition("\tfor name in ")[2].partition("\t$(finish)")[0]
+    made = f"copied:\n\tfor name in {recipe}".replace("$(ROOT)/.venv/bin/python", sys.executable)
+    (tmp_path / "Makefile").write_text(made)
+    (tmp_path / "models").mkdir()
+    given = ["EMBEDDING_MODEL=bge-small-en-v1.5", f"ARTIFACTS_DIR={tmp_path}"]
+    subprocess.run(["make", "--silent", *given], cwd=tmp_path, check=True)
+    assert (tmp_path / "models/bge-small-en-v1.5/model.onnx").is_file()
 
 
 def test_a_build_with_another_model_names_it_in_the_built_template(tmp_path):
