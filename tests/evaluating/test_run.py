@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.deadline import NEVER, Deadline, silent
-from bio_mcp.evaluating.figures import Run, chosen
+from bio_mcp.evaluating.figures import chosen
 from bio_mcp.evaluating.questions import EvaluationSet
 from bio_mcp.evaluating.run import MOST_RUNS, SAVED_EVERY, EvaluationCursor, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
@@ -103,12 +103,11 @@ def test_the_history_has_each_run_the_oldest_first(corpus):
     assert [run.results[0].questions for run in report.cursor.history] == [len(QUESTIONS), 1]
 
 
-def test_the_history_is_bounded():
-    cursor = EvaluationCursor()
-    for number in range(MOST_RUNS + 5):
-        cursor.ended(Run(str(number), "v1", "model", ()), "key")
-    assert (len(cursor.history), cursor.history[0].ended) == (MOST_RUNS, "5")
-    assert EvaluationCursor.from_json(cursor.to_json()) == cursor
+def test_the_history_is_bounded(corpus):
+    first = ask(corpus)
+    many = EvaluationCursor(history=first.cursor.history * (MOST_RUNS + 5), report_key="key")
+    corpus.jobs.put(replace(corpus.jobs.get(first.job_id), cursor=many.to_json()))
+    assert len(ask(corpus, organs(QUESTIONS[:1])).cursor.history) == MOST_RUNS
 
 
 def test_the_job_is_saved_as_questions_are_answered(corpus):

@@ -9,48 +9,34 @@ from bio_mcp.syncing.applying import Change, revise
 
 ARTICLE = Article(pmid="1", title="Aspirin", date_revised=date(2021, 6, 1))
 HEAD = Head(content_hash(ARTICLE), version=3, indexed_version=3, pmid_version=1, date_revised=date(2021, 6, 1))
-
-
-def test_an_unknown_record_is_inserted_as_version_one():
-    found = revise(ARTICLE, None)
-    assert (found.change, found.document.version, found.document.indexed_version) == (Change.INSERTED, 1, 0)
-
-
-def test_the_same_record_is_skipped():
-    assert revise(ARTICLE, HEAD).change is Change.SKIPPED
-    assert revise(ARTICLE, HEAD).document is None
+OLDER = date(2021, 5, 31)
+NEWER = date(2021, 6, 2)
 
 
 @pytest.mark.parametrize(
-    "article",
+    ("article", "head", "change", "version"),
     [
-        replace(ARTICLE, title="Aspirin and stroke"),
-        replace(ARTICLE, date_revised=date(2021, 6, 2)),
-        replace(ARTICLE, title="Aspirin and stroke", date_revised=date(2021, 6, 2)),
-        replace(ARTICLE, pmid_version=2),
-        replace(ARTICLE, title="Aspirin and stroke", date_revised=None),
+        (ARTICLE, None, Change.INSERTED, 1),
+        (ARTICLE, HEAD, Change.SKIPPED, None),
+        (replace(ARTICLE, title="Aspirin and stroke"), HEAD, Change.UPDATED, 4),
+        (replace(ARTICLE, date_revised=NEWER), HEAD, Change.UPDATED, 4),
+        (replace(ARTICLE, title="Aspirin and stroke", date_revised=NEWER), HEAD, Change.UPDATED, 4),
+        (replace(ARTICLE, pmid_version=2), HEAD, Change.UPDATED, 4),
+        (replace(ARTICLE, title="Aspirin and stroke", date_revised=None), HEAD, Change.UPDATED, 4),
+        (replace(ARTICLE, title="old", date_revised=OLDER), HEAD, Change.SKIPPED, None),
+        (replace(ARTICLE, title="old"), replace(HEAD, pmid_version=2), Change.SKIPPED, None),
+        (replace(ARTICLE, date_revised=None), HEAD, Change.SKIPPED, None),
+        (ARTICLE, replace(HEAD, indexed_version=0), Change.INSERTED, 3),
+        (ARTICLE, replace(HEAD, indexed_version=2), Change.UPDATED, 3),
     ],
-    ids=["content", "LR", "both", "PubMed version", "content without LR"],
-)
-def test_a_revision_raises_the_version_once(article):
-    found = revise(article, HEAD)
-    assert (found.change, found.document.version) == (Change.UPDATED, 4)
-
-
-@pytest.mark.parametrize(
-    ("article", "head"),
-    [
-        (replace(ARTICLE, title="old", date_revised=date(2021, 5, 31)), HEAD),
-        (replace(ARTICLE, title="old"), replace(HEAD, pmid_version=2)),
-        (replace(ARTICLE, date_revised=None), HEAD),
+    ids=[
+        *("unknown", "the same", "content", "LR", "content and LR", "PubMed version", "content without LR"),
+        *("older LR", "older PubMed version", "no LR, same content", "never indexed", "its passages lost in a crash"),
     ],
-    ids=["older LR", "older PubMed version", "no LR, same content"],
 )
-def test_an_older_record_never_replaces_a_newer_one(article, head):
-    assert revise(article, head).change is Change.SKIPPED
-
-
-@pytest.mark.parametrize(("indexed", "change"), [(0, Change.INSERTED), (2, Change.UPDATED)])
-def test_a_document_whose_passages_were_lost_in_a_crash_is_indexed_again_at_its_version(indexed, change):
-    found = revise(ARTICLE, replace(HEAD, indexed_version=indexed))
-    assert (found.change, found.document.version) == (change, 3)
+def test_a_newer_record_replaces_an_older_one_and_what_was_not_indexed_is_indexed_at_its_version(
+    article, head, change, version
+):
+    found, document = revise(article, head)
+    assert (found, document and document.version) == (change, version)
+    assert document is None or document.indexed_version == (head.indexed_version if head else 0)

@@ -31,7 +31,7 @@ def apply(record, corpus):
         corpus.pop(record.pmid, None)
     elif isinstance(record, Article):
         _, head = corpus.get(record.pmid, (None, None))
-        if document := revise(record, head).document:
+        if document := revise(record, head)[1]:
             made = Head(
                 document.content_hash, document.version, document.version, record.pmid_version, record.date_revised
             )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, Self
 
@@ -38,15 +38,9 @@ class EvaluationCursor(Cursor):
     def done(self) -> int:
         return self.expected if self.report_key else len(self.outcomes)
 
-    def ended(self, run: Run, report_key: str) -> None:
-        """Add the run to the history, of which the oldest are dropped, and forget the questions."""
-        self.history = [*self.history, run][-MOST_RUNS:]
-        self.report_key, self.outcomes = report_key, []
-
     def to_json(self) -> dict[str, Any]:
-        shared = {each.name: getattr(self, each.name) for each in fields(self)}
         outcomes = [each.to_json() for each in self.outcomes]
-        return {**shared, "outcomes": outcomes, "history": [asdict(each) for each in self.history]}
+        return {**Cursor.to_json(self), "outcomes": outcomes, "history": [asdict(each) for each in self.history]}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
@@ -112,14 +106,16 @@ class EvaluationRun(JobRun[EvaluationCursor, EvaluationReport]):
         return True
 
     def finish(self) -> bool:
+        cursor = self.cursor
         right = {pmid for each in self.questions.questions for pmid in each.pmids}
         if missing := len(right) - len(self.corpus.documents.heads(sorted(right))):
             sentence = f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"
-            self.cursor.warnings = [sentence]
-        results = figures(self.metrics, self.cursor.outcomes)
+            cursor.warnings = [sentence]
+        results = figures(self.metrics, cursor.outcomes)
         run = Run(instant(self.backends.now()), self.questions.version, self.model, results)
-        report = page(self.questions, self.metrics, run, self.cursor.history, self.cursor.outcomes)
-        self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
+        report = page(self.questions, self.metrics, run, cursor.history, cursor.outcomes)
+        cursor.history = [*cursor.history, run][-MOST_RUNS:]
+        cursor.report_key, cursor.outcomes = self.backends.blobs.put(FOLDER, report.encode(), ".html"), []
         return True
 
     @classmethod

@@ -8,7 +8,7 @@ nobody was reading is reported to the next caller, once.
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 from uuid import uuid4
@@ -39,7 +39,7 @@ class Cursor:
 
     def to_json(self) -> dict[str, Any]:
         """It as JSON values, which may be shared with the cursor: write them at once."""
-        return asdict(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:

@@ -38,16 +38,8 @@ class Change(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What to do with a fetched article. `document` is to be stored and indexed; None when nothing is to do."""
-
-    change: Change
-    document: Document | None = None
-
-
-def revise(article: Article, head: Head | None) -> Revision:
-    """Compare a fetched article with the stored one.
+def revise(article: Article, head: Head | None) -> tuple[Change, Document | None]:
+    """Compare a fetched article with the stored one; returns what is to be stored and indexed, None for nothing.
 
     The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
     an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
@@ -55,13 +47,13 @@ def revise(article: Article, head: Head | None) -> Revision:
     """
     new_hash = content_hash(article)
     if head is None:
-        return Revision(Change.INSERTED, Document(article, new_hash))
+        return Change.INSERTED, Document(article, new_hash)
     compared = _compared(article, head)
     is_new = compared > 0 or new_hash != head.content_hash
     if compared < 0 or not (is_new or head.indexed_version < head.version):
-        return Revision(Change.SKIPPED)
+        return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
-    return Revision(change, Document(article, new_hash, head.version + is_new, head.indexed_version))
+    return change, Document(article, new_hash, head.version + is_new, head.indexed_version)
 
 
 def _compared(article: Article, head: Head) -> int:
@@ -95,7 +87,8 @@ class IndexWrites:
         self._several = False
         self._at_once = 1
 
-    def add(self, documents: Sequence[Document]) -> None:
+    def add(self, documents: Sequence[Document]) -> list[str]:
+        """Embed the documents; returns the PMIDs of what was written, where it should be written now."""
         with searched_index(self._backends) as (embeddings, passages):
             entries = self._embed(documents, embeddings, passages)
         if not self._documents:
@@ -104,11 +97,8 @@ class IndexWrites:
             self._entries, self._fingerprint = [], embeddings.fingerprint
         self._documents += documents
         self._entries += entries
-
-    def is_due(self) -> bool:
-        """Whether what was added should be written now."""
         late = self._backends.now() - self._began > WRITE_AFTER or self._several
-        return late and len(self._documents) >= self._at_once
+        return self.write() if late and len(self._documents) >= self._at_once else []
 
     def write(self) -> list[str]:
         """Replace the passages of the documents that were added in every index; returns their PMIDs.
@@ -126,7 +116,7 @@ class IndexWrites:
                     for each in others:
                         twin = passages if each.fingerprint == embeddings.fingerprint else None
                         with unless_removed(each, self._backends):
-                            _write_each(documents, model_of(each, self._backends), each.passages, twin)
+                            write_passages(documents, model_of(each, self._backends), each.passages, twin=twin)
                         written.add(each.name)
         self._entries, self._began = [], self._backends.now()
         return [document.article.pmid for document in documents]
@@ -138,14 +128,7 @@ class IndexWrites:
                 return
             except Conflict:  # a vector that was known is not stored any more
                 pass
-        _write_each(documents, embeddings, passages)
-
-
-def _write_each(
-    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, twin: Passages | None = None
-) -> None:
-    for part in slices(documents, passages):
-        write_passages(part, embeddings, passages, twin=twin)
+        write_passages(documents, embeddings, passages)
 
 
 @dataclass(slots=True)
@@ -182,8 +165,8 @@ def apply_records(
             there = backends.passages.chunk_texts(list(heads))
         heads |= {pmid: replace(head, indexed_version=0) for pmid, head in heads.items() if pmid not in there}
     revisions = {pmid: revise(article, heads.get(pmid)) for pmid, article in articles.items()}
-    applied.changes.update((pmid, Change.SKIPPED) for pmid, each in revisions.items() if each.document is None)
-    changed = {pmid: (each.change, each.document) for pmid, each in revisions.items() if each.document is not None}
+    applied.changes.update((pmid, change) for pmid, (change, document) in revisions.items() if document is None)
+    changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
     pending = _pending_changes(changed, backends)
     if changed:
         with searched_index(backends):
@@ -215,9 +198,7 @@ def _written(
     for part in slices(changed):
         if not go_on():
             break
-        writes.add([changed[pmid][1] for pmid in part])
-        if writes.is_due():
-            written += writes.write()
+        written += writes.add([changed[pmid][1] for pmid in part])
         if written and len(written) >= backends.passages.refresh_after:
             yield written
             written = []

@@ -1,7 +1,7 @@
 """How far a sync is: enough to resume after a kill at any point, and small enough to save after each batch."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Self
 
@@ -167,8 +167,8 @@ class SyncCursor(Cursor):
         return sentences
 
     def to_json(self) -> dict[str, Any]:
-        shared = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**shared, "end": str(self.end), "queue": [segment.to_json() for segment in self.queue]}
+        queue = [segment.to_json() for segment in self.queue]
+        return {**Cursor.to_json(self), "end": str(self.end), "queue": queue}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:

@@ -77,7 +77,6 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
     def __init__(self, context: RunContext, request: dict[str, Any], max_records: int = 0) -> None:
         super().__init__(context, request)
         self.key, self.term, self.max_records = request["query_key"], request["term"], max_records
-        self._membership = QueryMembership(request, self.backends)
         self._fetching = Fetching(self.backends, self.deadline)
         self._found_by_term = cache(lambda: self._count(self.term))
         self._of_projects = cache(lambda: pmids_of_projects(self.backends))
@@ -208,7 +207,9 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
         if not shortfalls and not self.request.get("known_only"):
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
             days = dict.fromkeys(FIELDS, str(cursor.end - timedelta(days=1)))
-            self._membership.finish()
+            others = {each.term for each in self.backends.checkpoints.all(self.key)} - {self.term, None}
+            if self._is_first and not others:  # it read from the first day of the key's only term
+                self.backends.news.set_whole(self.key)
             self.backends.checkpoints.advance(self.key, self.term, utc(newest) if newest else None, days)
         return not shortfalls
 
@@ -262,11 +263,36 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
         if any(each.pmid not in changes for each in articles):
             cursor.partial = changes
             return False
-        self._membership.note(articles, changes)
+        self._note_found(articles, changes)
         cursor.pass_batch(batch, changes, lost)
         seen = (*(each.edat for each in articles), cursor.max_edat)
         cursor.max_edat = max(filter(None, seen), default=None)
         return True
+
+    def _note_found(self, records: Sequence[Article], changes: Mapping[str, str]) -> None:
+        """Note which papers the query has found, so that they are known without asking PubMed again.
+
+        What the first sync of a term finds is no news of today: each paper is news of the day on which it came to
+        PubMed. So is a paper that the corpus had before, where an earlier version synced the key and did not note what
+        it found. A sync that looks for papers of the corpus alone finds nothing.
+        """
+        if self.request.get("known_only") or not records:
+            return
+        heads = self.backends.documents.heads(list(changes))
+        is_whole = not self._is_first and self.backends.news.is_whole(self.key)
+        found = []
+        for each in records:
+            if each.pmid in heads and each.pmid in changes:
+                came = None
+                if self._is_first or not (changes[each.pmid] == Change.INSERTED or is_whole):
+                    day = each.edat or each.crdt
+                    came = min(moment(utc(day)), self.backends.now()) if day else LONG_AGO
+                found.append(Found(each.pmid, heads[each.pmid].version, came))
+        self.backends.news.find(self.key, found)
+
+    @cached_property
+    def _is_first(self) -> bool:
+        return not self.backends.checkpoints.get(self.key, self.term).windows
 
 
 def jobs_of(query_key: str, backends: Backends) -> list[Job]:
@@ -345,43 +371,3 @@ class Fetching:
         middle = len(pmids) // 2
         first, second = self._fetch_halving(pmids[:middle]), self._fetch_halving(pmids[middle:])
         return first[0] + second[0], first[1] + second[1]
-
-
-class QueryMembership:
-    """Notes which papers a query has found, as a sync applies them, so that they are known without asking PubMed again.
-
-    What the first sync of a term finds is no news of today: each paper is news of the day on which it came to PubMed.
-    So is a paper that the corpus had before, where an earlier version synced the key and did not note what it found.
-    """
-
-    def __init__(self, request: Mapping[str, Any], backends: Backends) -> None:
-        self._key, self._term, self._backends = request["query_key"], request["term"], backends
-        self._ignored = bool(request.get("known_only"))
-
-    def note(self, records: Sequence[Article], changes: Mapping[str, str]) -> None:
-        """Note applied records; a sync that looks for papers of the corpus alone finds nothing."""
-        if self._ignored or not records:
-            return
-        heads = self._backends.documents.heads(list(changes))
-        is_whole = not self._is_first and self._backends.news.is_whole(self._key)
-        found = []
-        for each in records:
-            if each.pmid in heads and each.pmid in changes:
-                is_news = not self._is_first and (changes[each.pmid] == Change.INSERTED or is_whole)
-                found.append(Found(each.pmid, heads[each.pmid].version, None if is_news else self._came(each)))
-        self._backends.news.find(self._key, found)
-
-    def finish(self) -> None:
-        """Note that the key's papers are all known, after a complete sync from the first day of its only term."""
-        others = {each.term for each in self._backends.checkpoints.all(self._key)} - {self._term, None}
-        if self._is_first and not others:
-            self._backends.news.set_whole(self._key)
-
-    @cached_property
-    def _is_first(self) -> bool:
-        return not self._backends.checkpoints.get(self._key, self._term).windows
-
-    def _came(self, article: Article) -> datetime:
-        """When it came to PubMed, and no later than now."""
-        day = article.edat or article.crdt
-        return min(moment(utc(day)), self._backends.now()) if day else LONG_AGO

@@ -99,7 +99,7 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
         return
     articles = [record for record in records if isinstance(record, Article)]
     heads = backends.documents.heads([article.pmid for article in articles])
-    changed = {id(article) for article in articles if revise(article, heads.get(article.pmid)).document}
+    changed = {id(article) for article in articles if revise(article, heads.get(article.pmid))[1]}
     most = max(SLICE, backends.passages.refresh_after)
     start, part = 0, list[Article]()
     for end, record in enumerate(records, 1):

@@ -70,9 +70,9 @@ def delete_from_all(pmids: Sequence[str], backends: Backends) -> None:
 
 def delete_beside(pmids: Sequence[str], backends: Backends) -> None:
     """Remove the documents' passages from both indexes where there are two."""
-    there = backends.indexes.all()
-    for each in there if len(there) > 1 else ():
-        each.passages.delete(pmids)
+    if len(there := backends.indexes.all()) > 1:
+        for each in there:
+            each.passages.delete(pmids)
 
 
 def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
@@ -111,10 +111,11 @@ def write_passages(
 
     `twin` is another index of the same model, whose vectors are taken where it has them.
     """
-    try:
-        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=False)
-    except Conflict:  # a vector that was stored was deleted by another writer meanwhile
-        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=False)
+    for part in slices(documents, passages):
+        try:
+            passages.upsert_chunks(embedded(part, embeddings, passages, twin), refresh=False)
+        except Conflict:  # a vector that was stored was deleted by another writer meanwhile
+            passages.upsert_chunks(embedded(part, embeddings, passages, twin), refresh=False)
 
 
 def embedded(
