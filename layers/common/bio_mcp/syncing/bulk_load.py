@@ -223,23 +223,6 @@ class Progress:
     left_out: int = 0
 
 
-@dataclass(slots=True)
-class Slice:
-    """What came of a slice. `busy` is the failure that ended it early, which may pass; `done` when the file is over."""
-
-    progress: Progress
-    done: bool = False
-    busy: Failure | None = None
-
-
-def _batches(records: Iterable[Record], start: int, size: int) -> Iterator[tuple[int, list[Record]]]:
-    """The records from `start` on, some at a time, each time with the position of the first."""
-    rest = map(odd_if_endless, islice(records, start, None))
-    while part := list(islice(rest, size)):
-        yield start, part
-        start += len(part)
-
-
 log = logging.getLogger(__name__)
 
 Event = dict[str, Any]
@@ -299,8 +282,10 @@ class Loading:
                 self.files.put(f"{DAMAGED}/{name}@{tag}", b"")
                 raise NcbiUnreadable(f"{name} has another MD5 than the file beside it says.", retryable=False)
             listing = listing_of(open_records(path))
-        self._forget(DAMAGED, name)
-        self._forget(LISTS, name, but=f"{name}@{tag}")
+        for folder, but in ((DAMAGED, ""), (LISTS, f"{name}@{tag}")):
+            for each in self.files.tags(folder):
+                if name_of(each) == name and each != but:
+                    self.files.delete(f"{folder}/{each}")
         self.files.put(f"{LISTS}/{name}@{tag}", listing.tobytes())
         return {"state": "done"}
 
@@ -326,35 +311,39 @@ class Loading:
         """Load a slice of a file; `again` also what is marked as indexed and is not in the index. The answer's `state`
         is done, more, or wait where the index is busy; its `item` is the input of the next slice."""
         positions = frozenset(memoryview(self.files.get(f"runs/{run}/left-out/{name}")).cast("I"))
-        before = Progress(**(progress or {}))
-        began = before.position
+        made = Progress(**(progress or {}))
+        began = made.position
         for_work = Deadline(max(0.0, self.deadline.remaining - MARGIN_S / 2), within=self.deadline)
         with tempfile.TemporaryDirectory() as directory, bounded_by(for_work):
             records = open_records(self._downloaded(name, tag, directory))
-            made = self._load_slice(records, positions, before, again)
-        counts = asdict(made.progress)
-        if made.done:
+            done, busy = self._load_slice(records, positions, made, again)
+        counts = asdict(made)
+        if done:
             self.files.put(f"runs/{run}/loaded/{name}", as_json(counts))
             self.files.put(f"{DONE}/{name}@{tag}", as_json(counts))
-        pauses = 0 if made.busy is None else 1 + (pauses if made.progress.position == began else 0)
+        pauses = 0 if busy is None else 1 + (pauses if made.position == began else 0)
         item = {"name": name, "tag": tag, "again": again, "progress": counts, "pauses": pauses}
-        return _after(made, pauses) | {"item": item}
+        if busy is None:
+            return {"state": "done" if done else "more", "wait_s": 0, "item": item}
+        return {"state": "wait", "wait_s": _pause(busy, pauses), "item": item}
 
     def _load_slice(
         self, records: Iterable[Record], left_out: Container[int], progress: Progress, again: bool
-    ) -> Slice:
+    ) -> tuple[bool, Failure | None]:
         """Settle the records from `progress.position` on, but for the positions of `left_out`, while there is time.
 
-        Raises what reading `records` does, and the failures of ports that do not pass.
+        Returns whether the file is over, and the failure that ended the slice early and may pass. Raises what reading
+        `records` does, and the failures of ports that do not pass.
         """
 
         def has_time(_changes: object = None) -> bool:
             return self.deadline.remaining > MARGIN_S
 
-        for start, part in _batches(records, progress.position, self.batch):
+        rest = map(odd_if_endless, islice(records, progress.position, None))
+        while part := list(islice(rest, self.batch)):
             if not has_time():
-                return Slice(progress)
-            end = start + len(part)
+                return False, None
+            start, end = progress.position, progress.position + len(part)
             every = [each for at, each in enumerate(part, start) if at not in left_out]
             wanted = [each for each in every if not isinstance(each, OddRecord)]
             try:
@@ -362,10 +351,10 @@ class Loading:
             except BUSY as failure:
                 if not failure.retryable:
                     raise
-                return Slice(progress, busy=failure)
+                return False, failure
             changes = Counter(applied.changes.values())
             if changes.total() + len(applied.deleted) < len({each.pmid for each in wanted}):
-                return Slice(progress)
+                return False, None
             progress.position = end
             progress.inserted += changes[Change.INSERTED]
             progress.updated += changes[Change.UPDATED]
@@ -373,7 +362,7 @@ class Loading:
             progress.deleted += len(applied.deleted)
             progress.left_out += sum(at in left_out for at in range(start, end))
             progress.odd += sum(isinstance(each, OddRecord) for each in part)
-        return Slice(progress, done=True)
+        return True, None
 
     def note(self, run: str, name: str, stage: str, reason: str) -> Event:
         """Note that a file failed, and why, so that the report names it."""
@@ -392,12 +381,6 @@ class Loading:
         self.files.put(f"runs/{run}/{REPORT}", as_json(found | {"left": [], "failed": failed, "counts": counts}))
         return {"files": found["files"], "loaded": found["loaded"], "failed": len(failed)}
 
-    def _forget(self, folder: str, name: str, but: str = "") -> None:
-        """Delete what is derived of a file in a folder."""
-        for each in self.files.tags(folder):
-            if name_of(each) == name and each != but:
-                self.files.delete(f"{folder}/{each}")
-
     def _downloaded(self, name: str, tag: str, directory: str) -> Path:
         path = Path(directory) / name
         self.files.download(f"{FILES}/{name}", path, tag)
@@ -408,12 +391,10 @@ class Loading:
         return {"count": len(items), "key": self.files.put(f"runs/{run}/{stage}", as_json(items))}
 
 
-def _after(made: Slice, pauses: int) -> Event:
-    """What comes after a slice. Raises its failure where the index has been busy for too long."""
-    if made.busy is None:
-        return {"state": "done" if made.done else "more", "wait_s": 0}
+def _pause(busy: Failure, pauses: int) -> int:
+    """Seconds until the next slice. Raises the failure where the index has been busy for too long."""
     if pauses > MOST_PAUSES:
-        raise IndexUnavailable(f"{made.busy} It has been so for {pauses} tries.", retryable=False)
-    log.warning("paused", extra={"reason": str(made.busy), "pauses": pauses})
+        raise IndexUnavailable(f"{busy} It has been so for {pauses} tries.", retryable=False)
+    log.warning("paused", extra={"reason": str(busy), "pauses": pauses})
     longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (pauses - 1))
-    return {"state": "wait", "wait_s": round(longest * random.uniform(0.75, 1.25))}  # noqa: S311  nobody guesses it
+    return int(longest * random.uniform(0.75, 1.25))  # noqa: S311  nobody guesses it

@@ -194,8 +194,8 @@ class SyncReport:
     ended: str | None = None
 
 
-def first_few(pmids: Iterable[str]) -> str:
-    """The first `NAMED` PMIDs as a list in words, and how many more there are."""
-    listed = list(pmids)
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return ", ".join(listed[:NAMED]) + more
+def first_few(names: Iterable[str], most: int = NAMED) -> str:
+    """The first names as a list in words, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

@@ -30,11 +30,6 @@ class Range:
     def clause(self) -> str:
         return f'("{self.start:%Y/%m/%d}"[{self.field}] : "{self.end:%Y/%m/%d}"[{self.field}])'
 
-    def halves(self) -> tuple["Range", "Range"]:
-        """The earlier and the later half of the days."""
-        middle = self.start + (self.end - self.start) // 2
-        return Range(self.field, self.start, middle), Range(self.field, middle + timedelta(days=1), self.end)
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -51,7 +46,7 @@ class Segment:
             return inside
         return f"({inside}) NOT ({' OR '.join(each.clause for each in self.without)})"
 
-    def split(self) -> tuple["Segment", "Segment"]:
+    def split(self) -> list["Segment"]:
         """Two segments that together have the same records, the earlier days first.
 
         A segment of a single day is split along another date field. Raises `NcbiQueryRejected` when no field is left.
@@ -66,11 +61,9 @@ class Segment:
                     "by [la]"
                 )
             outer, last = list(self.within), Range(unused, FIRST_DAY, LAST_DAY)
-        first, second = last.halves()
-        return (
-            Segment(self.window, (*outer, first), self.without),
-            Segment(self.window, (*outer, second), self.without),
-        )
+        middle = last.start + (last.end - last.start) // 2
+        halves = (last.start, middle), (middle + timedelta(days=1), last.end)
+        return [Segment(self.window, (*outer, Range(last.field, *days)), self.without) for days in halves]
 
     def to_json(self) -> dict[str, Any]:
         within, without = (
