@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import Any, Self
 
 from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput
@@ -160,27 +159,23 @@ class Baseline:
         for what, ours, theirs in (("version of the set", version, self.version), ("model", model, self.model)):
             if ours != theirs:
                 return [f"the baseline is of another {what}; look at the figures and renew it"]
-        compared = {name: each for name, each in self.figures.items() if whole or name in values}
-        return [sentence for name, each in compared.items() if (sentence := _regression(name, each, values.get(name)))]
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
-        """The baseline that `asdict` wrote."""
-        return cls(given["version"], given["model"], {name: Figure(**each) for name, each in given["figures"].items()})
-
-
-def _regression(name: str, baseline: Figure, value: float | None) -> str | None:
-    if value is None:
-        return f"{name} is missing; it was {baseline.value:.3f}"
-    worse = value < baseline.low - ALIKE if baseline.rising else value > baseline.high + ALIKE
-    interval = f"{baseline.low:.3f} to {baseline.high:.3f}"
-    return f"{name} is {value:.3f}; it was {baseline.value:.3f} ({interval})" if worse else None
+        worse = []
+        for name, was in self.figures.items():
+            value = values.get(name)
+            if value is None:
+                worse += [f"{name} is missing; it was {was.value:.3f}"] if whole else []
+            elif value < was.low - ALIKE if was.rising else value > was.high + ALIKE:
+                worse.append(f"{name} is {value:.3f}; it was {was.value:.3f} ({was.low:.3f} to {was.high:.3f})")
+        return worse
 
 
 def baselines_in(content: str) -> dict[str, Baseline]:
     """The baselines of a file, by name of the set. Raises `InvalidInput` for another file."""
     try:
-        return {name: Baseline.from_json(each) for name, each in json.loads(content).items()}
+        return {
+            name: Baseline(each["version"], each["model"], {of: Figure(**it) for of, it in each["figures"].items()})
+            for name, each in json.loads(content).items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InvalidInput("BIO_MCP_EVAL_BASELINE: this is no file of baselines") from None
 

@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -280,7 +280,9 @@ def import_graph(
         )
     nodes, edges = [*found.nodes.values()], [*found.edges.values()]
     done = 0
-    for page in _writes(nodes, edges, at_once):
+    last = max(len(nodes) - 1, 0) // at_once * at_once  # the first of the last nodes, which come with edges
+    for at in range(0, max(len(nodes), last + len(edges)), at_once):
+        page = nodes[at : at + at_once], edges[at - last : at - last + at_once] if at >= last else []
         graph.put(*page)
         done += len(page[0]) + len(page[1])
         progress(done, len(nodes) + len(edges), "")
@@ -327,10 +329,3 @@ def _check_against(graph: Graph, found: _Found) -> None:
             if each in stored and stored[each].type != type:
                 problem = f"{each} is a {type} here, and a {stored[each].type} in the graph: use another id"
                 found.problems.append((line, problem))
-
-
-def _writes(nodes: Sequence[Node], edges: Sequence[Edge], size: int) -> Iterator[tuple[Sequence[Node], Sequence[Edge]]]:
-    """Yield what is written at once: all nodes before the first edge, but for the last nodes, which come with edges."""
-    last = max(len(nodes) - 1, 0) // size * size
-    for at in range(0, max(len(nodes), last + len(edges)), size):
-        yield nodes[at : at + size], edges[at - last : at - last + size] if at >= last else ()

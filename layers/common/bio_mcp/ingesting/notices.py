@@ -37,23 +37,22 @@ class Noted:
     documents: tuple[NotedDocument, ...]
 
 
-def note_notices(project_id: str, known: Known, backends: Backends) -> Noted:
-    """Note the notices that `known` has about the project's documents without a PMID.
+def _without_pmid(project_id: str, backends: Backends) -> list[ProjectDocument]:
+    """The documents of a project that have a DOI and no PMID, by DOI."""
+    found = [each for each in backends.project_documents.all(project_id) if each.work.doi and not each.work.pmid]
+    return sorted(found, key=_doi)
+
+
+def note_notices(
+    project_id: str, known: Known, backends: Backends, listed: Sequence[ProjectDocument] | None = None
+) -> Noted:
+    """Note the notices that `known` has about the project's documents without a PMID, or those that are `listed`.
 
     Raises `NotFound` for an unknown project, and what `known` raises, with nothing written.
     """
-    backends.projects.get(project_id)
-    return note(project_id, without_pmid(project_id, backends), known, backends)
-
-
-def without_pmid(project_id: str, backends: Backends) -> list[ProjectDocument]:
-    """The documents of a project that have a DOI and no PMID, by DOI."""
-    found = [each for each in backends.project_documents.all(project_id) if each.work.doi and not each.work.pmid]
-    return sorted(found, key=lambda each: each.work.doi or "")
-
-
-def note(project_id: str, listed: Sequence[ProjectDocument], known: Known, backends: Backends) -> Noted:
-    """Note the notices that `known` has about these documents. Raises what `known` raises, with nothing written."""
+    if listed is None:
+        backends.projects.get(project_id)
+        listed = _without_pmid(project_id, backends)
     notices = known(sorted({each.work.doi for each in listed if each.work.doi})) if listed else {}
     changed = 0
     found: list[NotedDocument] = []
@@ -110,7 +109,7 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
         """Check some documents of the first project that is waiting, those of one DOI together."""
         cursor, project_id = self.cursor, self.cursor.waiting[0]
         if self._left is None:
-            self._left = [each for each in without_pmid(project_id, self.backends) if _doi(each) > cursor.after]
+            self._left = [each for each in _without_pmid(project_id, self.backends) if _doi(each) > cursor.after]
         dois = list(dict.fromkeys(map(_doi, self._left)))[:BATCH]
         if not dois:
             cursor.waiting, cursor.after, self._left = cursor.waiting[1:], "", None
@@ -156,7 +155,7 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
             return {doi: work.notices for doi, work in works.items()}
 
         try:
-            noted = note(project_id, documents, known, self.backends)
+            noted = note_notices(project_id, known, self.backends, documents)
         except UpstreamFailed as failure:
             if failure.retryable:
                 raise

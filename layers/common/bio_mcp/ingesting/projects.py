@@ -1,6 +1,7 @@
 """Projects: made, and deleted with all that they hold."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
@@ -38,28 +39,24 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
     Where an existing one has lost its index, it gets an empty one, and its documents count as unread. Raises
     `InvalidInput` for an impossible id, and for one whose project was deleted half-way: its passages would come back.
     """
-    collection = collection_name(project_id)
-    project = _find(project_id, backends)
-    if project is None:
-        if backends.collections.count(collection):
-            raise InvalidInput(
-                f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
-            )
-        project = Project(project_id, collection, backends.embeddings.fingerprint, **asdict(options))
-        _bind(project, backends)
-        return Created(project, new=True)
-    restored = backends.collections.model(collection) is None
-    if restored:
-        project = replace(project, embed_model=backends.embeddings.fingerprint)
+    collection, model = collection_name(project_id), backends.embeddings
+    found: Project | None = None
+    with suppress(NotFound):
+        found = backends.projects.get(project_id)
+    if found and backends.collections.model(collection) is not None:
+        return Created(found, new=False, differs=tuple(_differences(found, options)))
+    if found:
+        project = replace(found, embed_model=model.fingerprint)
         backends.project_documents.drop(project_id)
-        _bind(project, backends)
-    return Created(project, new=False, restored=restored, differs=tuple(_differences(project, options)))
-
-
-def _bind(project: Project, backends: Backends) -> None:
-    """Make the project's index before the project, so that a project has one."""
-    backends.collections.create(project.collection, project.embed_model, backends.embeddings.dim)
-    backends.projects.put(project)
+    elif backends.collections.count(collection):
+        raise InvalidInput(
+            f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
+        )
+    else:
+        project = Project(project_id, collection, model.fingerprint, **asdict(options))
+    backends.collections.create(collection, model.fingerprint, model.dim)
+    backends.projects.put(project)  # after its index, so that a project has one
+    return Created(project, new=found is None, restored=bool(found), differs=tuple(_differences(project, options)))
 
 
 def model_for(project: Project, backends: Backends) -> Embeddings:
@@ -78,13 +75,6 @@ def lost_index(project: Project) -> IndexUnavailable:
         retryable=False,
         project_id=project.project_id,
     )
-
-
-def _find(project_id: str, backends: Backends) -> Project | None:
-    try:
-        return backends.projects.get(project_id)
-    except NotFound:
-        return None
 
 
 def _differences(project: Project, asked: Options) -> Iterator[str]:

@@ -78,11 +78,6 @@ class IngestCursor(Cursor):
         self.warn(f"{entry.name!r}: {reason}")
         self._pass(entry)
 
-    def ran_out(self) -> bool:
-        """Count that the whole time of a call was not enough for the next document; True when it is given up."""
-        self.tries += 1
-        return self.tries >= TRIES
-
     def warn(self, *sentences: str) -> None:
         """Add warnings, each once and `MAX_WARNINGS` at most; the others are counted."""
         for sentence in sentences:
@@ -178,7 +173,10 @@ class IngestRun(JobRun[IngestCursor, IngestReport]):
                 raise
             cursor.failure(entry, str(problem))
         except DeadlineExceeded:
-            if self.steps > 1 or not self.unattended or not cursor.ran_out():  # it had not the whole time of a call
+            if self.steps > 1 or not self.unattended:  # it had not the whole time of a call
+                raise
+            cursor.tries += 1
+            if cursor.tries < TRIES:
                 raise
             cursor.failure(entry, TOO_LONG)
         return True

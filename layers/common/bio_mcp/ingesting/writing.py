@@ -28,6 +28,7 @@ from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.chunking import chunks_of_sections
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.scope import bounded_by
@@ -80,7 +81,10 @@ class DocumentWriter:
         if incoming.same_text and known:
             return self._describe_again(known[0], incoming)
         if current := self._current(known, incoming):
-            return self._move(current, incoming)
+            if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
+                # Note where the file is now, that another file in its old place is not taken for it.
+                self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
+            return WrittenDocument(current.doc_id)
         parsed = self._parse(incoming)
         described = describe(incoming, parsed, self._references, self._backends.documents)
         identifiers = incoming.own_identifiers | described.work.identifiers
@@ -112,13 +116,6 @@ class DocumentWriter:
         reference = self._references.match(description_of(document), incoming.name)
         same_reference = reference is None or hash_of(reference) == origin.get("reference")
         return document if languages and same_reference else None
-
-    def _move(self, document: ProjectDocument, incoming: Incoming) -> WrittenDocument:
-        """Note where an unchanged file is now, that another file in its old place is not taken for it."""
-        if document.sha256 == incoming.sha256 and incoming.place_id not in document.identifiers:
-            identifiers = joined(incoming.own_identifiers, [document])
-            self._record(replace(document, identifiers=identifiers))
-        return WrittenDocument(document.doc_id)
 
     def _parse(self, incoming: Incoming) -> ParsedDocument:
         """The document with its reader's notes. Raises `UnreadableDocument` when there is no word in it."""
@@ -182,16 +179,20 @@ class DocumentWriter:
         ]  # or its place has another text now, and no more is known
         doc_id = same[0].doc_id if same else self._new_id(incoming)
         known = _known(incoming, described, older[0]) if older else described.work
-        chunks = self._chunks(parsed, work_of(doc_id, known, incoming.name))
-        vectors, model = self._embed(doc_id, chunks), model_for(self._project, self._backends).fingerprint
-        self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model)
+        model = model_for(self._project, self._backends)
+        work = work_of(doc_id, known, incoming.name)
+        chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
+        if not chunks:
+            raise UnreadableDocument("there is no text in it but a list of references")
+        vectors = self._embed(doc_id, chunks, model)
+        self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model.fingerprint)
         self._drop(same, incoming)
         # Whether another run has brought in the same work meanwhile.
         now = same_work(self._find(own), own)
         if not {each.doc_id for each in now} <= {each.doc_id for each in same}:
             return self.write_document(incoming)
         record = ProjectDocument(
-            work=chunks[0].work,
+            work=work,
             identifiers=(
                 joined(own, older)
                 - {f"sha256:{each.sha256}" for each in same[:1] if incoming.place_id in each.identifiers}
@@ -203,17 +204,10 @@ class DocumentWriter:
             pages=parsed.pages,
             ocr=parsed.ocr,
             origin=self._origin(incoming, described, older),
-            notices=next((each.notices for each in older if each.work.doi == chunks[0].work.doi), ()),
+            notices=next((each.notices for each in older if each.work.doi == work.doi), ()),
         )
         self._record(record)
         return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))
-
-    def _chunks(self, parsed: ParsedDocument, work: Work) -> tuple[ProjectChunk, ...]:
-        model = model_for(self._project, self._backends)
-        chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
-        if not chunks:
-            raise UnreadableDocument("there is no text in it but a list of references")
-        return chunks
 
     def _origin(self, incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> dict[str, Any]:
         """What decides whether the file is read again."""
@@ -241,13 +235,14 @@ class DocumentWriter:
     def _record(self, document: ProjectDocument) -> None:
         self._backends.project_documents.put(self._project.project_id, document)
 
-    def _embed(self, doc_id: str, chunks: Sequence[ProjectChunk]) -> "dict[str, NDArray[np.float32]]":
+    def _embed(
+        self, doc_id: str, chunks: Sequence[ProjectChunk], model: Embeddings
+    ) -> "dict[str, NDArray[np.float32]]":
         """Vectors, by chunk id, of the chunks whose text has none in the index yet."""
         collection, collections = self._project.collection, self._backends.collections
         stored = set(collections.hashes(collection, doc_id).values())
         waiting = [each for each in chunks if each.embedded_sha256 not in stored]
         vectors: dict[str, NDArray[np.float32]] = {}
-        model = model_for(self._project, self._backends)
         for start in range(0, len(waiting), SLICE):
             if self._deadline.remaining < RESERVE_S:
                 done = [each for each in waiting if each.chunk_id in vectors]

@@ -17,6 +17,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.sources import SUFFIXES
 from bio_mcp.ports.zotero import ZoteroAttachment, ZoteroChanges, ZoteroCollection, ZoteroItem
+from bio_mcp.syncing.cursor import first_few
 
 ZOTERO = "zotero"
 CONFIRM = "confirm_deletions"
@@ -85,12 +86,6 @@ def collection_named(name: str, collections: Sequence[ZoteroCollection]) -> Zote
 
 def path_of(collection: ZoteroCollection) -> str:
     return "/".join(collection.path)
-
-
-def _listed(choices: Iterable[str]) -> str:
-    every = list(choices)
-    more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
-    return (", ".join(every[:LISTED]) or "none") + more
 
 
 PDF = "application/pdf"
@@ -172,7 +167,8 @@ def scope_of(
             continue
         if name not in known:
             raise InvalidInput(
-                f"there is no collection {name!r}; there are: {_listed(map(path_of, live))}", field="source"
+                f"there is no collection {name!r}; there are: {first_few(map(path_of, live), LISTED) or 'none'}",
+                field="source",
             )
         named[name] = key = known[name]
         warnings.append(_changed(name, paths.get(key), key in gone))
@@ -294,8 +290,8 @@ class ZoteroFeed:
         """Raise `InvalidInput` for a tag that nothing had when the source was first read."""
         for tag in () if before else self._source.tags:
             if not any(tag.casefold() in map(str.casefold, each.tags) for each in items):
-                tags = sorted({tag for each in items for tag in each.tags})
-                raise InvalidInput(f"no item here has the tag {tag!r}; there are: {_listed(tags)}", field="source")
+                tags = first_few(sorted({tag for each in items for tag in each.tags}), LISTED) or "none"
+                raise InvalidInput(f"no item here has the tag {tag!r}; there are: {tags}", field="source")
 
     def _entry(self, item: ZoteroItem, known: ProjectDocument | None) -> Entry:
         file = main_file(item)
@@ -303,9 +299,11 @@ class ZoteroFeed:
         return Entry(item.key, name, partial(self._load, item, name, known))
 
     def _load(self, item: ZoteroItem, name: str, known: ProjectDocument | None) -> Incoming:
-        same_text = not self._again and known is not None and self._has_text_of(known, item)
-        content, missing = (None, known.origin["missing"]) if same_text and known else self._content(item, name)
-        sources = {self.location, *(known.origin.get("sources", ()) if known else ())}
+        origin, text = known.origin if known else {}, text_state(item)
+        is_read = known is not None and bool(known.chunks) and not origin.get("missing")
+        same_text = is_read and not self._again and (origin.get("item"), origin.get("text")) == (item.key, text)
+        content, missing = (None, None) if same_text else self._content(item, name)
+        sources = {self.location, *origin.get("sources", ())}
         place = f"{self._prefix}{item.key}"
         named = ("title", "citekey", "doi", "pmid", "pmcid", "url", "year", "tags", "language")
         return Incoming(
@@ -323,7 +321,7 @@ class ZoteroFeed:
                 "item": item.key,
                 "collections": sorted(item.collections),
                 "objects": sorted(item.objects),
-                "text": text_state(item),
+                "text": text,
                 "missing": missing,
             },
         )
@@ -337,12 +335,6 @@ class ZoteroFeed:
             return self._library.content(file), None
         except NotFound as problem:
             return None, f"{name}: {problem}; its abstract and notes are in the project"
-
-    @staticmethod
-    def _has_text_of(document: ProjectDocument, item: ZoteroItem) -> bool:
-        origin = document.origin
-        same = origin.get("item") == item.key and origin.get("text") == text_state(item)
-        return same and bool(document.chunks) and not origin.get("missing")
 
     # What is dropped
 
