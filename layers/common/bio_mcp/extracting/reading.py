@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from bio_mcp.answering.contraindications import NOT_EVIDENCE
@@ -11,6 +12,7 @@ from bio_mcp.extracting.gazetteer import Gazetteer, Match
 from bio_mcp.extracting.statements import Findings, Mention, Statement, findings_of
 from bio_mcp.graph.nodes import Edge, Evidence, Step, document_source, edge_of, merge_edges, to_record
 from bio_mcp.ingesting.documents import Incoming
+from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import RESERVE_S, DocumentWriter, WrittenDocument
 from bio_mcp.literature.descriptions import References
@@ -192,7 +194,6 @@ class Plan:
     dry_run: bool
     languages: Callable[[str], Sequence[str]]
     gazetteer: Callable[[], Gazetteer]
-    make_project: Callable[[], Project]
 
 
 class Reading:
@@ -225,7 +226,7 @@ class Reading:
 
     def _write(self, incoming: Incoming, lines: Sequence[Line]) -> None:
         if self._is_new:
-            self._plan.make_project()
+            create_project(self._plan.project.project_id, Options(), self._backends)
         self._writer(incoming, self._backends).write_document(incoming)
         if edges := [edge_of(each) for each in lines if each.get("write") == "edge"]:
             self._backends.graph.put([], edges)
@@ -323,13 +324,8 @@ def _written(lines: Sequence[Mapping[str, Any]], key: str) -> WrittenDocument:
 class _ReadOnce:
     """A parser that remembers the file that it read last."""
 
-    _last: tuple[object, ParsedDocument] | None = None
-
     def __init__(self, parser: Parser) -> None:
-        self._parser, self.version = parser, parser.version
+        self.version, self._once = parser.version, lru_cache(1)(parser.parse)
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
-        asked = content, name, tuple(languages)
-        if self._last is None or self._last[0] != asked:
-            self._last = asked, self._parser.parse(content, name, languages)
-        return self._last[1]
+        return self._once(content, name, tuple(languages))

@@ -13,7 +13,7 @@ from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.gazetteer import Gazetteer
 from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
 from bio_mcp.ingesting.documents import Entry, Feed, FileFeed
-from bio_mcp.ingesting.projects import Options, create_project, lost_index, model_for
+from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
 from bio_mcp.ingesting.sources import other_model
 from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
@@ -113,7 +113,9 @@ def run(
         return _logged(gone, batch, plan, backends)
     local = bool(job.request.get("local")) if job and unattended else local
     located = [(backends.sources.locate(uri, local=local), lang) for uri, lang in batch.items]
-    request = request_of(plan.project.project_id, _key(batch, located), local, batch.arguments)
+    providers = [[each.name, dict(each.params)] for each in (batch.ocr, batch.ner)]
+    location = json.dumps([batch.dry_run, located, providers], sort_keys=True)  # wherever a path leads to the same file
+    request = request_of(plan.project.project_id, location, local, batch.arguments)
     if job and job.request["query_key"] != request["query_key"]:
         raise InvalidInput(f"{job_id!r} is the job of another batch", field="job_id")
 
@@ -140,7 +142,6 @@ def _plan(batch: Batch, backends: Backends) -> Plan:
         batch.dry_run,
         partial(languages_of, batch.ocr),
         cache(lambda: _gazetteer(cast("Any", backends.graph), backends.graph.revision())),
-        lambda: create_project(project.project_id, Options(), backends).project,
     )
 
 
@@ -157,12 +158,6 @@ def _project(named: str | None, backends: Backends) -> tuple[Project, bool]:
     if backends.collections.model(project.collection) is None:
         raise lost_index(project)
     return project, False
-
-
-def _key(batch: Batch, located: Sequence[tuple[str, str]]) -> str:
-    """Equal for equal batches, wherever a path leads to the same file."""
-    providers = [[each.name, dict(each.params)] for each in (batch.ocr, batch.ner)]
-    return json.dumps([batch.dry_run, located, providers], sort_keys=True)
 
 
 def _logged(report: IngestReport, batch: Batch, plan: Plan, backends: Backends) -> Ran:

@@ -1,10 +1,11 @@
 """What a section states: names that stand for nodes, relations between them, and what takes a statement back."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import product
 
 from bio_mcp.extracting.gazetteer import Entry, Match, Naming
 from bio_mcp.graph.nodes import EdgeType, NodeType
@@ -50,15 +51,8 @@ _THAI_OPEN = ("อาจ", "คาดว่า", "น่าจะ", "สัน�
 REACH = 80  # characters that a denial reaches, where nothing ends it before
 
 
-def denied(sentence: str) -> bytearray:
-    """Whether each character is denied: what follows "no", up to "but", a semicolon or `REACH`, and so on."""
-    marks = bytearray(len(sentence))
-    for start, end in _denied(sentence):
-        marks[start:end] = b"\1" * (end - start)
-    return marks
-
-
-def _denied(sentence: str) -> Iterator[tuple[int, int]]:
+def denied(sentence: str) -> Iterator[tuple[int, int]]:
+    """Yield what is denied: what follows "no", up to "but", a semicolon or `REACH`, and so on."""
     hidden = _without_no_denials(sentence)
     for cue in _BEFORE.finditer(hidden):
         reach = min(cue.end() + REACH, len(hidden))
@@ -225,39 +219,12 @@ _SPELLED: dict[tuple[EdgeType, frozenset[NodeType], Kinds], tuple[str, ...]] = {
 PATTERNS = tuple(_pattern(*of, words) for of, spelled in _SPELLED.items() for words in spelled)
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation between two names of a sentence, by their places in it.
-
-    `problem` says why the sentence does not state it: it denies it or leaves it open; None where it states it.
-    """
-
-    edge: EdgeType
-    first: int
-    second: int
-    kinds: tuple[Kinds, Kinds]
-    problem: str | None = None
-
-
-def relations_in(sentence: str, names: Sequence[tuple[int, int]]) -> Iterator[Relation]:
-    """Yield what `sentence` says of the names at these places, in order; whether they are of fitting kinds is open."""
-    masked = _masked(sentence, names[:MOST])
-    for pattern in PATTERNS:
-        for found in pattern.words.finditer(masked):
-            if _GOVERNED.search(masked[: found.start()]):
-                continue
-            problem = _problem(masked, found)
-            for first in _places(found["a"]):
-                for second in _places(found["b"]):
-                    yield Relation(pattern.edge, first, second, (pattern.first, pattern.second), problem)
-
-
-def _masked(sentence: str, names: Sequence[tuple[int, int]]) -> str:
+def _masked(sentence: str, names: Iterable[Match]) -> str:
     """The sentence with each name as one character."""
     parts, end = [], 0
-    for place, (start, stop) in enumerate(names):
-        parts += [sentence[end:start], chr(FIRST + place)]
-        end = stop
+    for place, name in enumerate(names):
+        parts += [sentence[end : name.start], chr(FIRST + place)]
+        end = name.end
     return "".join([*parts, sentence[end:]])
 
 
@@ -409,24 +376,33 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _mentions(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Mention]:
-    marks = denied(sentence.text)
+    spans = list(denied(sentence.text))
     for match, link in zip(sentence.matches, links, strict=True):
         text, offset = sentence.text[match.start : match.end], sentence.offset
-        yield Mention(offset + match.start, offset + match.end, text, sentence.section, bool(marks[match.start]), link)
+        is_denied = any(start <= match.start < end for start, end in spans)
+        yield Mention(offset + match.start, offset + match.end, text, sentence.section, is_denied, link)
 
 
 def _statements(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Statement]:
+    """Yield what the sentence says of the names in it, with why it does not state it where it denies it or leaves it
+    open."""
     if sentence.telling < Telling.STATEMENTS or len(sentence.text) > LONGEST:
         return
-    named = [(match, link) for match, link in zip(sentence.matches, links, strict=True) if link.candidates]
-    for relation in relations_in(sentence.text, [(match.start, match.end) for match, _ in named]):
-        ends = [named[relation.first], named[relation.second]]
-        of_kinds = [link.of(kinds) for (_, link), kinds in zip(ends, relation.kinds, strict=True)]
-        ids = [link.candidates[0].node.node_id for link in of_kinds if link.candidates]
-        if len(set(ids)) == 2:
-            problem = relation.problem or _doubt(sentence.text, [match for match, _ in ends], of_kinds)
-            end = sentence.offset + len(sentence.text)
-            yield Statement(relation.edge, ids[0], ids[1], sentence.text, sentence.offset, end, problem)
+    named = [(match, link) for match, link in zip(sentence.matches, links, strict=True) if link.candidates][:MOST]
+    masked = _masked(sentence.text, (match for match, _ in named))
+    span = sentence.offset, sentence.offset + len(sentence.text)
+    for pattern in PATTERNS:
+        for found in pattern.words.finditer(masked):
+            if _GOVERNED.search(masked[: found.start()]):
+                continue
+            problem = _problem(masked, found)
+            for first, second in product(_places(found["a"]), _places(found["b"])):
+                ends = [named[first], named[second]]
+                of_kinds = [ends[0][1].of(pattern.first), ends[1][1].of(pattern.second)]
+                ids = [link.candidates[0].node.node_id for link in of_kinds if link.candidates]
+                if len(set(ids)) == 2:
+                    doubt = problem or _doubt(sentence.text, [match for match, _ in ends], of_kinds)
+                    yield Statement(pattern.edge, ids[0], ids[1], sentence.text, *span, doubt)
 
 
 def _doubt(sentence: str, matches: Sequence[Match], links: Sequence[Linked]) -> str | None:

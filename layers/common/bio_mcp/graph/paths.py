@@ -33,20 +33,17 @@ class Filters:
     to: str | None = None
 
     def admits(self, edge: Edge, node: Node) -> bool:
+        words = [folded for each in self.sources if (folded := _folded(each))]
         return (
             (not self.edges or edge.type in self.edges)
             and (not self.nodes or node.type in self.nodes)
             and (not self.evidence or bool(edge.evidence))
-            and (not self.sources or self._has_source(edge))
+            and (not self.sources or any(each in _folded(source) for source in edge.sources for each in words))
         )
 
     def ends_at(self, node: Node) -> bool:
         code = (node.icd_code or "").upper()
         return (self.to in (None, node.node_id)) and code.startswith(self.icd_prefix.upper())
-
-    def _has_source(self, edge: Edge) -> bool:
-        wanted = [folded for each in self.sources if (folded := _folded(each))]
-        return any(each in _folded(source) for source in edge.sources for each in wanted)
 
 
 @dataclass(frozen=True, slots=True)
