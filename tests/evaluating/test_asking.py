@@ -10,6 +10,7 @@ from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.syncing.importing import import_records
 from tests.support.corpus import Corpus, Over
+from tests.support.hooked import Hooked
 from tests.support.memory_corpus import article
 
 TRIAL = "Ginger reduces nausea in pregnancy. Forty women took part in it."
@@ -59,16 +60,11 @@ def test_a_quote_beside_the_rationale_is_of_a_right_paper_and_no_evidence(corpus
 
 
 def test_a_quote_that_is_not_at_its_place_is_not_intact(corpus):
-    class Revised:
-        """Documents whose stored versions say something else."""
+    def revised(pmid, _version):
+        return replace(corpus.documents.get(pmid), article=article(pmid, text="Other words."))
 
-        def __getattr__(self, name):
-            return getattr(corpus.documents, name)
-
-        def at_version(self, pmid, _version):
-            return replace(corpus.documents.get(pmid), article=article(pmid, text="Other words."))
-
-    assert not any(each.intact for each in ask(Over(corpus, documents=Revised())).answer.cited)
+    documents = Hooked(corpus.documents, at_version=revised)
+    assert not any(each.intact for each in ask(Over(corpus, documents=documents)).answer.cited)
 
 
 def test_without_the_right_papers_none_of_them_is_cited(corpus):

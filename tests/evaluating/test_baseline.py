@@ -12,19 +12,21 @@ def regressions(whole=True, version="v1", model="model", **values):
     return BASELINE.regressions(version, model, values, whole=whole)
 
 
-def test_a_figure_within_the_interval_or_better_is_no_regression():
-    assert regressions(MRR=0.7, ECE=0.1) == []
-    assert regressions(MRR=1.0, ECE=0.0) == []
-
-
-def test_a_figure_beyond_the_interval_is_one_on_its_worse_side():
-    assert regressions(MRR=0.69, ECE=0.05) == ["MRR is 0.690; it was 0.800 (0.700 to 0.900)"]
-    assert regressions(MRR=0.8, ECE=0.11) == ["ECE is 0.110; it was 0.050 (0.020 to 0.100)"]
-
-
-def test_a_figure_that_is_missing_is_a_regression_of_a_whole_evaluation_only():
-    assert regressions(MRR=0.8) == ["ECE is missing; it was 0.050"]
-    assert regressions(whole=False, MRR=0.8) == []
+@pytest.mark.parametrize(
+    ("given", "sentences"),
+    [
+        ({"MRR": 0.7, "ECE": 0.1}, []),
+        ({"MRR": 1.0, "ECE": 0.0}, []),
+        ({"MRR": 0.69, "ECE": 0.05}, ["MRR is 0.690; it was 0.800 (0.700 to 0.900)"]),
+        ({"MRR": 0.8, "ECE": 0.11}, ["ECE is 0.110; it was 0.050 (0.020 to 0.100)"]),
+        ({"MRR": 0.8}, ["ECE is missing; it was 0.050"]),
+        ({"MRR": 0.8, "whole": False}, []),
+    ],
+)
+def test_a_figure_beyond_its_interval_on_its_worse_side_or_missing_from_a_whole_evaluation_is_a_regression(
+    given, sentences
+):
+    assert regressions(**given) == sentences
 
 
 @pytest.mark.parametrize(("other", "what"), [({"version": "v2"}, "version of the set"), ({"model": "m2"}, "model")])

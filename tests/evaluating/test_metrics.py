@@ -38,66 +38,51 @@ def of(outcomes, name):
     return metric.result(outcomes)
 
 
-def value(name, outcomes=ANSWERED):
-    return of(outcomes, name).value
+BAD = CitedOutcome(intact=False, retracted=True)
+DAMAGED = [outcome("a", answer=AnswerOutcome(True, 1, (CitedOutcome(right=True, intact=False), RIGHT), ((0, 1),)))]
+ONE_SENTENCE = [outcome("a", judged=True, answer=AnswerOutcome(True, 1, (RIGHT, OTHER), ((0, 1),)))]
+BOTH_ANSWERS = [
+    outcome("a", answer=AnswerOutcome(True, 1, (RIGHT,)), without=AnswerOutcome(False, 0, (BAD, OTHER, OTHER)))
+]
+FIGURES = [
+    # rankings: the questions that have an answer
+    ("R@10", RANKED, (1 + 0.5 + 0) / 3, 3),
+    ("R@100", RANKED, (1 + 1 + 0) / 3, 3),
+    ("MRR", RANKED, (1 + 0.5 + 0) / 3, 3),
+    # sentences of answers that were given to questions with an answer; one whose quote is not intact is not factual
+    ("factuality", ANSWERED, (2 + 0 + 1) / (3 + 1 + 1), 3),
+    ("factuality", DAMAGED, 0, 1),
+    ("right_paper", ANSWERED, 2 / 3, 3),
+    ("withheld", ANSWERED, 0.25, 4),
+    # the first quotes, whether or not the answer was withheld, where the rationale is known
+    ("evidence_hit@1", ANSWERED, 1 / 3, 3),
+    ("evidence_hit@3", ANSWERED, 2 / 3, 3),
+    ("evidence_hit@5", ANSWERED, 2 / 3, 3),
+    # the rationale, sentence by sentence
+    ("citation_recall", ANSWERED, (1 / 3 + 0) / 2, 2),
+    ("citation_precision", ANSWERED, (1 / 3 + 0) / 2, 2),
+    ("citation_recall", ONE_SENTENCE, 1, 1),
+    ("citation_precision", ONE_SENTENCE, 0.5, 1),
+    # both answers of a question
+    ("quote_integrity", BOTH_ANSWERS, 0.75, 1),
+    ("retracted_cited", BOTH_ANSWERS, 0.25, 1),
+    ("quote_integrity", ANSWERED, 1, 5),
+    # what is answered without any right paper
+    ("still_answered", ANSWERED, 0.25, 4),
+    ("unanswerable_answered", ANSWERED, 1, 1),
+]
 
 
-def test_figures_of_rankings_are_of_the_questions_that_have_an_answer():
-    assert value("R@10", RANKED) == pytest.approx((1 + 0.5 + 0) / 3)
-    assert value("R@100", RANKED) == pytest.approx((1 + 1 + 0) / 3)
-    found = of(RANKED, "MRR")
-    assert found.value == pytest.approx((1 + 0.5 + 0) / 3)
-    assert found.questions == 3
-    assert found.low < found.value < found.high
-
-
-def test_factuality_is_of_the_sentences_of_answers_that_were_given_to_questions_with_an_answer():
-    assert value("factuality") == (2 + 0 + 1) / (3 + 1 + 1)
-
-
-def test_a_sentence_whose_quote_is_not_intact_is_not_factual():
-    damaged = CitedOutcome(right=True, intact=False)
-    assert value("factuality", [outcome("a", answer=AnswerOutcome(True, 1, (damaged, RIGHT), ((0, 1),)))]) == 0
-
-
-def test_right_papers_are_looked_for_in_answers_that_were_given():
-    assert value("right_paper") == pytest.approx(2 / 3)
-    assert value("withheld") == 0.25
-
-
-def test_evidence_is_looked_for_in_the_first_quotes_whether_or_not_the_answer_was_withheld():
-    assert value("evidence_hit@1") == pytest.approx(1 / 3)
-    assert value("evidence_hit@3") == pytest.approx(2 / 3)
-    assert of(ANSWERED, "evidence_hit@5").questions == 3  # those whose rationale is known
-
-
-def test_citations_are_compared_with_the_rationale_sentence_by_sentence():
-    assert value("citation_recall") == pytest.approx((1 / 3 + 0) / 2)
-    assert value("citation_precision") == pytest.approx((1 / 3 + 0) / 2)
-    both = AnswerOutcome(True, 1, (RIGHT, OTHER), ((0, 1),))
-    assert value("citation_recall", [outcome("a", judged=True, answer=both)]) == 1
-    assert value("citation_precision", [outcome("a", judged=True, answer=both)]) == 0.5
-
-
-def test_quotes_and_retracted_papers_are_counted_in_both_answers_of_a_question():
-    bad = CitedOutcome(intact=False, retracted=True)
-    asked = [
-        outcome("a", answer=AnswerOutcome(True, 1, (RIGHT,)), without=AnswerOutcome(False, 0, (bad, OTHER, OTHER)))
-    ]
-    assert value("quote_integrity", asked) == 0.75
-    assert value("retracted_cited", asked) == 0.25
-    assert value("quote_integrity") == 1
-
-
-def test_what_is_answered_without_any_right_paper_is_counted_apart():
-    assert value("still_answered") == 0.25
-    assert of(ANSWERED, "unanswerable_answered").questions == 1
-    assert value("unanswerable_answered") == 1
+@pytest.mark.parametrize(("name", "outcomes", "value", "questions"), FIGURES)
+def test_a_figure_is_of_the_questions_that_say_something_on_it(name, outcomes, value, questions):
+    found = of(outcomes, name)
+    assert (found.value, found.questions) == (pytest.approx(value), questions)
+    assert found.low <= found.value <= found.high
 
 
 def test_confidences_are_compared_with_what_is_right_over_every_answer():
     asked = [outcome("a", answer=AnswerOutcome(True, 0.95, (RIGHT,)), without=AnswerOutcome(False, 0.05))] * 3
-    assert value("ECE", asked) == pytest.approx(0.05)
+    assert of(asked, "ECE").value == pytest.approx(0.05)
     found = of(ANSWERED, "ECE")
     assert 0 < found.low <= found.value
     assert (found.questions, found.rising) == (5, False)

@@ -8,6 +8,7 @@ from bio_mcp.ingesting.sources import Options
 from bio_mcp.literature.records import Author, Document
 from tests.ingesting.library import PROJECT
 from tests.support.corpus import Over
+from tests.support.hooked import Hooked, at
 from tests.support.memory_corpus import article
 
 DOI = "10.1186/s12984-016-0129-6"
@@ -189,19 +190,9 @@ def test_two_runs_that_bring_in_one_paper_at_once_leave_one_document(library):
     other = library.write("other/a.md", f"doi: {DOI}\nThe other file.")
     this = library.write("this/b.md", f"doi: {DOI}\nThis file.")
 
-    class Racing:
-        raced = False
-
-        def __getattr__(self, name):
-            return getattr(library.collections, name)
-
-        def replace(self, *given):
-            library.collections.replace(*given)
-            if not self.raced:
-                self.raced = True
-                library.ingest(other)
-
-    report = library.ingest(this, over=Over(library, collections=Racing()))
+    race = at({1}, lambda: library.ingest(other))
+    racing = Over(library, collections=Hooked(library.collections, "replace", after=race))
+    report = library.ingest(this, over=racing)
     assert library.texts == ["The other file."]
     assert report.warnings == (
         "'b.md': this paper is in the project already; the text of the file that was read first stays",

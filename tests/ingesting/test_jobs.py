@@ -8,6 +8,7 @@ from bio_mcp.ingesting.run import KIND, TOO_LONG
 from bio_mcp.jobs.runner import JobRun
 from tests.ingesting.library import PROJECT, PlainParser
 from tests.support.corpus import Over
+from tests.support.hooked import Hooked, at, raising
 
 
 class Clock:
@@ -28,28 +29,6 @@ class SlowParser(PlainParser):
 
     def parse(self, content, name, languages=()):
         self.clock.now += self.seconds
-        return super().parse(content, name, languages)
-
-
-class EndlessParser(PlainParser):
-    """Never finishes `z.md` in the time of a call."""
-
-    def parse(self, content, name, languages=()):
-        if name == "z.md":
-            raise DeadlineExceeded("out of time")
-        return super().parse(content, name, languages)
-
-
-class SpentParser(PlainParser):
-    """The second document takes more than the caller has left of a budget."""
-
-    def __init__(self):
-        super().__init__()
-        self.spent = [BudgetSpent("your budget of 9 embeddings a day is used up", retry_after_s=7_200)]
-
-    def parse(self, content, name, languages=()):
-        if name == "b.md" and self.spent:
-            raise self.spent.pop()
         return super().parse(content, name, languages)
 
 
@@ -90,7 +69,8 @@ def test_what_one_call_has_no_time_for_is_queued_and_goes_on_where_it_stopped(sl
 
 
 def test_an_ingest_whose_caller_has_spent_a_budget_goes_on_when_there_is_a_new_one(library):
-    library.plain = SpentParser()
+    spend = raising(BudgetSpent, "your budget of 9 embeddings a day is used up", retry_after_s=7_200)
+    library.plain = Hooked(library.plain, "parse", before=at({2}, spend))
     for name in "abc":
         library.write(f"{name}.md", f"Text {name}.")
     report = library.ingest(deadline=Deadline(300))
@@ -138,20 +118,10 @@ def test_a_run_without_a_time_limit_looks_at_every_document_again(slow, clock):
 
 
 def test_a_store_that_fails_leaves_the_job_waiting_and_the_next_call_goes_on(slow, clock):
-    class Failing:
-        calls = 0
-
-        def __getattr__(self, name):
-            return getattr(slow.project_documents, name)
-
-        def put(self, *given):
-            self.calls += 1
-            if self.calls == 2:
-                raise StoreFailed("the disk is full")
-            slow.project_documents.put(*given)
-
+    fail = at({2}, raising(StoreFailed, "the disk is full"))
+    full = Over(slow, project_documents=Hooked(slow.project_documents, "put", before=fail))
     with pytest.raises(StoreFailed) as failed:
-        slow.ingest(deadline=Deadline(60, clock), over=Over(slow, project_documents=Failing()))
+        slow.ingest(deadline=Deadline(60, clock), over=full)
     job = slow.jobs.get(failed.value.details["job_id"])
     assert (job.state, job.progress["error"], job.progress["processed"]) == ("waiting", "the disk is full", 1)
     report = slow.ingest(deadline=Deadline(60, clock))
@@ -173,7 +143,11 @@ def test_a_cancelled_job_stops_at_its_next_document(slow, clock):
 
 
 def test_a_document_that_takes_longer_than_a_queued_call_is_given_up_the_second_time(library):
-    library.plain = EndlessParser()
+    def parse(_content, name, _languages):
+        if name == "z.md":
+            raise DeadlineExceeded("out of time")
+
+    library.plain = Hooked(library.plain, "parse", before=parse)
     library.write("a.md", "Hearts beat.")
     library.write("z.md", "It never ends.")
     first = library.ingest(deadline=Deadline(60))
@@ -185,16 +159,12 @@ def test_a_document_that_takes_longer_than_a_queued_call_is_given_up_the_second_
 
 
 def test_what_was_embedded_when_the_time_ended_is_not_embedded_again(library, clock):
-    class Slow:
-        def __getattr__(self, name):
-            return getattr(library.model, name)
+    def tick(*_):
+        clock.now += 4
 
-        def embed(self, texts):
-            clock.now += 4
-            return library.model.embed(texts)
-
+    tiring = Over(library, embeddings=Hooked(library.model, "embed", before=tick))
     library.write("long.md", "\n".join(f"# Part {n}\nSentence number {n}." for n in range(300)))
-    first = library.ingest(deadline=Deadline(15, clock), over=Over(library, embeddings=Slow()))
+    first = library.ingest(deadline=Deadline(15, clock), over=tiring)
     assert first.state == "continues"
     assert library.documents_of_project == []
     assert library.model.embedded == 256

@@ -6,6 +6,7 @@ from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
 from bio_mcp.ports.projects import ProjectDocument
 from tests.support.corpus import Corpus, Over
+from tests.support.hooked import Hooked, raising
 from tests.support.sample_project import NEWBORNS, add_project, passages
 
 PLAIN = Options()
@@ -57,22 +58,14 @@ class Killed(Exception):
     """The process ends here."""
 
 
-class Killing:
-    """A port whose method `at` ends the process before it does anything."""
-
-    def __init__(self, port, at):
-        self._port, self._at = port, at
-
-    def __getattr__(self, name):
-        return self._kill if name == self._at else getattr(self._port, name)
-
-    def _kill(self, *_):
-        raise Killed
+def killing(port, name):
+    """A port whose method of this name ends the process before it does anything."""
+    return Hooked(port, name, before=raising(Killed))
 
 
 def test_whoever_is_killed_while_making_a_project_makes_it_again(backends):
     with pytest.raises(Killed):
-        create_project("lab", PLAIN, Over(backends, projects=Killing(backends.projects, "put")))
+        create_project("lab", PLAIN, Over(backends, projects=killing(backends.projects, "put")))
     assert backends.projects.all() == []
     assert create_project("lab", PLAIN, backends).new
 
@@ -85,7 +78,7 @@ def test_whoever_is_killed_while_deleting_one_finds_it_listed_and_deletes_it_aga
     backends.project_documents.put("lab", ProjectDocument(NEWBORNS, frozenset({"pmid:17727691"}), chunks=2))
     backends.project_documents.put_cursor("lab", "library", {"version": 7})
     with pytest.raises(Killed):
-        delete_project("lab", Over(backends, **{port: Killing(getattr(backends, port), at)}))
+        delete_project("lab", Over(backends, **{port: killing(getattr(backends, port), at)}))
     assert [each.project_id for each in backends.projects.all()] == ["lab"]
     delete_project("lab", backends)
     assert backends.projects.all() == []
@@ -115,9 +108,6 @@ def test_what_a_deletion_left_behind_never_comes_back_in_a_new_project(backends)
 
 
 def test_an_outage_is_no_missing_project(backends):
-    class Down:
-        def get(self, _project_id):
-            raise StoreFailed("the table cannot be read")
-
+    down = Hooked(backends.projects, before=raising(StoreFailed, "the table cannot be read"))
     with pytest.raises(StoreFailed):
-        create_project("lab", PLAIN, Over(backends, projects=Down()))
+        create_project("lab", PLAIN, Over(backends, projects=down))

@@ -53,23 +53,6 @@ class Stop(Exception):
     """A kill, between two steps."""
 
 
-class Dying:
-    """A port that fails at its call number `left`."""
-
-    def __init__(self, port, left):
-        self._port, self._left = port, left
-
-    def __getattr__(self, name):
-        found = getattr(self._port, name)
-        return partial(self._call, found) if callable(found) else found
-
-    def _call(self, found, *arguments, **named):
-        self._left[0] -= 1
-        if self._left[0] < 0:
-            raise Stop(found.__name__)
-        return found(*arguments, **named)
-
-
 STEPS = (ready, partial(switch, Role.NEXT), partial(switch, Role.PREVIOUS), partial(switch, Role.NEXT))
 
 

@@ -16,29 +16,7 @@ from typing import ClassVar
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.support.corpus import SlowCorpus
-
-
-class Deadly:
-    """A port whose method kills the process."""
-
-    def __init__(self, port, method, nth, after):
-        self.port, self.method, self.nth, self.after, self.calls = port, method, nth, after, 0
-
-    def __getattr__(self, name):
-        real = getattr(self.port, name)
-        return self._deadly(real) if name == self.method else real
-
-    def _deadly(self, real):
-        def call(*args, **kwargs):
-            self.calls += 1
-            if self.calls == self.nth and not self.after:
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = real(*args, **kwargs)
-            if self.calls == self.nth:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
-
-        return call
+from tests.support.hooked import Hooked, at
 
 
 class Doomed:
@@ -51,7 +29,8 @@ class Doomed:
 
     def armed(self, step, nth, when):
         port, method = step.split(".")
-        type(self).deadly = {port: Deadly(getattr(self, port), method, int(nth), when == "after")}
+        die = at({int(nth)}, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        type(self).deadly = {port: Hooked(getattr(self, port), method, **{when: die})}
         return self
 
 

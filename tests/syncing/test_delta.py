@@ -156,21 +156,6 @@ def test_an_outage_is_an_error_and_the_job_waits_where_it_stood(corpus, ncbi):
     assert (report.state, report.inserted) == ("complete", len(everything(ncbi)))
 
 
-@pytest.mark.usefixtures("few")
-def test_a_second_run_at_the_same_time_starts_nothing(corpus, ncbi):
-    others = []
-
-    def meanwhile(done, _total, _message):
-        if done and not others:
-            others.append(run(corpus))
-
-    report = sync_delta("k", EVERYTHING, 5, corpus, NEVER, meanwhile)
-    [other] = others
-    assert (other.state, other.job_id) == ("running", report.job_id)
-    assert "nothing was started" in other.warnings[-1]
-    assert (report.state, report.inserted) == ("complete", len(everything(ncbi)))
-
-
 def test_a_run_that_is_just_starting_elsewhere_is_a_conflict_to_try_again(corpus):
     assert corpus.leases.acquire(lease_name("k"), "somebody else", 60)
     with pytest.raises(Conflict, match="just starting"):

@@ -11,6 +11,7 @@ from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.queries import remove
 from tests.support.corpus import Corpus, Over
+from tests.support.hooked import Hooked, at, beyond, raising
 
 EVERYTHING = "all[sb]"
 FEW = 20
@@ -129,24 +130,6 @@ def test_a_second_term_of_a_key_that_is_not_whole_does_not_make_it_whole(corpus,
     assert not corpus.news.is_whole("k")
 
 
-class Failing:
-    """A port whose methods work so many times and then fail."""
-
-    def __init__(self, port, times):
-        self._port, self._times = port, times
-
-    def __getattr__(self, name):
-        method = getattr(self._port, name)
-
-        def counted(*given, **more):
-            self._times -= 1
-            if self._times < 0:
-                raise StoreFailed("the disk is full")
-            return method(*given, **more)
-
-        return counted
-
-
 @pytest.mark.parametrize("name", ["news", "documents", "passages", "heard"])
 def test_a_sync_that_fails_anywhere_notes_all_of_it_once_when_it_goes_on(corpus, ncbi, name):
     run(corpus)
@@ -155,7 +138,8 @@ def test_a_sync_that_fails_anywhere_notes_all_of_it_once_when_it_goes_on(corpus,
     port = {"heard": "announcements"}.get(name, name)
     for times in range(20):
         try:
-            run(Over(corpus, **{port: Failing(getattr(corpus, port), times)}))
+            fail = at(beyond(times), raising(StoreFailed, "the disk is full"))
+            run(Over(corpus, **{port: Hooked(getattr(corpus, port), before=fail)}))
         except Failure:
             continue
         break

@@ -9,7 +9,8 @@ from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.records import CitedSpan, RetractionStatus
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.syncing.applying import apply_records
-from tests.support.corpus import Corpus
+from tests.support.corpus import Corpus, Over
+from tests.support.hooked import Hooked, raising
 from tests.support.memory_corpus import article
 
 PAPER, OTHER = article("7", title="A trial."), article("8", title="Another.")
@@ -44,13 +45,9 @@ def test_no_other_change_flags_anything(corpus, revised):
 
 
 def test_what_a_run_that_failed_did_not_flag_the_next_one_does(corpus):
-    def fail(_changes):
-        raise UpstreamFailed("the bus is down")
-
-    publish, corpus.heard.publish = corpus.heard.publish, fail
+    deaf = Hooked(corpus.announcements, "publish", before=raising(UpstreamFailed, "the bus is down"))
     with pytest.raises(UpstreamFailed):
-        apply_records([RETRACTED], corpus)
+        apply_records([RETRACTED], Over(corpus, announcements=deaf))
     assert flags(corpus) == {}
-    corpus.heard.publish = publish
     apply_records([RETRACTED], corpus)
     assert flags(corpus) == {"a": ("7",)}

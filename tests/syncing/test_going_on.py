@@ -17,6 +17,7 @@ from bio_mcp.syncing import delta
 from bio_mcp.syncing.queries import remove, stop
 from tests.adapters.clocks import Clock
 from tests.support.corpus import Over, SlowCorpus
+from tests.support.hooked import Hooked, at, raising
 
 SYNC = TOOLS[delta.TOOL]
 ASKED = {"query_key": "k", "term": "cancer"}
@@ -56,21 +57,6 @@ def interrupted(corpus, slices=2):
     return ask(corpus, deadline, progress), announced[-1]
 
 
-class Once:
-    """NCBI, whose first fetch fails."""
-
-    def __init__(self, entrez, failure):
-        self._entrez, self._failures = entrez, [failure]
-
-    def __getattr__(self, name):
-        return getattr(self._entrez, name)
-
-    def efetch(self, *given, **more):
-        if self._failures:
-            raise self._failures.pop()
-        return self._entrez.efetch(*given, **more)
-
-
 def work_off(queue, corpus, clock):
     while work_once(queue, TOOLS, corpus):
         clock.now += 1_000
@@ -98,8 +84,10 @@ def test_whoever_asks_meanwhile_sees_how_far_it_is(corpus):
 
     first = ask(slow, progress=progress)
     assert len(answers) > 2
+    assert (first["state"], first["inserted"]) == ("complete", corpus.documents.count())
     for announced, meanwhile in answers[1:]:
         assert (meanwhile["state"], meanwhile["job_id"]) == ("running", first["job_id"])
+        assert "nothing was started" in meanwhile["warnings"][-1]
         assert done(meanwhile) == announced
 
 
@@ -238,7 +226,8 @@ def test_a_sync_that_has_begun_is_reported_as_running_before_ncbi_has_been_reach
 
 
 def test_a_sync_whose_caller_has_spent_the_days_budget_goes_on_when_there_is_a_new_one(corpus, queue, clock):
-    spent = Once(corpus.entrez, BudgetSpent("your budget of 9 requests to NCBI a day is used up", retry_after_s=7_200))
+    spend = raising(BudgetSpent, "your budget of 9 requests to NCBI a day is used up", retry_after_s=7_200)
+    spent = Hooked(corpus.entrez, "efetch", before=at({1}, spend))
     limited = Over(corpus, entrez=spent, continuations=queue)
     body = ask(limited)
     assert body["state"] == "continues"

@@ -15,6 +15,7 @@ from bio_mcp.syncing.indexing import entries_of
 from bio_mcp.syncing.pubmed_files import listed
 from tests.support.corpus import Corpus, Over
 from tests.support.hashed_words import HashedWords
+from tests.support.hooked import Hooked, at, beyond, raising
 from tests.syncing.medline_files import content, record, write
 
 
@@ -208,11 +209,8 @@ def test_a_finished_file_that_is_read_again_and_stopped_half_way_is_not_finished
     write(tmp_path, 2, papers(5, 7), deleted=[1])
     import_files(listed([tmp_path]), corpus)
 
-    def stop(_done, _total, _note):
-        raise StoreFailed("stopped")
-
     with pytest.raises(StoreFailed):
-        import_files(listed([first]), corpus, stop)
+        import_files(listed([first]), corpus, raising(StoreFailed, "stopped"))
     assert corpus.documents.get_many(["1"])
     assert [each.finished_before for each in import_files(listed([tmp_path]), corpus)] == [False, False]
     assert "1" not in state(corpus)
@@ -239,26 +237,6 @@ def test_a_file_that_is_still_being_written_is_not_finished(tmp_path, corpus):
     assert counts(import_files(listed([tmp_path]), corpus)[0]) == (5, 1, 0, 4, 0)
 
 
-class Stopping:
-    """Documents that fail for good after some writes."""
-
-    def __init__(self, documents, writes):
-        self.documents, self.writes = documents, writes
-
-    def __getattr__(self, name):
-        method = getattr(self.documents, name)
-        return self._counted(method) if name in ("put", "mark_indexed", "delete") else method
-
-    def _counted(self, method):
-        def write(*given):
-            self.writes -= 1
-            if self.writes < 0:
-                raise StoreFailed("stopped")
-            return method(*given)
-
-        return write
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_an_import_stopped_anywhere_and_repeated_leaves_what_one_run_leaves(tmp_path, seed):
     chance = random.Random(seed)  # noqa: S311  repeatable, and no secret
@@ -272,7 +250,9 @@ def test_an_import_stopped_anywhere_and_repeated_leaves_what_one_run_leaves(tmp_
         import_files(files, whole)
         stops = 0
         for _ in range(5):
-            over = Over(stopped, documents=Stopping(stopped.documents, chance.randrange(9)))
+            stop = at(beyond(chance.randrange(9)), raising(StoreFailed, "stopped"))
+            documents = Hooked(stopped.documents, "put", "mark_indexed", "delete", before=stop)
+            over = Over(stopped, documents=documents)
             try:
                 import_files(files, over, workers=Inline(stopped.model))
             except StoreFailed:

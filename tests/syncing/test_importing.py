@@ -1,5 +1,6 @@
 """Importing records, over a real store and index."""
 
+import gc
 from itertools import islice
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from bio_mcp.errors import NcbiUnreadable, StoreFailed
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import AbstractSection, Article, Deletion
-from bio_mcp.syncing.importing import corpus_size, import_records
+from bio_mcp.syncing.importing import ALLOCATIONS, corpus_size, import_records
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus
+from tests.support.memory_corpus import article
 
 
 @pytest.fixture
@@ -85,3 +87,10 @@ def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
         import_records(records(30), corpus, then_full, batch=5)
     assert corpus_size(corpus).indexed == 10
     assert counts(import_records(records(30), corpus)) == (20, 0, 10, 0)
+
+
+def test_garbage_is_looked_for_rarely_during_an_import_and_as_before_after_it(corpus):
+    usual, seen = gc.get_threshold(), []
+    import_records([article("1")], corpus, lambda *_: seen.append((gc.get_threshold()[0], gc.get_freeze_count() > 0)))
+    assert set(seen) == {(ALLOCATIONS, True)}
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (usual, 0)

@@ -6,35 +6,23 @@ from bio_mcp.errors import Conflict, EmbeddingFailed
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import begin
 from tests.support.corpus import Corpus, HashedWords, Over, SlowCorpus
+from tests.support.hooked import Hooked, at, raising
 from tests.support.memory_corpus import article
 
 SEVENTY = [article(str(pmid), f"Title {pmid}.", "Some text.") for pmid in range(1, 71)]
 
 
-class Counted:
-    """Passages that note how many papers each write has; the first `refused` writes are refused."""
-
-    def __init__(self, port, refused=0):
-        self.port, self.refused, self.written = port, refused, []
-
-    def __getattr__(self, name):
-        return getattr(self.port, name)
-
-    def upsert_chunks(self, entries, *, refresh=True):
-        if self.refused:
-            self.refused -= 1
-            raise Conflict("Another writer was quicker.")
-        self.port.upsert_chunks(entries, refresh=refresh)
-        self.written.append(len(entries))
-
-
-def settled(corpus, **refused):
-    passages = Counted(corpus.passages, **refused)
+def settled(corpus, refused=0):
+    """How many papers each write has that is not refused."""
+    written, refuse = [], at(range(1, refused + 1), raising(Conflict, "Another writer was quicker."))
+    passages = Hooked(
+        corpus.passages, "upsert_chunks", before=refuse, after=lambda entries, **_: written.append(len(entries))
+    )
     assert len(apply_records(SEVENTY, Over(corpus, passages=passages)).changes) == 70
     heads = corpus.documents.heads([each.pmid for each in SEVENTY])
     assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
     assert corpus.passages.count()[0] == 70
-    return passages.written
+    return written
 
 
 @pytest.mark.parametrize(("kind", "written"), [(Corpus, [70]), (SlowCorpus, [32, 32, 6])])

@@ -4,7 +4,6 @@
 """
 
 from collections import Counter
-from functools import partial
 from itertools import islice
 
 import pytest
@@ -21,9 +20,9 @@ from bio_mcp.syncing.indexing import write_passages
 from bio_mcp.syncing.reindexing import begin, behind, fill, of_role, reindex, switch
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, HashedWords, Over
+from tests.support.hooked import Hooked, at, beyond, raising
 from tests.support.reembedding import (
     STEPS,
-    Dying,
     Stop,
     begun,
     missing,
@@ -137,29 +136,14 @@ def test_a_writer_that_meets_a_switch_leaves_the_paper_in_both(corpus, papers):
         assert lacking(corpus) == [set(), set()]
 
 
-class Meanwhile:
+def once(port, name, **hooks):
     """A port of which something is done before or after the first call of one of its functions."""
-
-    def __init__(self, port, name, do, *, before=False):
-        self._port, self._name, self._do, self._before = port, name, [do], before
-
-    def __getattr__(self, name):
-        found = getattr(self._port, name)
-        return partial(self._call, found) if name == self._name else found
-
-    def _call(self, found, *arguments, **named):
-        do = self._do.pop() if self._do else lambda: None
-        if self._before:
-            do()
-        result = found(*arguments, **named)
-        if not self._before:
-            do()
-        return result
+    return Hooked(port, name, **{when: at({1}, do) for when, do in hooks.items()})
 
 
 def test_a_paper_that_is_deleted_while_it_is_filled_in_does_not_come_back(corpus, papers):
     index = begun(corpus)
-    documents = Meanwhile(corpus.documents, "get_many", lambda: apply_records([Deletion(papers[0].pmid)], corpus))
+    documents = once(corpus.documents, "get_many", after=lambda: apply_records([Deletion(papers[0].pmid)], corpus))
     fill(index, Over(corpus, documents=documents))
     assert missing(corpus, index) == set()
 
@@ -173,7 +157,7 @@ def test_a_paper_that_is_deleted_and_stored_again_while_it_is_filled_in_is_there
         apply_records([Deletion(papers[0].pmid)], corpus)
         apply_records([revised(papers[0], 2)], corpus)
 
-    fill(index, Over(corpus, documents=Meanwhile(corpus.documents, "get_many", again)))
+    fill(index, Over(corpus, documents=once(corpus.documents, "get_many", after=again)))
     assert missing(corpus, index) == set()
     passages = (each.passages for each in corpus.indexes.all())
     here, there = (set(each.chunk_texts([papers[0].pmid])[papers[0].pmid].values()) for each in passages)
@@ -181,15 +165,15 @@ def test_a_paper_that_is_deleted_and_stored_again_while_it_is_filled_in_is_there
 
 
 def test_a_paper_that_is_stored_again_before_it_is_deleted_from_the_index_stays_there(corpus, papers):
-    deleting = Meanwhile(corpus.documents, "get_many", lambda: apply_records([Deletion(papers[0].pmid)], corpus))
-    storing = Meanwhile(corpus.passages, "delete", lambda: apply_records([papers[0]], corpus), before=True)
+    deleting = once(corpus.documents, "get_many", after=lambda: apply_records([Deletion(papers[0].pmid)], corpus))
+    storing = once(corpus.passages, "delete", before=lambda: apply_records([papers[0]], corpus))
     reindex(Over(corpus, documents=deleting, passages=storing))
     assert lacking(corpus) == [set()]
 
 
 def test_a_paper_whose_vectors_are_deleted_while_it_is_written_is_embedded(corpus, papers):
     index, pmid = ready(corpus), papers[0].pmid
-    passages = Meanwhile(index.passages, "upsert_chunks", lambda: index.passages.delete([pmid]), before=True)
+    passages = once(index.passages, "upsert_chunks", before=lambda: index.passages.delete([pmid]))
     write_passages([corpus.documents.get(pmid)], corpus.models.of(index.fingerprint), passages)
     assert missing(corpus, index) == set()
 
@@ -263,30 +247,30 @@ def test_a_reader_of_a_removed_index_hears_so_and_is_not_given_an_empty_result(c
 
 def test_a_writer_that_meets_a_removal_goes_on_and_who_fills_hears_of_it(corpus, papers):
     index = begun(corpus)
-    documents = Meanwhile(corpus.documents, "get_many", corpus.indexes.remove)
+    documents = once(corpus.documents, "get_many", after=corpus.indexes.remove)
     with pytest.raises(Conflict, match="removed while it was filled"):
         fill(index, Over(corpus, documents=documents))
     ready(corpus)
-    removed = Meanwhile(corpus.models, "of", corpus.indexes.remove)
+    removed = once(corpus.models, "of", after=corpus.indexes.remove)
     apply_records([revised(papers[0], 1)], Over(corpus, models=removed))
     assert lacking(corpus) == [set()]
 
 
 def test_a_failure_of_an_index_that_is_still_there_is_not_passed_over(corpus, papers):
-    def fails():
-        raise IndexUnavailable("away")
-
     ready(corpus)
+    models = Hooked(corpus.models, "of", after=raising(IndexUnavailable, "away"))
     with pytest.raises(IndexUnavailable, match="away"):
-        apply_records([revised(papers[0], 1)], Over(corpus, models=Meanwhile(corpus.models, "of", fails)))
+        apply_records([revised(papers[0], 1)], Over(corpus, models=models))
 
 
 def test_stopped_before_any_call_of_any_step_and_repeated_nothing_is_lost(corpus, papers):
     stops = Counter()
-    for at in range(6):
+    for calls in range(6):
         for step in STEPS:
-            left = [at]
-            dying = Over(corpus, indexes=Dying(corpus.indexes, left), documents=Dying(corpus.documents, left))
+            stop = at(beyond(calls), raising(Stop))
+            dying = Over(
+                corpus, indexes=Hooked(corpus.indexes, before=stop), documents=Hooked(corpus.documents, before=stop)
+            )
             try:
                 step(dying)
             except Stop:

@@ -19,6 +19,7 @@ from scripts.port_grants import Given, given_for
 from scripts.template.functions import declared
 from tests.support.corpus import Corpus, Over
 from tests.support.folder_files import FolderFiles
+from tests.support.hooked import Hooked, at, raising
 from tests.support.nlm_files import history, pmid_of, real_records, serving, write
 from tests.support.touched_ports import Recorder
 
@@ -145,22 +146,9 @@ def test_a_function_that_dies_at_every_stage_of_every_file_costs_tries_and_no_re
 
 
 def test_a_function_that_dies_within_a_slice_is_followed_by_one_that_leaves_nothing_twice(loaded, expected):
-    class DiesOnce:
-        def __init__(self, passages):
-            self.passages, self.left = passages, 6
-
-        def __getattr__(self, name):
-            return getattr(self.passages, name)
-
-        def upsert_chunks(self, entries, **options):
-            self.passages.upsert_chunks(entries, **options)
-            if self.left and not self.left % 2:
-                self.left -= 1
-                raise Dead("after it was indexed and before it was marked")
-            self.left -= bool(self.left)
-
     own = loaded.corpus
-    loaded.corpus = Over(own, passages=DiesOnce(own.passages))
+    die = at({1, 3, 5}, raising(Dead, "after it was indexed and before it was marked"))
+    loaded.corpus = Over(own, passages=Hooked(own.passages, "upsert_chunks", after=die))
     assert loaded.report(loaded.run())["failed"] == []
     assert papers(own) == expected
 
@@ -279,25 +267,14 @@ def test_a_file_larger_than_the_time_of_a_function_goes_on_where_it_stopped(load
     assert len(papers(loaded.corpus)) == answer["item"]["progress"]["inserted"] + answer["item"]["progress"]["skipped"]
 
 
-class Throttled:
-    """Passages that refuse so many writes, as a node whose queue is full."""
-
-    def __init__(self, passages, refusals, retryable=True):
-        self.passages, self.refusals, self.retryable = passages, refusals, retryable
-
-    def __getattr__(self, name):
-        return getattr(self.passages, name)
-
-    def upsert_chunks(self, entries, **options):
-        if self.refusals:
-            self.refusals -= 1
-            raise IndexUnavailable("429", retryable=self.retryable)
-        self.passages.upsert_chunks(entries, **options)
+def throttled(corpus, refusals):
+    """A corpus whose index refuses so many writes, as a node whose queue is full."""
+    refuse = at(range(1, refusals + 1), raising(IndexUnavailable, "429"))
+    return Over(corpus, passages=Hooked(corpus.passages, "upsert_chunks", before=refuse))
 
 
 def test_a_busy_index_is_given_longer_and_longer_pauses_for_which_no_function_waits(loaded, large):
-    own = loaded.corpus
-    loaded.corpus = Over(own, passages=Throttled(own.passages, 7))
+    loaded.corpus = throttled(loaded.corpus, 7)
     item, waits = large, []
     while (answer := loaded.steps().load_file("large", **item))["state"] == "wait":
         item = answer["item"]
@@ -310,7 +287,7 @@ def test_a_busy_index_is_given_longer_and_longer_pauses_for_which_no_function_wa
 
 
 def test_an_index_that_stays_busy_fails_the_file_in_the_end(loaded, large):
-    loaded.corpus = Over(loaded.corpus, passages=Throttled(loaded.corpus.passages, 99))
+    loaded.corpus = throttled(loaded.corpus, 99)
     first = loaded.steps().load_file("large", **large)
     with pytest.raises(IndexUnavailable, match="429 It has been so for") as raised:
         loaded.steps().load_file("large", **first["item"] | {"pauses": MOST_PAUSES})
