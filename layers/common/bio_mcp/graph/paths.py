@@ -41,10 +41,6 @@ class Filters:
             and (not self.sources or any(each in _folded(source) for source in edge.sources for each in words))
         )
 
-    def ends_at(self, node: Node) -> bool:
-        code = (node.icd_code or "").upper()
-        return (self.to in (None, node.node_id)) and code.startswith(self.icd_prefix.upper())
-
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -156,10 +152,12 @@ def walk(
     """
     walker = _Walker(neighbours, nodes, hops, filters, whole=whole)
     paths: list[Path] = []
-    further, stopped = 0, False
+    further, stopped, prefix = 0, False, filters.icd_prefix.upper()
     try:
         for path in walker.ended([(Visit(start),)]):
-            if len(path) > 1 and filters.ends_at(path[-1].node):
+            end = path[-1].node
+            ends = filters.to in (None, end.node_id) and (end.icd_code or "").upper().startswith(prefix)
+            if len(path) > 1 and ends:
                 further += len(paths) == limit
                 paths += [path] * (len(paths) < limit)
     except _Exhausted:

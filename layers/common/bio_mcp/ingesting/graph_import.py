@@ -36,26 +36,25 @@ _NO_ID = re.compile(r"[^a-z0-9]+")
 def records_of(row: Mapping[str, Any]) -> Iterator[Node | Edge]:
     """Yield the nodes and the edges of a row. Raises `InvalidInput` for one without plant or chemical."""
     plant, chemical = (_field(row, key) for key in ("plant_species", "chemical"))
-
-    def node(type: NodeType, id: str, names: dict[str, str], **more: Any) -> Node | Edge:
-        return parse_record({"node": type, "id": id, "names": names, "sources": [SOURCE], **more})
-
-    def edge(type: EdgeType, first: str, second: str) -> Node | Edge:
-        return parse_record({"edge": type, "from": first, "to": second, "sources": [SOURCE]})
-
     herb, constituent = node_id("plant", plant), node_id("chemical", chemical)
-    yield node(NodeType.HERB, herb, {"la": plant})
     number = row.get("pubchem_cid")
     if isinstance(number, bool) or not isinstance(number, int | float):
         number = 0
     synonyms = [f"PubChem CID {int(number)}"] if 0 < number < 10**10 else []
     name = chemical.lower() if len(chemical) > SHORTEST_WORD else chemical
-    yield node(NodeType.CONSTITUENT, constituent, {"en": name}, synonyms=synonyms)
-    yield edge(EdgeType.HAS_CONSTITUENT, herb, constituent)
+    said: list[dict[str, Any]] = [
+        {"node": NodeType.HERB, "id": herb, "names": {"la": plant}},
+        {"node": NodeType.CONSTITUENT, "id": constituent, "names": {"en": name}, "synonyms": synonyms},
+        {"edge": EdgeType.HAS_CONSTITUENT, "from": herb, "to": constituent},
+    ]
     if activity := _activity(row):
         acted_on = node_id("activity", activity)
-        yield node(NodeType.INDICATION, acted_on, {"en": activity}, description=ACTIVITY)
-        yield edge(EdgeType.ACTS_ON, constituent, acted_on)
+        said += [
+            {"node": NodeType.INDICATION, "id": acted_on, "names": {"en": activity}, "description": ACTIVITY},
+            {"edge": EdgeType.ACTS_ON, "from": constituent, "to": acted_on},
+        ]
+    for each in said:
+        yield parse_record({**each, "sources": [SOURCE]})
 
 
 def node_id(kind: str, name: str) -> str:

@@ -48,14 +48,14 @@ Listing = NDArray[np.void]
 
 def listing_of(records: Iterable[Record]) -> Listing:
     """List the records of a file. Raises what reading them does: half a file is no listing."""
-    return np.array([_entry(odd_if_endless(record)) for record in records], dtype=ENTRY)
-
-
-def _entry(record: Record) -> tuple[int, int, int, int]:
-    if isinstance(record, Article):
-        revised = record.date_revised.toordinal() if record.date_revised else 0
-        return int(record.pmid), record.pmid_version, revised, ARTICLE
-    return (int(record.pmid), 0, 0, DELETION) if isinstance(record, Deletion) else (0, 0, 0, ODD)
+    entries = []
+    for record in map(odd_if_endless, records):
+        if isinstance(record, Article):
+            revised = record.date_revised.toordinal() if record.date_revised else 0
+            entries.append((int(record.pmid), record.pmid_version, revised, ARTICLE))
+        else:
+            entries.append((int(record.pmid), 0, 0, DELETION) if isinstance(record, Deletion) else (0, 0, 0, ODD))
+    return np.array(entries, dtype=ENTRY)
 
 
 Positions = NDArray[np.uint32]

@@ -121,20 +121,15 @@ class SyncCursor(Cursor):
         """Whether `LAST_PATIENCE` requests failed in a row on the last try, so that the rest is not tried."""
         return self.failures >= LAST_PATIENCE
 
-    @property
-    def given_up(self) -> list[str]:
-        """PMIDs that were missing for `MISSING_DAYS`, so that the watermark no longer waits for them.
+    def undelivered(self) -> tuple[list[str], list[str]]:
+        """PMIDs that were not returned in this run: those that the watermark waits for, and those that it no longer
+        waits for, as they were missing for `MISSING_DAYS`.
 
-        Empty while the run has settled nothing: then NCBI may be at fault, not the records.
+        None of the latter while the run has settled nothing: then NCBI may be at fault, not the records.
         """
-        if not any(self.counts.values()):
-            return []
-        return [pmid for pmid in self._outstanding if self._is_over(pmid)]
-
-    @property
-    def _outstanding(self) -> list[str]:
-        """PMIDs that were not returned in this run, in numeric order."""
-        return sorted({pmid for pmid in self.absent if pmid in self.missing}, key=int)
+        outstanding = sorted({pmid for pmid in self.absent if pmid in self.missing}, key=int)
+        given_up = [pmid for pmid in outstanding if self._is_over(pmid)] if any(self.counts.values()) else []
+        return [pmid for pmid in outstanding if pmid not in given_up], given_up
 
     def _is_over(self, pmid: str) -> bool:
         return date.fromisoformat(self.missing[pmid]) <= self.end - timedelta(days=MISSING_DAYS)
@@ -159,7 +154,7 @@ class SyncCursor(Cursor):
             sentences.append(
                 f"{len(self.failed)} records could not be fetched; the next run asks again: {first_few(self.failed)}"
             )
-        if waited_for := [pmid for pmid in self._outstanding if pmid not in self.given_up]:
+        if waited_for := self.undelivered()[0]:
             sentences.append(
                 f"{len(waited_for)} records are listed by PubMed but not delivered; the next run asks again: "
                 f"{first_few(waited_for)}"

@@ -198,10 +198,8 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
         cursor = self.cursor
         shortfalls = cursor.shortfalls()
         cursor.warn(*shortfalls)
-        if cursor.given_up:
-            sentence = (
-                f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
-            )
+        if given_up := cursor.undelivered()[1]:
+            sentence = f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(given_up)}"
             cursor.warn(sentence)
             log.warning(sentence, extra={"query_key": self.key, "job_id": self.job.job_id})
         if not shortfalls and not self.request.get("known_only"):
