@@ -178,17 +178,29 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cost.main, arguments)
 
 
-def test_sizes_stand_side_by_side():
-    ran = run()
+@pytest.mark.parametrize(
+    ("given", "there", "absent"),
+    [
+        ("", ["10,000", "1,000,000", "39,000,000"], ["arithmetic"]),
+        ("--records 250000", ["2,500,000 write units × 0.000000625", "1.56"], []),
+        ("--records 20000 --vectors paper", ["search domain", "SnapStart's"], []),
+        (
+            "--records 20000 --index s3 --monitoring basic --no-snapstart",
+            ["index in S3", "0 dashboards"],
+            ["SnapStart's"],
+        ),
+        (
+            "--records 39e6",
+            ["OpenSearchInstanceType=r7g.12xlarge.search OpenSearchInstances=4", "LoadsAtOnce=200"],
+            [],
+        ),
+    ],
+)
+def test_sizes_stand_side_by_side_and_one_has_its_arithmetic_and_the_parameters_of_its_stack(given, there, absent):
+    ran = run(*given.split())
+    out = " ".join(ran.stdout.split())
     assert ran.exit_code == 0
-    assert all(records in ran.stdout for records in ("10,000", "1,000,000", "39,000,000"))
-    assert "arithmetic" not in ran.stdout
-
-
-def test_one_size_has_its_arithmetic():
-    out = run("--records", "250000").stdout
-    assert "2,500,000 write units × 0.000000625" in out
-    assert "1.56" in out
+    assert [each for each in there if each not in out] == [each for each in absent if each in out] == []
 
 
 def test_json_has_every_line_and_the_day_of_the_prices():
@@ -200,19 +212,12 @@ def test_json_has_every_line_and_the_day_of_the_prices():
     assert sum(line["dollars"] for line in found["month"]["lines"]) == pytest.approx(found["month"]["dollars"])
 
 
-def test_rates_index_and_monitoring_are_chosen():
+def test_a_load_costs_what_its_rate_takes():
     slow, fast = (
         json.loads(run("--records", "1000000", "--papers-per-second", rate, "--json").stdout)["estimates"][0]
         for rate in ("0.5", "5")
     )
     assert slow["load"]["compute_dollars"] > 9 * fast["load"]["compute_dollars"]
-    domain = run("--records", "20000", "--vectors", "paper").stdout
-    assert "search domain" in domain
-    assert "SnapStart's" in domain
-    few = run("--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").stdout
-    assert "index in S3" in few
-    assert "0 dashboards" in few
-    assert "SnapStart's" not in few
 
 
 @pytest.mark.parametrize("written", ["1e6", "1,000,000", "1000000"])
@@ -221,30 +226,16 @@ def test_a_number_of_papers_is_written_in_any_usual_way(written):
     assert found["records"] == 1_000_000
 
 
-def test_the_parameters_of_the_stack_and_how_many_functions_load_are_printed():
-    out = run("--records", "39e6").stdout
-    assert "OpenSearchInstanceType=r7g.12xlarge.search OpenSearchInstances=4" in " ".join(out.split())
-    assert "LoadsAtOnce=200" in out
-
-
-def test_more_papers_than_an_index_in_s3_can_hold_are_refused():
-    ran = run("--records", "1000000", "--index", "s3")
-    assert ran.exit_code == 2
-    assert "250,000 papers at most" in ran.stderr
-
-
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "says"),
     [
-        ["--records", "0"],
-        ["--records", "many"],
-        ["--records", "1.5"],
-        ["--records", "inf"],
-        ["--loaders", "0"],
-        ["--calls-per-day", "-1"],
+        ("--records 1000000 --index s3", "250,000 papers at most"),
+        *((f"--records {number}", "--records") for number in ("0", "many", "1.5", "inf")),
+        ("--loaders 0", "--loaders"),
+        ("--calls-per-day -1", "--calls-per-day"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong):
-    ran = run(*wrong)
+def test_what_cannot_be_is_refused(wrong, says):
+    ran = run(*wrong.split())
     assert ran.exit_code == 2
-    assert wrong[0] in ran.stderr
+    assert says in ran.stderr
