@@ -10,6 +10,7 @@ from bio_mcp.adapters.embedded.graph import SqliteGraph
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType
 from bio_mcp.ingesting.graph_import import GraphImport, import_graph
+from tests.support.hooked import Hooked, at, raising
 from tests.support.reference_graph import ReferenceGraph
 from tests.support.small_graph import EDGES, NODES
 
@@ -20,55 +21,33 @@ def items(*content):
     return list(zip(count(1), content))
 
 
-@pytest.fixture(params=[1, 3, 20_000])
-def at_once(request):
-    """How many nodes or edges are written at once."""
-    return request.param
+def watched(graph, failing=()):
+    """A graph that fails at writes of these numbers, and how many nodes and edges each other one had."""
+    writes = []
+    fail = at(failing, raising(StoreFailed, "full"))
+    hooks = {"before": fail, "after": lambda nodes, edges: writes.append((len(nodes), len(edges)))}
+    return Hooked(graph, "put", **hooks), writes
 
 
-class Watched(ReferenceGraph):
-    """A graph that counts writes, and fails at one of them."""
-
-    def __init__(self, *content, failing=None):
-        self.writes, self._failing = [], None
-        super().__init__(*content)
-        self.writes, self._failing = [], failing
-
-    def put(self, nodes, edges):
-        if len(self.writes) == self._failing:
-            raise StoreFailed("full")
-        super().put(nodes, edges)
-        self.writes.append((len(nodes), len(edges)))
-
-
-def test_everything_is_written_in_any_order_of_lines(at_once):
-    graph = ReferenceGraph()
-    report = import_graph(items(*EDGES, *NODES), graph, at_once=at_once)
+@pytest.mark.parametrize("at_once", [1, 3, 20_000])
+@pytest.mark.parametrize("content", [(*EDGES, *NODES), (*NODES, *EDGES)], ids=["edges first", "nodes first"])
+def test_everything_is_written_once_nodes_before_edges_and_no_more_at_once_than_allowed(content, at_once):
+    graph, writes = watched(ReferenceGraph())
+    report = import_graph(items(*content), graph, at_once=at_once)
     assert report == GraphImport(len(NODES), len(EDGES), changed=True)
     assert graph.nodes([each.node_id for each in NODES]) == {each.node_id: each for each in NODES}
     assert sum(graph.count().values()) == len(NODES) + len(EDGES)
-
-
-def test_importing_again_changes_nothing(at_once):
-    graph = ReferenceGraph()
-    import_graph(items(*NODES, *EDGES), graph, at_once=at_once)
-    again = import_graph(items(*NODES, *EDGES), graph, at_once=at_once)
+    assert all(nodes <= at_once and edges <= at_once for nodes, edges in writes)
+    with_edges = [n for n, (_, edges) in enumerate(writes) if edges]
+    assert all(nodes == 0 for nodes, _ in writes[with_edges[0] + 1 :])
+    again = import_graph(items(*content), graph, at_once=at_once)
     assert again == GraphImport(len(NODES), len(EDGES), changed=False)
 
 
-def test_nodes_come_before_edges_and_no_write_is_larger_than_allowed(at_once):
-    graph = Watched()
-    import_graph(items(*EDGES, *NODES), graph, at_once=at_once)
-    assert all(nodes <= at_once and edges <= at_once for nodes, edges in graph.writes)
-    with_edges = [n for n, (_, edges) in enumerate(graph.writes) if edges]
-    assert all(nodes == 0 for nodes, _ in graph.writes[with_edges[0] + 1 :])
-
-
 def test_an_import_that_broke_off_is_completed_by_the_next():
-    graph = Watched(failing=3)
+    graph, _ = watched(ReferenceGraph(), failing={4})
     with pytest.raises(StoreFailed):
         import_graph(items(*NODES, *EDGES), graph, at_once=4)
-    graph._failing = None
     import_graph(items(*NODES, *EDGES), graph)
     assert graph.count() == ReferenceGraph(*NODES, *EDGES).count()
 
@@ -95,10 +74,10 @@ def test_an_import_that_broke_off_is_completed_by_the_next():
     ],
 )
 def test_what_is_wrong_is_named_by_its_line_and_nothing_is_written(content, problems):
-    graph = Watched(NODES[2])
+    graph, writes = watched(ReferenceGraph(NODES[2]))
     with pytest.raises(InvalidInput) as refused:
         import_graph(items(*content), graph)
-    assert graph.writes == []
+    assert writes == []
     assert refused.value.details == {
         "problems": [{"line": line, "problem": why} for line, why in problems],
         "wrong": len(problems),
@@ -123,10 +102,10 @@ def test_a_file_that_breaks_off_writes_nothing():
         yield from items(*NODES)
         raise InvalidInput("The archive is damaged or cut short.")
 
-    graph = Watched()
+    graph, writes = watched(ReferenceGraph())
     with pytest.raises(InvalidInput, match="damaged"):
         import_graph(broken(), graph)
-    assert graph.writes == []
+    assert writes == []
 
 
 def test_an_empty_file_is_none():

@@ -65,23 +65,24 @@ def test_a_moved_file_is_the_same_document_and_another_in_its_place_is_not(libra
     assert before.doc_id in {each.doc_id for each in documents.values()}
 
 
-def test_another_paper_in_the_place_of_one_is_another_document(library):
-    library.write("paper.md", f"doi: {DOI}\nThe first paper.")
-    library.ingest()
-    library.write("paper.md", "doi: 10.1000/other\nThe second paper.")
-    library.ingest()
+@pytest.mark.parametrize(
+    ("rounds", "dois"),
+    [
+        (
+            [{"a.md": f"doi: {DOI}\nThe first paper."}, {"a.md": "doi: 10.1000/other\nThe second paper."}],
+            {DOI, "10.1000/other"},
+        ),
+        ([{"a.md": "The first paper."}, {"a.md": "The second paper."}, {"b.md": "The first paper."}], {None}),
+    ],
+    ids=["another paper in its place", "edited, and copied as it was"],
+)
+def test_another_text_is_another_document(library, rounds, dois):
+    for files in rounds:
+        for name, text in files.items():
+            library.write(name, text)
+        library.ingest()
     assert library.texts == ["The first paper.", "The second paper."]
-    assert {each.work.doi for each in library.documents_of_project} == {DOI, "10.1000/other"}
-
-
-def test_a_file_that_is_edited_and_copied_as_it_was_gives_two_documents(library):
-    library.write("a.md", "Hearts beat.")
-    library.ingest()
-    library.write("a.md", "Hearts stop.")
-    library.ingest()
-    library.write("b.md", "Hearts beat.")
-    library.ingest()
-    assert library.texts == ["Hearts beat.", "Hearts stop."]
+    assert {each.work.doi for each in library.documents_of_project} == dois
 
 
 def test_documents_that_turn_out_to_be_one_become_one(library):

@@ -75,10 +75,6 @@ class Control:
         """Add one fault; the fields are those of `faults.Fault`."""
         self._call("POST", "faults", [fields])
 
-    def faults_left(self) -> list[dict[str, Any]]:
-        """Faults that have not yet struck as often as they are to."""
-        return list(self._call("GET", "faults"))
-
     def clear_faults(self) -> None:
         self._call("DELETE", "faults")
 

@@ -118,7 +118,6 @@ _ACTIONS: dict[tuple[str, str], Callable[["Server", Any], Any]] = {
     ("POST", "rules"): _rules,
     ("POST", "reset"): _reset,
     ("POST", "faults"): lambda server, content: server.faults.add(content),
-    ("GET", "faults"): lambda server, _: server.faults.left,
     ("DELETE", "faults"): lambda server, _: server.faults.clear(),
     ("GET", "requests"): lambda server, _: server.log.entries,
     ("DELETE", "requests"): lambda server, _: server.log.clear(),

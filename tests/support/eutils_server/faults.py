@@ -1,7 +1,7 @@
 """Fault scripts: which request goes wrong, how, and how often."""
 
 import threading
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from tests.support.eutils_server.answers import Answer, Params, recorded
@@ -47,10 +47,6 @@ class Fault:
         return self.nth <= self.seen < self.nth + self.times
 
     @property
-    def spent(self) -> bool:
-        return self.seen >= self.nth + self.times - 1
-
-    @property
     def answer(self) -> Answer | None:
         """The answer in place of the good one; None if the good one is only damaged."""
         if self.recorded:
@@ -83,10 +79,6 @@ class FaultScript:
     def clear(self) -> None:
         with self._lock:
             self._faults.clear()
-
-    @property
-    def left(self) -> list[dict[str, Any]]:
-        return [asdict(fault) for fault in self._faults if not fault.spent]
 
     def for_request(self, endpoint: str, params: Params) -> Fault | None:
         with self._lock:
