@@ -3,13 +3,17 @@
 `python -m scripts.docs` writes them, `--check` fails when one of them is out of date.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
+from inspect import getsource
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import bio_mcp.settings
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.inspecting import summary
 from bio_mcp.settings import Settings
@@ -198,15 +202,27 @@ def settings_page() -> str:
         "Every setting is an environment variable. Lists are comma-separated. Nothing else is read: there is no "
         "configuration file. A value that cannot be read stops the program with a sentence that names the variable."
     )
+    said = meanings()
     rows = [
-        (f"`{each.metadata['env']}`", _default(each.default, each.metadata["secret"]), _effect(each.metadata))
+        (f"`{each.metadata['env']}`", _default(each.default, each.metadata["secret"]), _effect(each, said[each.name]))
         for each in sorted(fields(Settings), key=lambda each: each.metadata["mode"] == "aws")
     ]
     return f"# Settings\n\n{GENERATED}\n\n{intro}\n\n{table(('variable', 'default', 'meaning'), rows)}"
 
 
-def _effect(setting: Mapping[str, Any]) -> str:
-    return f"mode {setting['mode']}: {setting['meaning']}" if setting["mode"] else str(setting["meaning"])
+def meanings() -> dict[str, str]:
+    """What stands below each setting in its module, by name."""
+    [settings] = [each for each in ast.parse(getsource(bio_mcp.settings)).body if isinstance(each, ast.ClassDef)]
+    return {
+        one.target.id: " ".join(text.value.value.split())
+        for one, text in pairwise(settings.body)
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+    }
+
+
+def _effect(setting: Field[Any], meaning: str) -> str:
+    return f"mode {setting.metadata['mode']}: {meaning}" if setting.metadata["mode"] else meaning
 
 
 def _default(value: Any, secret: bool) -> str:

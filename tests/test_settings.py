@@ -9,6 +9,7 @@ import pytest
 from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.identifiers import EUTILS_URL
 from bio_mcp.settings import NCBI_CONVERTER, Settings, models_folder
+from scripts.docs import meanings
 
 
 @pytest.mark.parametrize("empty", [None, "", "${user_config.any}"])  # the last is a field of a bundle left empty
@@ -66,7 +67,8 @@ def test_a_secret_is_not_shown():
 def test_every_setting_has_a_variable_of_its_own_and_a_meaning():
     variables = [each.metadata["env"] for each in fields(Settings)]
     assert len(set(variables)) == len(variables)
-    assert all(len(each.metadata["meaning"]) > 10 for each in fields(Settings))
+    said = meanings()
+    assert all(len(said[each.name]) > 10 for each in fields(Settings))
 
 
 def test_the_variables_that_the_contracts_name_are_read():
@@ -78,9 +80,7 @@ def test_the_variables_that_the_contracts_name_are_read():
 
 
 def test_a_setting_that_a_mode_cannot_do_without_is_named():
-    with pytest.raises(
-        Misconfigured, match="BIO_MCP_TABLE_JOBS is not set; mode aws takes it: DynamoDB table of the jobs"
-    ):
+    with pytest.raises(Misconfigured, match="BIO_MCP_TABLE_JOBS is not set; mode aws needs it"):
         Settings(mode="aws").needed("table_jobs")
     assert Settings(table_jobs="jobs").needed("table_jobs") == "jobs"
 
