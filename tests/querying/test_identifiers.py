@@ -1,8 +1,8 @@
 import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
-from bio_mcp.ports.ncbi import Citation
-from bio_mcp.querying.identifiers import Cited, compare
+from bio_mcp.literature.references.works import CitedWork
+from bio_mcp.querying.identifiers import compared
 
 PAPER = Article(
     "1",
@@ -16,21 +16,30 @@ PAPER = Article(
 
 
 @pytest.mark.parametrize(
-    ("known", "title", "agrees", "differs"),
+    ("cited", "agrees", "differs"),
     [
-        (Citation("", "2021", "12", "e37", "van der berg j"), "", ("year", "volume", "first_page", "author"), ()),
-        (Citation("", "2020", "", "", "berg j"), "", ("year", "author"), ()),
-        (Citation("", "2019", "13", "E37", "smith"), "", ("first_page",), ("year", "volume", "author")),
-        (Citation(), "Muller cells of the retina - a review of what they do.", ("title",), ()),
-        (Citation(), "Müller cells of the retina", ("title",), ()),
-        (Citation(), "Retina and lens", (), ("title",)),
-        (Citation(), "", (), ()),
-        (Citation(author="Retina Group"), "", ("author",), ()),
+        (
+            CitedWork("", ("van der berg j",), year="2021", volume="12", pages="e37"),
+            ("year", "volume", "first_page", "author"),
+            (),
+        ),
+        (CitedWork("", ("berg j",), year="2020"), ("year", "author"), ()),
+        (
+            CitedWork("", ("smith",), year="2019", volume="13", pages="E37"),
+            ("first_page",),
+            ("year", "volume", "author"),
+        ),
+        (CitedWork("Muller cells of the retina - a review of what they do."), ("title",), ()),
+        (CitedWork("Müller cells of the retina"), ("title",), ()),
+        (CitedWork("Retina and lens"), (), ("title",)),
+        (CitedWork(), (), ()),
+        (CitedWork("", ("Retina Group",), "another journal"), ("author",), ()),
     ],
 )
-def test_a_record_is_compared_field_by_field(known, title, agrees, differs):
-    assert compare(Cited(known, title), PAPER) == (agrees, differs)
+def test_a_record_is_compared_field_by_field(cited, agrees, differs):
+    assert compared(cited, PAPER) == (agrees, differs)
 
 
 def test_a_field_that_the_record_lacks_neither_agrees_nor_differs():
-    assert compare(Cited(Citation("", "2021", "1", "1", "smith"), "A title"), Article("1")) == ((), ())
+    cited = CitedWork("A title", ("smith",), year="2021", volume="1", pages="1")
+    assert compared(cited, Article("1")) == ((), ())

@@ -10,7 +10,8 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.records import Article
-from bio_mcp.literature.references.works import words_of
+from bio_mcp.literature.references.comparing import compare
+from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, IdKind, NcbiLookup, Pubmed, SearchPage, Summaries
 from bio_mcp.querying.search import articles, optional, required
 
@@ -109,15 +110,8 @@ def _looked_up(
 Verdict = Literal["matched", "doubtful", "ambiguous", "not_found", "unverified"]
 SEARCHED = 10  # citations that NCBI did not match are looked for one by one: so many of a call
 CANDIDATES = 5
-_SAME_TITLE = 0.8  # share of the words of both titles that both have
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation to look up: its fields, and its title where known."""
-
-    citation: Citation
-    title: str = ""
+# The fields that are compared, by their names in a verdict. A journal has too many names to differ by.
+_COMPARED = {"year": "year", "volume": "volume", "pages": "first_page", "authors": "author", "title": "title"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +133,16 @@ class Matched:
 
 
 def match(
-    cited: Sequence[Cited], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
+    cited: Sequence[CitedWork], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
 ) -> tuple[list[Matched], list[str]]:
-    """Give a verdict on each citation, in order, and the reasons why the answer is partial.
+    """Give a verdict on each citation, in order, and the reasons why the answer is partial. `pages` are first pages.
 
     NCBI's matcher is asked for all; what it does not match is searched by title or by its fields. A record counts only
     after it was fetched and compared. Raises NCBI's failure when the matcher itself fails.
     """
+    imprints = [Citation(each.journal, each.year, each.volume, each.pages, "".join(each.authors)) for each in cited]
     with required():
-        named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
+        named = lookup.ecitmatch(imprints, deadline=deadline)
     reasons: list[str] = []
     searched = _search_unmatched(cited, named, pubmed, deadline, reasons)
     found = [(each.pmid, *(pmids or ())) for each, pmids in zip(named, searched, strict=True)]
@@ -159,7 +154,7 @@ def match(
 
 
 def _search_unmatched(
-    cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+    cited: Sequence[CitedWork], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
 ) -> list[tuple[str, ...] | None]:
     """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches.
 
@@ -185,30 +180,30 @@ def _search_unmatched(
     return searched
 
 
-def _term(cited: Cited) -> str:
+def _term(cited: CitedWork) -> str:
     """A PubMed query of the title, or else of at least three fields; "" when too little is known."""
     title = " ".join(re.findall(r"\w+", cited.title))
     if title:
         return f"{title}[Title]"
-    of = cited.citation
-    parts = ((of.journal, "ta"), (of.year, "dp"), (of.volume, "vi"), (of.first_page, "pg"), (of.author, "au"))
+    author = "".join(cited.authors)
+    parts = ((cited.journal, "ta"), (cited.year, "dp"), (cited.volume, "vi"), (cited.pages, "pg"), (author, "au"))
     words = [(" ".join(re.findall(r"[\w.-]+", text)), tag) for text, tag in parts]
     known = [f"{text}[{tag}]" for text, tag in words if text]
     return " AND ".join(known) if len(known) > 2 else ""
 
 
 def _verdict(
-    cited: Cited, named: CitationMatch, searched: Sequence[str] | None, records: dict[str, Article]
+    cited: CitedWork, named: CitationMatch, searched: Sequence[str] | None, records: dict[str, Article]
 ) -> Matched:
     """Judge one citation by NCBI's match if there is one, else by the records that a search returned."""
     if named.pmid:
         article = records.get(named.pmid)
         if article is None:
             return Matched("unverified", None, named.pmid, reason="NCBI names this record, which could not be fetched")
-        agrees, differs = compare(cited, article)
+        agrees, differs = compared(cited, article)
         reason = "NCBI names this record, but it differs from the citation" if differs else None
         return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=reason)
-    fitting = {pmid: compare(cited, records[pmid]) for pmid in searched or () if pmid in records}
+    fitting = {pmid: compared(cited, records[pmid]) for pmid in searched or () if pmid in records}
     fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
     if len(fitting) == 1:
         [(pmid, (agrees, _))] = fitting.items()
@@ -220,39 +215,9 @@ def _verdict(
     return Matched(verdict, candidates=candidates, reason=named.reason)
 
 
-def compare(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def compared(cited: CitedWork, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The fields that agree and those that differ. A field that either side lacks is in neither list."""
-    of, journal = cited.citation, article.journal
-    years = {date.year for date in (article.publication_date, article.electronic_date) if date and date.year}
-    first = re.split(r"[-–,;]", article.pages or "")[0]
-    checks = {
-        "year": _equal(of.year, [str(year) for year in years]),
-        "volume": _equal(of.volume, [journal.volume or "" if journal else ""]),
-        "first_page": _equal(of.first_page, [first]),
-        "author": _named(of.author, article),
-        "title": _alike(cited.title, article.title or ""),
-    }
-    return tuple(n for n, same in checks.items() if same), tuple(n for n, same in checks.items() if same is False)
-
-
-def _equal(given: str, printed: Sequence[str]) -> bool | None:
-    known = [words_of(text) for text in printed if text]
-    return words_of(given) in known if given.strip() and known else None
-
-
-def _named(given: str, article: Article) -> bool | None:
-    """Whether an author has this surname; initials and position are not compared."""
-    words = words_of(given)
-    people = [" ".join(words_of(each.last_name or each.collective_name or "")) for each in article.authors]
-    if not words or not any(people):
-        return None
-    surnames = {" ".join(words), " ".join(words[:-1]), words[0]}
-    return any(person and (person in surnames or person.split()[-1] in surnames) for person in people)
-
-
-def _alike(given: str, printed: str) -> bool | None:
-    """Whether titles share 80 % of their words, or the given title (over four words) is part of the printed one."""
-    ours, theirs = set(words_of(given)), set(words_of(printed))
-    if not ours or not theirs:
-        return None
-    return len(ours & theirs) / len(ours | theirs) >= _SAME_TITLE or (len(ours) > 4 and ours <= theirs)
+    found = compare(cited, article)
+    differs = {each.field for each in found.differs}
+    names = _COMPARED.items()
+    return tuple(name for field, name in names if field in found.agrees), tuple(n for f, n in names if f in differs)

@@ -10,8 +10,9 @@ from bio_mcp.literature.citing import cite
 from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.documents import Table
 from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import Citation, MeshRecord
+from bio_mcp.ports.ncbi import MeshRecord
 from bio_mcp.querying import full_text, identifiers
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import required
@@ -218,18 +219,19 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 @live_tool("matchCitations", command="pubmed match", beyond="references of a manuscript, to their records")
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
-    cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
+    cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
     matches, reasons = identifiers.match(cited, backends.lookup, backends.pubmed, context.deadline)
     answer = MatchedCitations(matches=[_verdict(each) for each in matches], reasons=reasons)
     return answer_size.within(answer, "matches", advice="send the last citations again by themselves")
 
 
-def _to_citation(known: KnownCitation, place: int) -> identifiers.Cited:
+def _cited(known: KnownCitation, place: int) -> CitedWork:
     """The citation without `|`, which separates fields in NCBI's request. Raises `InvalidInput` for too few fields."""
     parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
     if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
         raise InvalidInput(f"citation {place} is too incomplete; give a title, or journal, year, volume and first page")
-    return identifiers.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
+    journal, year, volume, page, author = (" ".join(part.replace("|", " ").split()) for part in parts)
+    return CitedWork(known.title, (author,) if author else (), journal, year, volume, pages=page)
 
 
 def _verdict(matched: identifiers.Matched) -> CitationVerdict:
