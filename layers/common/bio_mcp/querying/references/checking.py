@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Literal, TypeVar
@@ -142,27 +142,15 @@ def _title_words(work: CitedWork) -> list[str]:
 def _author(work: CitedWork) -> str:
     """`mann b`; the family name alone where initials are not known."""
     name = work.authors[0] if work.authors else ""
-    given = name.partition(",")[2].strip()
-    if " " not in name:
-        return _surname(work)
-    initials = given[:1] if given else "".join(re.findall(r"\b[A-Z]{1,3}\b", name.replace(".", " ")))[:1]
-    return " ".join(filter(None, (_surname(work), initials.casefold())))
-
-
-def _surname(work: CitedWork) -> str:
-    if not work.authors:
-        return ""
-    name = work.authors[0]
-    if "," in name:
-        return _words(name.partition(",")[0])
-    parts = [
-        part for part in name.split() if len(part.strip(".")) > 1 and not re.fullmatch(r"(?:[A-Z]\.?-?){1,4}", part)
-    ]
-    return _words(" ".join(parts) if parts else name)
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", folded(text)))[:60]
+    family, comma, given = name.partition(",")
+    if not comma:
+        parts = [
+            part for part in name.split() if len(part.strip(".")) > 1 and not re.fullmatch(r"(?:[A-Z]\.?-?){1,4}", part)
+        ]
+        family = " ".join(parts) or name
+    surname = " ".join(re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", folded(family)))[:60]
+    initials = given.strip() or "".join(re.findall(r"\b[A-Z]{1,3}\b", name.replace(".", " ")))
+    return " ".join(filter(None, (surname, initials[:1].casefold() if " " in name else "")))
 
 
 def _field(text: str) -> str:
@@ -220,36 +208,36 @@ class _Ladder:
         self.records: dict[str, Article] = {}
         self.fresh: set[str] = set()
         self.comparisons: dict[tuple[int, str], Compared] = {}
-        self.confirmed: set[int] = set()
+        self.open = list(range(len(works)))  # the places of those that no record confirms yet
         self.failed: set[int] = set()
         self.reasons: list[str] = []
 
     def by_ids(self) -> None:
         """The papers that PMIDs, PMCIDs and DOIs name; the corpus is asked for the latter first."""
-        stated = [{"doi": each.doi, "pmcid": each.pmcid} for each in self.works]
-        named = {at: ids for at, each in enumerate(stated) if (ids := [f"{kind}:{x}" for kind, x in each.items() if x])}
+        named = {
+            place: [f"{kind}:{each}" for kind, each in (("doi", work.doi), ("pmcid", work.pmcid)) if each]
+            for place, work in enumerate(self.works)
+        }
         stored = self.backends.documents.resolve(sorted(set(chain.from_iterable(named.values()))))
         self._add(named, stored)
         self._add({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
         self._settle()
-        missing = {place: named[place] for place in self._open() if place in named}
-        if wanted := set(chain.from_iterable(missing.values())) - stored.keys():
-            bare = {place: [each.partition(":")[2] for each in ids] for place, ids in missing.items()}
-            self._convert(bare, sorted(each.partition(":")[2] for each in wanted))
-
-    def _convert(self, missing: dict[int, list[str]], wanted: list[str]) -> None:
-        """The papers that NCBI has for these ids."""
+        missing = {
+            place: [each.partition(":")[2] for each in named[place] if each not in stored] for place in self.open
+        }
+        wanted = sorted(set(chain.from_iterable(missing.values())))
+        if not wanted:
+            return
         converted, reasons = convert(wanted, self.backends.lookup, self.backends.pubmed, self.deadline)
         self.reasons += reasons
-        pmids = {each.asked: each.ids.pmid for each in converted if each.state == "found" and each.ids.pmid}
         unknown = {each.asked for each in converted if each.state == "unknown"}
         self.failed |= {place for place, ids in missing.items() if unknown.intersection(ids)}
-        self._add(missing, pmids)
+        self._add(missing, {each.asked: each.ids.pmid for each in converted if each.state == "found" and each.ids.pmid})
         self._settle()
 
     def by_corpus(self) -> None:
         """The papers of the corpus whose passages have the words of the title, by words alone."""
-        for place in self._open():
+        for place in self.open:
             terms = tuple((term, 1.0) for term in dict.fromkeys(analyse(self.works[place].title)))
             if terms:
                 with suppress(IndexUnavailable):  # PubMed is asked instead
@@ -260,7 +248,7 @@ class _Ladder:
 
     def by_matcher(self) -> None:
         """The papers that NCBI's matcher names for journal, year, volume and page."""
-        cited = [(place, citation) for place in self._open() if (citation := citation_of(self.works[place]))]
+        cited = [(place, citation) for place in self.open if (citation := citation_of(self.works[place]))]
         for start in range(0, len(cited), MATCHED):
             some = cited[start : start + MATCHED]
             ask = partial(self.backends.lookup.ecitmatch, [citation for _, citation in some], deadline=self.deadline)
@@ -272,7 +260,7 @@ class _Ladder:
     def by_crossref(self) -> None:
         """The works that Crossref has for DOIs that PubMed does not know, where the settings name Crossref."""
         places = {}
-        for place in self._open():
+        for place in self.open:
             records = (self.records[each] for each in self.candidates[place] if each in self.records)
             known = {(each.doi or "").casefold() for each in records}  # then Crossref need not learn of it
             if (doi := self.works[place].doi) and doi not in known:
@@ -292,7 +280,7 @@ class _Ladder:
 
     def by_search(self, term_of: Callable[[CitedWork], str]) -> None:
         """The papers that PubMed has for such a term."""
-        terms = [(place, term) for place in self._open() if (term := term_of(self.works[place]))]
+        terms = [(place, term) for place in self.open if (term := term_of(self.works[place]))]
         for start in range(0, len(terms), SEARCHED):
             self._search_some(terms[start : start + SEARCHED])
         self._settle()
@@ -323,8 +311,7 @@ class _Ladder:
 
     def _verdict(self, place: int) -> Checked:
         compared = [self._compared(place, pmid) for pmid in self.candidates[place] if pmid in self.records]
-        verdict = verdict_on(self.works[place], compared, complete=place not in self.failed)
-        return replace(verdict, reason=None) if verdict.verdict in ("found", "retracted") else verdict
+        return verdict_on(self.works[place], compared, complete=place not in self.failed)
 
     def _compared(self, place: int, pmid: str) -> Compared:
         article = self.records[pmid]
@@ -332,9 +319,6 @@ class _Ladder:
         if known is None or known[0] is not article:
             known = self.comparisons[place, pmid] = article, compare(self.works[place], article)
         return known
-
-    def _open(self) -> list[int]:
-        return [place for place in range(len(self.works)) if place not in self.confirmed]
 
     def _add(self, found: Mapping[int, Sequence[str]], pmids: Mapping[str, str] | None = None) -> None:
         """Add candidates, by PMID or by ids of which `pmids` has the PMIDs that are known."""
@@ -344,14 +328,13 @@ class _Ladder:
 
     def _settle(self, *, fetch: bool = True) -> None:
         """Read the records of new candidates, the corpus first, and note which references are confirmed."""
-        places = self._open()
-        wanted = sorted({pmid for place in places for pmid in self.candidates[place]} - self.records.keys(), key=int)
+        wanted = sorted({pmid for place in self.open for pmid in self.candidates[place]} - self.records.keys(), key=int)
         if wanted:
             stored = self.backends.documents.get_many(wanted)
             self.records |= {pmid: document.article for pmid, document in stored.items()}
             if fetch:
-                self._fetch([pmid for pmid in wanted if pmid not in stored], places)
-        self.confirmed |= {place for place in places if self._verdict(place).verdict in ("found", "retracted")}
+                self._fetch([pmid for pmid in wanted if pmid not in stored], self.open)
+        self.open = [place for place in self.open if self._verdict(place).verdict not in ("found", "retracted")]
 
     def _fetch(self, pmids: list[str], places: list[int]) -> None:
         for start in range(0, len(pmids), FETCHED):
