@@ -116,10 +116,10 @@ class Printed:
 def test_ncbis_own_text_is_cut_between_records(style, printed, first, title):
     whole = raw(["1", "2", "3"], style, printed, NEVER)
     *records, tail = pieces(whole)
-    assert (list(whole.titles), len(records)) == (["3", "1", "2"], 3)
+    assert (list(whole.headers), len(records)) == (["3", "1", "2"], 3)
     assert records[0].strip() == first.strip()
     assert "".join([*records, tail]) == whole.text
-    assert whole.titles["3"] == title
+    assert whole.headers["3"][0] == title
 
 
 def test_records_that_cannot_be_distinguished_are_a_failure_that_says_what_to_do():

@@ -29,12 +29,11 @@ T = TypeVar("T")
 class Converted:
     """The ids of one requested article.
 
-    `state` unknown: NCBI failed, which says nothing about the id. `kind` and `ids` are empty for an invalid one.
+    `state` unknown: NCBI failed, which says nothing about the id. `ids` are empty for an invalid one.
     """
 
     asked: str
     state: IdState
-    kind: IdKind | None
     ids: ArticleIds
 
 
@@ -58,12 +57,12 @@ def convert(
     found = []
     for text in texts:
         if (one := known[text]) is None:
-            found.append(Converted(text, "invalid", None, ArticleIds()))
+            found.append(Converted(text, "invalid", ArticleIds()))
         elif one[1] in ids:
-            found.append(Converted(text, "found", one[0], ids[one[1]]))
+            found.append(Converted(text, "found", ids[one[1]]))
         else:  # when any lookup of its kind failed, nothing is known of it
             state: IdState = "unknown" if one[0] in failed else "not_found"
-            found.append(Converted(text, state, one[0], ArticleIds(**{one[0]: one[1]})))
+            found.append(Converted(text, state, ArticleIds(**{one[0]: one[1]})))
     return found, tuple(dict.fromkeys(reasons))
 
 

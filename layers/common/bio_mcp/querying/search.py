@@ -169,7 +169,7 @@ def unknown_type_reasons(publication_types: Sequence[str], dropped: Sequence[str
 
 
 Style = Literal["xml", "medline"]
-Headers = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # titles and retraction status, by PMID
+Headers = dict[str, tuple[str | None, RetractionStatus]]  # title and retraction status, by PMID
 _RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
 _MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
 _MEDLINE_PMID = re.compile(r"^PMID- *(\d+)", re.MULTILINE)
@@ -178,15 +178,11 @@ _MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Records as NCBI prints them.
-
-    `titles` and `retractions` are keyed by PMID, in the order of the records in `text`.
-    """
+    """Records as NCBI prints them, with their headers in the order of the records in `text`."""
 
     style: Style
     text: str
-    titles: dict[str, str | None]
-    retractions: dict[str, RetractionStatus]
+    headers: Headers
 
 
 def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[str, Article]:
@@ -208,11 +204,11 @@ def raw(pmids: Sequence[str], style: Style, pubmed: Pubmed, deadline: Deadline) 
     """
     with required():
         text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
-        titles, retractions = _headers_from_xml(text) if style == "xml" else _headers_from_medline(text)
-        missing = [pmid for pmid in pmids if pmid not in titles]
+        headers = _headers_from_xml(text) if style == "xml" else _headers_from_medline(text)
+        missing = [pmid for pmid in pmids if pmid not in headers]
         if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
             raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
-    return Raw(style, text, titles, retractions)
+    return Raw(style, text, headers)
 
 
 def pieces(whole: Raw) -> list[str]:
@@ -225,7 +221,7 @@ def pieces(whole: Raw) -> list[str]:
         ends = [record.end() for record in _RECORD.finditer(text)]
     else:
         ends = [*(record.start() for record in _MEDLINE.finditer(text)), len(text)][1:]
-    if len(ends) != len(whole.titles):
+    if len(ends) != len(whole.headers):
         raise UpstreamFailed("these records are too long together; ask for fewer, or as abstract_plus", retryable=False)
     return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
@@ -233,19 +229,21 @@ def pieces(whole: Raw) -> list[str]:
 def _headers_from_xml(text: str) -> Headers:
     from bio_mcp.literature.medline import parse
 
-    records = [record for record in parse(BytesIO(text.encode())) if isinstance(record, Article)]
-    return {record.pmid: record.title for record in records}, {record.pmid: record.retraction for record in records}
+    records = (record for record in parse(BytesIO(text.encode())) if isinstance(record, Article))
+    return {record.pmid: (record.title, record.retraction) for record in records}
 
 
 def _headers_from_medline(text: str) -> Headers:
     from bio_mcp.literature.medline.retraction_status import displayed_status
 
+    headers: Headers = {}
     starts = [match.start() for match in _MEDLINE.finditer(text)]
-    records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
-    by_pmid = {pmid[1]: record for record in records if (pmid := _MEDLINE_PMID.match(record))}
-    titles = {pmid: _MEDLINE_TITLE.search(record) for pmid, record in by_pmid.items()}
-    plain = {pmid: " ".join(title[1].split()) if title else None for pmid, title in titles.items()}
-    return plain, {pmid: displayed_status(record) for pmid, record in by_pmid.items()}
+    for start, end in pairwise([*starts, len(text)]):
+        record = text[start:end]
+        if pmid := _MEDLINE_PMID.match(record):
+            title = _MEDLINE_TITLE.search(record)
+            headers[pmid[1]] = (" ".join(title[1].split()) if title else None, displayed_status(record))
+    return headers
 
 
 SPELLING_S = 5.0  # of the search's time, at most, for what is only a suggestion
@@ -255,15 +253,13 @@ SPELLING_S = 5.0  # of the search's time, at most, for what is only a suggestion
 class SearchResult:
     """Hits of a search. `summaries` are those of the first hits.
 
-    `spelling` is PubMed's spelling of a query with unknown words. `reasons` say what was requested and is missing,
-    `warnings` what was searched in another way than requested.
+    `spelling` is PubMed's spelling of a query with unknown words. `reasons` say what was requested and is missing.
     """
 
     page: SearchPage
     summaries: tuple[DocSummary, ...]
     spelling: str | None
     reasons: tuple[str, ...]
-    warnings: tuple[str, ...]
 
 
 def search(
@@ -292,7 +288,7 @@ def search(
         missing = "the PMIDs are all there, their summaries are missing"
         many = min(summaries, len(page.ids))
         known = summarised(lambda: pubmed.summaries_of(page, many, deadline=deadline), missing, reasons)
-    return SearchResult(page, known.found, _spelling(words, page, pubmed, deadline), tuple(reasons), page.warnings)
+    return SearchResult(page, known.found, _spelling(words, page, pubmed, deadline), tuple(reasons))
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:

@@ -53,42 +53,15 @@ class RelatedArticle(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-def brief(summary: DocSummary) -> BriefSummary:
-    return BriefSummary.of(
-        summary,
-        authors=first_authors(summary.authors),
-        source=source(summary),
-        pubDate=day(summary.pdat),
-        epubDate=day(summary.epdat),
-    )
-
-
-def related(pmid: str, summary: DocSummary | None, score: float | None) -> RelatedArticle:
-    """Describe a related article; only its PMID is known without a summary."""
-    known = summary or DocSummary(pmid)
-    return RelatedArticle.of(
-        known,
-        pmid=pmid,
-        authors=first_authors(known.authors),
-        score=score,
-        linkUrl=pubmed_page(pmid),
-        source=source(known),
-    )
-
-
-def first_authors(authors: Sequence[str]) -> str | None:
-    """The first authors: "Doe J, Smith A, et al."; None without authors."""
-    shown = [*authors[:NAMED], *(["et al."] if len(authors) > NAMED else [])]
-    return ", ".join(shown) or None
-
-
-def source(summary: DocSummary) -> str | None:
-    """Journal or book, and printed date: "J Example Sci. 2023 Mar"."""
+def _shown(summary: DocSummary) -> dict[str, Any]:
+    """First authors, as "Doe J, Smith A, et al."; journal or book with the printed date, "J Example Sci. 2023 Mar"."""
+    authors = [*summary.authors[:NAMED], *(["et al."] if len(summary.authors) > NAMED else [])]
     where = (summary.source or summary.journal or "").rstrip(".")
-    return ". ".join(part for part in (where, summary.pdat) if part) or None
+    source = ". ".join(part for part in (where, summary.pdat) if part)
+    return {"authors": ", ".join(authors) or None, "source": source or None}
 
 
-def day(printed: str | None) -> str | None:
+def _day(printed: str | None) -> str | None:
     """The date as ISO 8601, as precise as printed; the printed form where it is no date."""
     from bio_mcp.literature.medline.dates import medline_date  # loads the XML parser, which a search may not need
 
@@ -273,11 +246,12 @@ def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) 
     """
     xml = raw.style == "xml"
     params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
-    titles = raw.titles.items()
     whole = FetchedArticles(
         requestedPmids=pmids,
-        articles=[ArticleDetails(pmid=pmid, title=each, retraction=raw.retractions[pmid]) for pmid, each in titles],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in raw.titles],
+        articles=[
+            ArticleDetails(pmid=pmid, title=title, retraction=status) for pmid, (title, status) in raw.headers.items()
+        ],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in raw.headers],
         eFetchDetails=_requests(pmids, **params),
         content=raw.text,
         contentType="application/xml" if xml else "text/plain",
@@ -473,14 +447,17 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
         totalFound=page.count,
         retrievedPmidCount=len(page.ids),
         pmids=list(page.ids),
-        briefSummaries=[brief(each) for each in result.summaries],
+        briefSummaries=[
+            BriefSummary.of(each, **_shown(each), pubDate=_day(each.pdat), epubDate=_day(each.epdat))
+            for each in result.summaries
+        ],
         eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=retmax, sort=sort),
         eSummaryUrl=request_url("esummary", db="pubmed", version="2.0", id=",".join(ids)) if ids else None,
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
         suggestedTerm=result.spelling,
         reasons=reasons,
-        warnings=list(result.warnings),
+        warnings=list(page.warnings),
     )
     advice = "ask for fewer of them, or fetch the citations of the PMIDs"
     return answer_size.within(answer, "briefSummaries", advice=advice)
@@ -513,10 +490,14 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
     link_name = LINKS[request.relationshipType]
     result = querying.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
     own = result.summaries.get(pmid)
+    shown = [result.summaries.get(each) or DocSummary(each) for each in result.links]  # of some only the PMID is known
     answer = ArticleRelations(
         sourcePmid=pmid,
         relationshipType=request.relationshipType,
-        relatedArticles=[related(each, result.summaries.get(each), result.scores.get(each)) for each in result.links],
+        relatedArticles=[
+            RelatedArticle.of(each, **_shown(each), score=result.scores.get(each.pmid), linkUrl=pubmed_page(each.pmid))
+            for each in shown
+        ],
         citations={},
         retrievedCount=len(result.links),
         eLinkUrl=request_url("elink", dbfrom="pubmed", db="pubmed", cmd=result.command, linkname=link_name, id=pmid),
