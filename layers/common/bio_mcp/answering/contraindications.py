@@ -1,10 +1,10 @@
 """What is documented against herbs and formulations, and how strong the evidence is."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step, by_rule
+from bio_mcp.graph.nodes import BOTH_WAYS, NODE_ID, Edge, EdgeType, Node, NodeType, Step, by_rule
 from bio_mcp.literature.quality import best_design, human, year
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.stores import Documents, Graph
@@ -110,11 +110,7 @@ def _by_design(papers: Sequence[Paper]) -> tuple[Strength, str]:
     return Strength.LOW, f"low: no more than {'; '.join(each.summary for each in papers)}"
 
 
-AGAINST = tuple(
-    Step(edge, backwards)
-    for edge in (EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH)
-    for backwards in (False, True)
-)
+AGAINST = [each for each in BOTH_WAYS if each.edge in (EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH)]
 EDGES = 200  # of a kind at a node, that are read
 DEPTH = 3  # of formulations within formulations
 CANDIDATES = 5  # that are named for an unknown id
@@ -130,23 +126,18 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The entity itself, or something in it: a node it contains (`constituent_of` None), or one's constituent."""
+    """The entity itself (`distance` 0), a node that it contains (1), or a constituent of one of those (2)."""
 
     node: Node
-    within: Node | None = None
+    distance: int = 0
     constituent_of: Node | None = None
-
-    @property
-    def distance(self) -> int:
-        """0 for the entity itself."""
-        return 2 if self.constituent_of else 1 if self.within else 0
 
     @property
     def phrase(self) -> str:
         """How the part belongs to the entity; "" for the entity itself."""
         if self.constituent_of:
             return f"{self.node.label}, a constituent of {self.constituent_of.label}"
-        return f"{self.node.label}, which it contains" if self.within else ""
+        return f"{self.node.label}, which it contains" if self.distance else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,31 +210,22 @@ def _checked(asked: str, node: Node, graph: Graph, documents: Documents) -> Chec
     return Checked(asked, node.type, status, node, tuple(findings), tuple(sorted(sources)), left_out=left_out)
 
 
-@dataclass(slots=True)
 class _Parts:
     """What an entity consists of, by id; the first part that a node is of counts."""
 
-    graph: Graph
-    entity: Node
-    by_id: dict[str, Part] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
-    left_out: int = 0
-
-    def __post_init__(self) -> None:
-        self.by_id[self.entity.node_id] = Part(self.entity)
-        if self.entity.type is NodeType.FORMULATION:
-            self._contained()
-        herbs = [each.node for each in self.by_id.values() if each.node.type is NodeType.HERB]
-        for herb, node in self._walk(herbs, EdgeType.HAS_CONSTITUENT):
-            self.by_id.setdefault(node.node_id, Part(node, constituent_of=herb))
-
-    def _contained(self) -> None:
-        """Add what the formulation contains, and what formulations in it do."""
-        outer = [self.entity]
+    def __init__(self, graph: Graph, entity: Node) -> None:
+        """With what a formulation contains, and what formulations in it do."""
+        self.graph, self.by_id = graph, {entity.node_id: Part(entity)}
+        self.edges: list[Edge] = []
+        self.left_out = 0
+        outer = [entity] if entity.type is NodeType.FORMULATION else []
         for _ in range(DEPTH):
             inner = [node for _, node in self._walk(outer, EdgeType.CONTAINS) if node.node_id not in self.by_id]
-            self.by_id |= {node.node_id: Part(node, within=self.entity) for node in inner}
+            self.by_id |= {node.node_id: Part(node, 1) for node in inner}
             outer = [node for node in inner if node.type is NodeType.FORMULATION]
+        herbs = [each.node for each in self.by_id.values() if each.node.type is NodeType.HERB]
+        for herb, node in self._walk(herbs, EdgeType.HAS_CONSTITUENT):
+            self.by_id.setdefault(node.node_id, Part(node, 2, constituent_of=herb))
 
     def _walk(self, nodes: Sequence[Node], edge: EdgeType) -> Iterator[tuple[Node, Node]]:
         """Yield each of `nodes` with each node that such an edge leads to."""

@@ -5,26 +5,33 @@ from dataclasses import dataclass
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.graph.nodes import MOST_HOPS, NODE_ID, Edge, EdgeType, Hop, Neighbours, Node, NodeType, Step, parse_pattern
+from bio_mcp.graph.nodes import (
+    BOTH_WAYS,
+    MOST_HOPS,
+    NODE_ID,
+    Edge,
+    EdgeType,
+    Hop,
+    Neighbours,
+    Node,
+    NodeType,
+    Step,
+    parse_pattern,
+)
 from bio_mcp.graph.paths import Filters, Walk, walk
 from bio_mcp.ports.stores import Graph
 
 MOST_CANDIDATES = 20  # named in a message
 MOST_RELATIONS = 500  # of a node by one type of edge
-EVERY_STEP = tuple(Step(each, backwards) for each in EdgeType for backwards in (False, True))
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """An edge of a node, and the node at its other end."""
+    """An edge of a node, and the node at its other end. `backwards`: the edge leads from that one."""
 
     edge: Edge
     node: Node
-
-    @property
-    def backwards(self) -> bool:
-        """Whether the edge leads from the other node to this one."""
-        return self.edge.from_id == self.node.node_id
+    backwards: bool
 
 
 def resolve(text: str, graph: Graph, type: NodeType | None = None) -> Node:
@@ -62,10 +69,11 @@ def _listed(nodes: list[Node]) -> str:
 
 def relations(node: Node, graph: Graph) -> tuple[list[Relation], int]:
     """The edges of `node`, at most `MOST_RELATIONS` of each type, and how many were left out."""
-    at = graph.neighbours([node.node_id], EVERY_STEP, MOST_RELATIONS).get(node.node_id, Neighbours())
+    at = graph.neighbours([node.node_id], BOTH_WAYS, MOST_RELATIONS).get(node.node_id, Neighbours())
     others = [edge.to_id if edge.from_id == node.node_id else edge.from_id for edge in at.edges]
     nodes = graph.nodes(sorted(set(others)))
-    return [Relation(edge, nodes[other]) for edge, other in zip(at.edges, others, strict=True)], at.left_out
+    pairs = zip(at.edges, others, strict=True)
+    return [Relation(edge, nodes[other], edge.from_id == other) for edge, other in pairs], at.left_out
 
 
 DEPTH = 3
