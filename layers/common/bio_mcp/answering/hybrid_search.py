@@ -23,25 +23,22 @@ from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, reciprocal_ranks
 from bio_mcp.retrieval.thai import THAI, words_of
 
 PAPER, CHUNK = "paper", "chunk"
+EVERY_KIND = frozenset((PAPER, CHUNK, *NodeType))
 
 
 @dataclass(frozen=True, slots=True)
 class HybridQuestion:
-    """A question to everything. Without `kinds` every kind is searched, without `project_ids` the first ten projects.
+    """A question to everything, or to hits of some `kinds`. Without `project_ids` it is to the first ten projects.
 
     A kind is `PAPER`, `CHUNK` or a type of nodes. Years are of papers, and of the works that passages are of.
     """
 
     asked: ParsedQuestion
     top_k: int
-    kinds: frozenset[str] = frozenset()
+    kinds: frozenset[str] = EVERY_KIND
     project_ids: tuple[str, ...] = ()
     year_from: int | None = None
     year_to: int | None = None
-
-    def wants(self, *kinds: str) -> bool:
-        """Whether hits of any of these kinds are asked for."""
-        return not self.kinds or bool(self.kinds & set(kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,6 @@ class Found(NamedTuple):
     reasons: Sequence[str] = ()
 
 
-TYPES = tuple(each.value for each in NodeType)
 WORDS, LONGEST_NAME = 24, 4  # of a question that are looked up, and in a name
 _WORD = re.compile(r"[^\W_]+(?:['.-][^\W_]+)*")
 
@@ -81,7 +77,7 @@ def entities(question: HybridQuestion, backends: Backends, deadline: Deadline) -
     deadline.check("looking up names")
     names = list(_names(question))
     found = backends.graph.named(names)
-    nodes = {node.node_id: node for name in names for node in found.get(name, ()) if question.wants(node.type)}
+    nodes = {node.node_id: node for name in names for node in found.get(name, ()) if node.type in question.kinds}
     scores = reciprocal_ranks([list(nodes)])
     hits = []
     for node_id, node in list(nodes.items())[: question.top_k]:
@@ -207,7 +203,7 @@ LEXICAL = (
 )
 Search = Callable[[HybridQuestion, Backends, Deadline], Found]
 
-KINDS: dict[tuple[str, ...], Search] = {(PAPER,): papers, (CHUNK,): passages, TYPES: entities}
+KINDS: dict[tuple[str, ...], Search] = {(PAPER,): papers, (CHUNK,): passages, tuple(NodeType): entities}
 
 
 def hybrid_search(question: HybridQuestion, backends: Backends, deadline: Deadline = NEVER) -> Found:
@@ -217,7 +213,7 @@ def hybrid_search(question: HybridQuestion, backends: Backends, deadline: Deadli
     that cannot be searched never makes a shorter list.
     """
     check_years(question.year_from, question.year_to)
-    found = [search(question, backends, deadline) for kinds, search in KINDS.items() if question.wants(*kinds)]
+    found = [search(question, backends, deadline) for kinds, search in KINDS.items() if question.kinds & {*kinds}]
     hits = sorted((hit for each in found for hit in each.hits), key=lambda hit: (-hit.score, hit.kind, hit.id))
     hits = list(_without_repeats(hits))
     warnings = dict.fromkeys((*_thai(question.asked), *(warning for each in found for warning in each.warnings)))

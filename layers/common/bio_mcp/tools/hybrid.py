@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.hybrid_search import HybridQuestion, hybrid_search
+from bio_mcp.answering.hybrid_search import EVERY_KIND, HybridQuestion, hybrid_search
 from bio_mcp.answering.search import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
@@ -69,7 +69,7 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
     question = HybridQuestion(
         asked=parse_question(readable(request.query), None if request.lang == "auto" else request.lang),
         top_k=request.top_k,
-        kinds=frozenset(given.types),
+        kinds=frozenset(given.types) or EVERY_KIND,
         project_ids=tuple(given.projects),
         year_from=given.year_from,
         year_to=given.year_to,
