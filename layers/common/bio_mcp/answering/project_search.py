@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import NamedTuple
 
 from bio_mcp.answering.search import readable
@@ -50,30 +51,32 @@ class Known(NamedTuple):
     retraction: RetractionStatus | None
 
 
+def pmids_of(works: Sequence[Work], backends: Backends) -> list[str | None]:
+    """The PMID of each work that has one, or whose DOI is a paper's in the corpus."""
+    dois = sorted({f"doi:{work.doi}" for work in works if work.doi and not work.pmid})
+    by_doi = backends.documents.resolve(dois) if dois else {}
+    return [work.pmid or by_doi.get(f"doi:{work.doi}") for work in works]
+
+
 def known(works: Sequence[Work], backends: Backends, projects: Sequence[str] = ()) -> list[Known]:
     """What the corpus knows of each work, by its PMID or else its DOI.
 
     `projects` are those that the works are documents of, in order: one that the corpus does not have then has the
     status that notices about its DOI give it, if any are stored.
     """
-    dois = sorted({f"doi:{work.doi}" for work in works if work.doi and not work.pmid})
-    by_doi = backends.documents.resolve(dois) if dois else {}
-    pmids = [work.pmid or by_doi.get(f"doi:{work.doi}") for work in works]
+    pmids = pmids_of(works, backends)
     stored = sorted({pmid for pmid in pmids if pmid})
     documents = backends.documents.get_many(stored) if stored else {}
     status = {pmid: document.article.retraction for pmid, document in documents.items()}
     papers = [Known(pmid, status.get(pmid or "")) for pmid in pmids]
     if not projects:
         return papers
-    asked = {
-        place: (projects[place], f"doi:{work.doi}")
-        for place, work in enumerate(works)
-        if papers[place].retraction is None and work.doi
-    }
-    noted = _noted(set(asked.values()), backends)
-    for place, key in asked.items():
-        papers[place] = Known(papers[place].pmid, noted.get(key))
-    return papers
+    keys = [
+        (project, f"doi:{work.doi}") if work.doi and paper.retraction is None else None
+        for work, paper, project in zip(works, papers, projects, strict=True)
+    ]
+    noted = _noted({each for each in keys if each}, backends)
+    return [Known(paper.pmid, noted.get(key)) if key else paper for paper, key in zip(papers, keys, strict=True)]
 
 
 def _noted(asked: Collection[tuple[str, str]], backends: Backends) -> dict[tuple[str, str], RetractionStatus]:
@@ -300,7 +303,9 @@ def locate(
         for work, passages, matched in look
         for run in runs(passages, matched, reach)
     ]
-    return _equal(wanted, parts) or _nearly(wanted, parts, deadline)
+    spans = ((part, span) for part in parts for span in equal_spans(wanted, part.compared))
+    equal = list(islice(((part, span) for part, span in spans if span.similarity == 1), MOST_PLACES))
+    return [_place(wanted, part, span) for part, span in equal] or _nearly(wanted, parts, deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,12 +315,6 @@ class _Part:
     work: Work
     text: Joined
     compared: Comparable
-
-
-def _equal(wanted: Comparable, parts: Iterable[_Part]) -> list[Place]:
-    """The places that have every character of the quote in its case."""
-    found = [(part, span) for part in parts for span in equal_spans(wanted, part.compared) if span.similarity == 1]
-    return [_place(wanted, part, span) for part, span in found[:MOST_PLACES]]
 
 
 def _nearly(wanted: Comparable, parts: Iterable[_Part], deadline: Deadline) -> list[Place]:
