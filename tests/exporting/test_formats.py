@@ -17,6 +17,7 @@ from bio_mcp.literature.citing import works
 from bio_mcp.literature.citing.formats import latex
 from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
+from bio_mcp.retrieval.chunking import abstract_text
 from tests.exporting.papers import papers
 from tests.support.cases import case
 
@@ -44,7 +45,7 @@ def ris_reads_back(record, entry):
     assert entry["accession_number"] == article.pmid
     assert entry.get("title", "") == one_line(cited.title)
     assert entry.get("authors", []) == [one_line(works.inverted_name(each)) for each in cited.authors]
-    assert entry.get("abstract", "") == one_line(record.abstract)
+    assert entry.get("abstract", "") == one_line(abstract_text(record.article))
     assert entry.get("keywords", []) == [one_line(each) for each in record.subjects]
     assert entry.get("doi") == article.doi
     assert entry.get("year") == (str(cited.issued.year) if cited.issued and cited.issued.year else None)
@@ -64,7 +65,7 @@ def csv_reads_back(record, row):
     assert (row["pmid"], row["doi"], row["pmcid"]) == (article.pmid, article.doi or "", article.pmcid or "")
     assert row["title"] == one_line(cited.title)
     assert row["authors"] == one_line("; ".join(works.inverted_name(each) for each in cited.authors))
-    assert row["abstract"] == one_line(record.abstract)
+    assert row["abstract"] == one_line(abstract_text(record.article))
     assert row["mesh"] == one_line("; ".join(record.headings))
     assert row["keywords"] == one_line("; ".join(article.keywords))
     assert row["year"] == (str(cited.issued.year) if cited.issued and cited.issued.year else "")
@@ -98,7 +99,7 @@ def csl_reads_back(record, item):
         assert all(type(each) is int for each in part)
         assert 1 <= len(part) <= 3
     assert (item["PMID"], item.get("DOI")) == (article.pmid, article.doi)
-    assert item.get("abstract", "") == record.abstract
+    assert item.get("abstract", "") == abstract_text(record.article)
     assert item.get("keyword", "") == "; ".join(record.subjects)
     assert ("Retracted publication." in item.get("note", "")) == (article.retraction is RetractionStatus.RETRACTED)
 
@@ -106,7 +107,7 @@ def csl_reads_back(record, item):
 def bibtex_reads_back(record, entry):
     article, cited = record.article, Work(record.article)
     assert entry.fields["pmid"] == article.pmid
-    assert entry.fields.get("abstract", "") == one_line(latex(record.abstract))
+    assert entry.fields.get("abstract", "") == one_line(latex(abstract_text(record.article)))
     assert entry.fields.get("keywords", "") == one_line(latex("; ".join(record.subjects)))
     others = 0 if article.authors_complete or not cited.authors else 1
     assert len(entry.persons.get("author", [])) == len(cited.authors) + others
@@ -119,7 +120,7 @@ def nbib_reads_back(record, entry):
     article = record.article
     assert (entry["pubmed_id"], entry.get("doi")) == (int(article.pmid), article.doi)
     assert entry.get("title", "") == one_line(article.title)
-    assert entry.get("abstract", "") == one_line(record.abstract)
+    assert entry.get("abstract", "") == one_line(abstract_text(record.article))
     people = [f"{each.last_name}, {each.fore_name}" for each in article.authors if each.last_name and each.fore_name]
     read = [each["author"] for each in entry.get("authors", [])]
     assert [each for each in map(one_line, people) if not any(found.startswith(each) for found in read)] == []

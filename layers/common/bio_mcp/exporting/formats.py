@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, get_args
 
 from bio_mcp.exporting.selecting import Record, starred
@@ -13,6 +12,7 @@ from bio_mcp.literature.citing import formats, imprint, styles, works
 from bio_mcp.literature.citing.works import Work, nlm_notices
 from bio_mcp.literature.notices import KINDS
 from bio_mcp.literature.records import Article, Author, Book, Journal
+from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.untrusted import neutral
 
 Name = Literal["ris", "nbib", "bibtex", "csl-json", "csv"]
@@ -34,7 +34,7 @@ INCLUDED, EXCLUDED = "ASReview_relevant", "ASReview_irrelevant"  # by which ASRe
 
 
 def _ris(record: Record) -> str:
-    more = [("AB", record.abstract), *(("KW", each) for each in record.subjects)]
+    more = [("AB", abstract_text(record.article)), *(("KW", each) for each in record.subjects)]
     if record.included is not None:
         more.append(("N1", INCLUDED if record.included else EXCLUDED))
     return formats.ris(Work(record.article), more)
@@ -42,13 +42,13 @@ def _ris(record: Record) -> str:
 
 def _bibtex(record: Record) -> str:
     """Keywords are joined by semicolons, since MeSH headings have commas."""
-    more = {"abstract": record.abstract, "keywords": "; ".join(record.subjects)}
+    more = {"abstract": abstract_text(record.article), "keywords": "; ".join(record.subjects)}
     return formats.bibtex(Work(record.article), more)
 
 
 def _csl(record: Record) -> str:
     """An item of the list in one line. Keywords are joined by semicolons, since MeSH headings have commas."""
-    more = {"abstract": record.abstract, "keyword": "; ".join(record.subjects)}
+    more = {"abstract": abstract_text(record.article), "keyword": "; ".join(record.subjects)}
     whole = formats.csl_item(Work(record.article)) | {name: text for name, text in more.items() if text}
     return json.dumps(neutral(whole), ensure_ascii=False)  # before a control is escaped
 
@@ -111,7 +111,7 @@ def _source(cited: Work) -> Fields:
 def _subjects(record: Record) -> Fields:
     article, journal = record.article, record.article.journal or Journal()
     online = article.electronic_date
-    yield "AB", record.abstract
+    yield "AB", abstract_text(record.article)
     yield "CI", article.copyright
     yield from (("SI", f"{bank.name}/{each}") for bank in article.databanks for each in bank.accessions)
     yield from (("PT", each.name) for each in article.publication_types)
@@ -176,7 +176,7 @@ def _csv(record: Record) -> str:
         "journal": cited.container,
         "journal_abbreviation": cited.abbreviation,
         "pages": cited.number or imprint.full_pages(cited.page),
-        "abstract": record.abstract,
+        "abstract": abstract_text(record.article),
         "mesh": "; ".join(record.headings),
         "keywords": "; ".join(article.keywords),
         "publication_types": "; ".join(each.name for each in article.publication_types),
@@ -188,15 +188,13 @@ def _csv(record: Record) -> str:
     return _row([f"'{each}" if each.startswith(_FORMULA) else each for each in texts])
 
 
-FORMATS: Mapping[Name, Format] = MappingProxyType(
-    {
-        "ris": Format(".ris", "application/x-research-info-systems", _ris, between="\n"),
-        "nbib": Format(".nbib", "application/nbib", _nbib, between="\n"),
-        "bibtex": Format(".bib", "application/x-bibtex", _bibtex, between="\n"),
-        "csl-json": Format(
-            ".json", "application/vnd.citationstyles.csl+json", _csl, head="[\n", between=",\n", tail="\n]\n"
-        ),
-        "csv": Format(".csv", "text/csv", _csv, head=_row(COLUMNS)),
-    }
-)
+FORMATS: Mapping[Name, Format] = {
+    "ris": Format(".ris", "application/x-research-info-systems", _ris, between="\n"),
+    "nbib": Format(".nbib", "application/nbib", _nbib, between="\n"),
+    "bibtex": Format(".bib", "application/x-bibtex", _bibtex, between="\n"),
+    "csl-json": Format(
+        ".json", "application/vnd.citationstyles.csl+json", _csl, head="[\n", between=",\n", tail="\n]\n"
+    ),
+    "csv": Format(".csv", "text/csv", _csv, head=_row(COLUMNS)),
+}
 NAMES: tuple[Name, ...] = get_args(Name)

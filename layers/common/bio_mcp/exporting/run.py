@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from bio_mcp.errors import Conflict, NotFound
-from bio_mcp.exporting.formats import FORMATS, Format, Name
-from bio_mcp.exporting.selecting import Selecting, Selection
+from bio_mcp.exporting.formats import FORMATS, Name
+from bio_mcp.exporting.selecting import Selection
 from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext, find_job
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
@@ -59,10 +59,6 @@ def finished(job_id: str, backends: Backends) -> tuple[Job, ExportCursor]:
     return job, cursor
 
 
-def format_of(job: Job) -> Format:
-    return FORMATS[job.request["arguments"]["format"]]
-
-
 class ExportRun(JobRun[ExportCursor, ExportReport]):
     kind, tool, cursor_type = KIND, TOOL, ExportCursor
     what = "export"
@@ -75,18 +71,17 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         """`arguments` of the call, and what they mean. The file has `most` papers at most."""
         asked = sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()[:32]
         super().__init__(context, {"query_key": asked, "arguments": arguments})
-        self.format, self.most = FORMATS[name], most
-        self.selecting = Selecting(selection, context.backends, context.deadline)
+        self.selection, self.format, self.most = selection, FORMATS[name], most
 
     def work(self) -> ExportReport:
         """List the papers, write them part by part, and join the parts."""
         cursor = self.cursor
         if not cursor.listed:
-            names = self.selecting.names()
+            names = self.selection.names()
             listed = names[: self.most]
             if len(names) > self.most:
                 cursor.warnings.append(f"of {len(names):,} papers the file has the first {self.most:,}")
-            cursor.warnings += self.selecting.warnings
+            cursor.warnings += self.selection.warnings
             cursor.listed = self.backends.blobs.put(FOLDER, "\n".join(listed).encode(), ".txt")
             cursor.expected = len(listed)
             self.save("running")
@@ -100,7 +95,7 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         """Write the next papers as a part, with the head or the tail of the file."""
         cursor, names = self.cursor, self.names
         batch = names[cursor.done : cursor.done + BATCH]
-        records = self.selecting.records(batch)
+        records = self.selection.records(batch)
         rendered = [neutral(self.format.render(records[name])) for name in batch if name in records]
         last = cursor.done + len(batch) == len(names)
         text = "".join(

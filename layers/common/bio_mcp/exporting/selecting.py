@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
 
+from bio_mcp.answering.project_search import pmids_of
 from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Author, MeshHeading, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
-from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.news import check_followed
 
@@ -25,11 +25,6 @@ class Record:
 
     article: Article
     included: bool | None = None
-
-    @property
-    def abstract(self) -> str:
-        """The abstract, each labelled section led by its label."""
-        return abstract_text(self.article)
 
     @property
     def headings(self) -> list[str]:
@@ -51,43 +46,35 @@ def starred(headings: tuple[MeshHeading, ...]) -> Iterator[str]:
 STAGES = get_args(Stage)  # in their order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Selection:
     """What is exported: `pmids`, the best `limit` papers of the corpus for `query`, all that the followed query
-    `query_key` has found, or the documents of `project`."""
+    `query_key` has found, or the documents of `project`.
 
+    It names the papers, and reads them. A name is a PMID, or the id of a document of the project that is not in PubMed.
+    """
+
+    backends: Backends
+    deadline: Deadline
     pmids: Sequence[str] = ()
     query: str = ""
     query_key: str = ""
     project: str = ""
     limit: int = 0
-
-
-@dataclass
-class Selecting:
-    """Names the papers of a selection, and reads them.
-
-    A name is a PMID, or the id of a document of the project that is not in PubMed.
-    """
-
-    selection: Selection
-    backends: Backends
-    deadline: Deadline
     warnings: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:
         """Every paper once: as asked for, the best first, by PMID, or by the document's id."""
-        selection = self.selection
-        if selection.project:
+        if self.project:
             return list(self._works)
-        if selection.query_key:
-            self.warnings += check_followed(selection.query_key, self.backends)
-            return list(self.backends.news.pmids(selection.query_key))
-        if selection.query:
-            retrieved = search_papers(Question(selection.query), self.backends, self.deadline)
+        if self.query_key:
+            self.warnings += check_followed(self.query_key, self.backends)
+            return list(self.backends.news.pmids(self.query_key))
+        if self.query:
+            retrieved = search_papers(Question(self.query), self.backends, self.deadline)
             self.warnings += retrieved.warnings
-            return [each.candidate.pmid for each in retrieved.ranked[: selection.limit]]
-        return list(dict.fromkeys(selection.pmids))
+            return [each.candidate.pmid for each in retrieved.ranked[: self.limit]]
+        return list(dict.fromkeys(self.pmids))
 
     def records(self, names: Sequence[str]) -> dict[str, Record]:
         """The records of these papers, by name; one that is nowhere is absent.
@@ -98,9 +85,9 @@ class Selecting:
         stored = self.backends.documents.get_many([each for each in names if each.isdecimal()])
         found = {name: each.article for name, each in stored.items()}
         rest = [each for each in names if each not in found]
-        if self.selection.project:
+        if self.project:
             found |= {name: described(self._works[name]) for name in rest if name in self._works}
-        elif rest and self.selection.pmids:
+        elif rest and self.pmids:
             found |= fetching.articles(rest, self.backends.pubmed, self.deadline)
         return {name: Record(found[name], self._decided(name, found[name])) for name in names if name in found}
 
@@ -112,10 +99,9 @@ class Selecting:
     @cached_property
     def _included(self) -> Mapping[str, bool]:
         """What the review of the query or project decided, by its ids of records; what was read in full counts."""
-        selection = self.selection
-        if not (selection.query_key or selection.project):
+        if not (self.query_key or self.project):
             return {}
-        named = review_of_query(selection.query_key) if selection.query_key else review_of_project(selection.project)
+        named = review_of_query(self.query_key) if self.query_key else review_of_project(self.project)
         labels = [each for each in self.backends.screenings.labels(named) if each.decision != "maybe"]
         labels.sort(key=lambda each: STAGES.index(each.stage))
         return {each.record_id: each.decision == "include" for each in labels}
@@ -126,10 +112,9 @@ class Selecting:
 
         Raises `NotFound`, which names the projects that exist.
         """
-        self.backends.projects.get(self.selection.project)
-        works = [each.work for each in self.backends.project_documents.all(self.selection.project)]
-        by_doi = self.backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
-        return {each.pmid or by_doi.get(f"doi:{each.doi}") or each.doc_id: each for each in works}
+        self.backends.projects.get(self.project)
+        works = [each.work for each in self.backends.project_documents.all(self.project)]
+        return {pmid or each.doc_id: each for each, pmid in zip(works, pmids_of(works, self.backends), strict=True)}
 
 
 def described(work: Work) -> Article:

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.exporting.formats import Name
-from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished, format_of
+from bio_mcp.exporting.formats import FORMATS, Name
+from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished
 from bio_mcp.exporting.selecting import Selection
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
@@ -84,7 +84,7 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     given = {name: getattr(request, name) for name in SELECTIONS if name in request.model_fields_set}
     if len(given) != 1:
         raise InvalidInput("give exactly one of pmids, query, query_key and project")
-    selection = Selection(**given, limit=request.limit)
+    selection = Selection(backends, context.deadline, **given, limit=request.limit)
     report = ExportRun(share, selection, request.format, arguments, most).run(request.job_id)
     cursor = report.cursor
     file = _file(report.job, cursor, backends, context) if cursor.file else None
@@ -93,12 +93,13 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
 
 def _file(job: Job, cursor: ExportCursor, backends: Backends, context: Context) -> ExportedFile:
     """The file; its address is of this machine's disk for the user of this machine alone."""
-    name = f"papers-{job.created:%Y%m%d}{format_of(job).suffix}"
+    form = FORMATS[job.request["arguments"]["format"]]
+    name = f"papers-{job.created:%Y%m%d}{form.suffix}"
     here = backends.blobs.uri(cursor.file) if context.local else None
     return ExportedFile.of(
+        form,
         uri=f"export://{job.job_id}",
         name=name,
-        mime_type=format_of(job).mime_type,
         bytes=cursor.length,
         parts=len(cursor.parts),
         expires_at=instant(job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
@@ -134,4 +135,4 @@ def _part(job: Job, cursor: ExportCursor, number: int, backends: Backends) -> Fi
         content = backends.blobs.get(cursor.parts[number - 1])
     except NotFound:
         raise NotFound("this file has expired; export again") from None
-    return FileText(text=content.decode(), mime_type=format_of(job).mime_type)
+    return FileText(text=content.decode(), mime_type=FORMATS[job.request["arguments"]["format"]].mime_type)
