@@ -233,23 +233,20 @@ def rank(
     `criteria` count as the text of an included paper. `vectors` are unit vectors by record id, all of one length, of
     papers that have one.
     """
-    asked = [at for at, each in enumerate(records) if each.record_id in open_]
-    labelled = {at: taught[each.record_id] for at, each in enumerate(records) if each.record_id in taught}
+    ids = [each.record_id for each in records]
+    asked = [at for at, each in enumerate(ids) if each in open_]
+    asked.sort(key=lambda at: (-int(ids[at]) if is_pmid(ids[at]) else 0, ids[at]))  # the newest first
+    labelled = {at: taught[each] for at, each in enumerate(ids) if each in taught}
     if criteria:
         labelled[len(records)] = True
     if not labelled:
-        newest = sorted(asked, key=lambda at: _newest_first(records[at]))[:most]
-        return Ranking("unordered", tuple(Ranked(records[at], None, ()) for at in newest))
+        return Ranking("unordered", tuple(Ranked(records[at], None, ()) for at in asked[:most]))
     texts = [f"{each.title} {each.abstract}" for each in records] + [criteria] * bool(criteria)
     learner = _Learner(texts, labelled, _matrix(records, vectors or {}, len(texts)))
     rounded = np.round(learner.scores, DIGITS)
-    order = sorted(asked, key=lambda at: (records[at].record_id in last, -rounded[at], _newest_first(records[at])))
+    order = sorted(asked, key=lambda at: (ids[at] in last, -rounded[at]))
     papers = (Ranked(records[at], round(learner.shown(at), 4), learner.why(at)) for at in order[:most])
     return Ranking(learner.method, tuple(papers))
-
-
-def _newest_first(record: ReviewRecord) -> tuple[int, str]:
-    return -int(record.record_id) if is_pmid(record.record_id) else 0, record.record_id
 
 
 class _Learner:
@@ -332,41 +329,32 @@ class Stopping:
 
 def estimate(decisions: Sequence[bool], left: int) -> Stopping:
     """Estimate from the decisions in the order in which they were made, True for relevant, and the papers left."""
-    found = sum(decisions)
-    draws = _Draws(decisions, left)
+    # The draws that end now: one since the beginning, and one since each of the last relevant papers.
+    begun = np.concatenate([[0], np.flatnonzero(np.asarray(decisions, dtype=bool)) + 1])[-RUNS:]
+    drawn, relevant_in = len(decisions) - begun, np.arange(len(begun))[::-1]
+    log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, len(decisions) + left + 1)))])
+
+    def ways(of: int, chosen: Ints | int) -> Floats:
+        """ln C(of, chosen)."""
+        return np.asarray(log_factorials[of] - log_factorials[chosen] - log_factorials[of - chosen])
+
+    def probability(missed: int) -> float:
+        """Of the least likely draw to have found so few, with `missed` relevant papers left."""
+        least = 1.0
+        for here, size in zip(relevant_in, drawn, strict=True):
+            # P(X <= here) of the hypergeometric distribution
+            relevant, urn = here + missed, size + left
+            x = np.arange(max(0, size - (urn - relevant)), here + 1)
+            logs = ways(relevant, x) + ways(urn - relevant, size - x) - ways(urn, size)
+            least = min(least, float(np.exp(logs).sum()))
+        return least
+
     # The most relevant papers that may be left; more would be too improbable.
     missed, high = 0, left
     while missed < high:
         middle = (missed + high + 1) // 2
-        missed, high = (middle, high) if draws.probability(middle) > RISK else (missed, middle - 1)
+        missed, high = (middle, high) if probability(middle) > RISK else (missed, middle - 1)
+    found = sum(decisions)
     recall = found / (found + missed) if found else None
     too_many = int(found / TARGET - found) + 1
-    return Stopping(missed, recall, draws.probability(too_many) if too_many <= left else 0.0)
-
-
-class _Draws:
-    """The draws that end now: one since the beginning, and one since each of the last relevant papers."""
-
-    def __init__(self, decisions: Sequence[bool], left: int) -> None:
-        relevant = np.flatnonzero(np.asarray(decisions, dtype=bool)) + 1
-        begun = np.concatenate([[0], relevant])[-RUNS:]
-        self._found = np.arange(len(begun))[::-1]  # in each draw
-        self._drawn = len(decisions) - begun
-        self._urn = self._drawn + left
-        self._log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, len(decisions) + left + 1)))])
-
-    def probability(self, missed: int) -> float:
-        """The probability of the least likely draw to have found so few, with `missed` relevant papers left."""
-        return float(min(map(self._of_one, self._found, self._drawn, self._urn, [missed] * len(self._drawn))))
-
-    def _of_one(self, found: int, drawn: int, urn: int, missed: int) -> float:
-        """P(X <= found) of the hypergeometric distribution."""
-        relevant = found + missed
-        x = np.arange(max(0, drawn - (urn - relevant)), found + 1)
-        logs = self._ways(relevant, x) + self._ways(urn - relevant, drawn - x) - self._ways(urn, drawn)
-        return min(1.0, float(np.exp(logs).sum()))
-
-    def _ways(self, of: int, chosen: Ints | int) -> Floats:
-        """ln C(of, chosen)."""
-        table = self._log_factorials
-        return np.asarray(table[of] - table[chosen] - table[of - chosen])
+    return Stopping(missed, recall, probability(too_many) if too_many <= left else 0.0)

@@ -1,13 +1,14 @@
 """A review: how its records come in, the decisions on them, its searches and the counts of a PRISMA flow."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
+from bio_mcp.answering.project_search import pmids_of
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant
@@ -26,7 +27,6 @@ from bio_mcp.ports.stores import (
 )
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import clean, required
-from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.queries import list_queries, report_on
 
 if TYPE_CHECKING:
@@ -151,40 +151,29 @@ def collect(review: str, pmids: Sequence[str], origin: Origin, backends: Backend
     missing = [each for each in asked if each not in known]
     check_room(len(known), len(missing))
     done = Collected(known=len(asked) - len(missing))
-    absent = _read(review, missing, done, backends)
-    _fetch(review, absent, done, backends, deadline)
+    absent: list[str] = []
+    for at in range(0, len(missing), READ):
+        some = missing[at : at + READ]
+        stored = backends.documents.get_many(some)
+        _store(review, (each.article for each in stored.values()), done, backends)
+        absent += [each for each in some if each not in stored]
+    for at in range(0, len(absent), FETCHED):
+        if at and deadline.remaining < SPARE_S:  # the first are always asked for
+            done.left = len(absent) - at
+            break
+        asked_for = absent[at : at + FETCHED]
+        fetched = fetching.articles(asked_for, backends.pubmed, deadline)
+        _store(review, fetched.values(), done, backends)
+        done.unknown += [each for each in asked_for if each not in fetched]
     gone = {*done.unknown, *(absent[-done.left :] if done.left else ())}
     store_search(review, origin, [each for each in asked if each not in gone], backends)
     return done
 
 
-def _read(review: str, pmids: Sequence[str], done: Collected, backends: Backends) -> list[str]:
-    """Store the papers that the corpus has; returns the others."""
-    absent: list[str] = []
-    for at in range(0, len(pmids), READ):
-        some = pmids[at : at + READ]
-        found = {pmid: each.article for pmid, each in backends.documents.get_many(some).items()}
-        _store(review, found, done, backends)
-        absent += [each for each in some if each not in found]
-    return absent
-
-
-def _fetch(review: str, pmids: Sequence[str], done: Collected, backends: Backends, deadline: Deadline) -> None:
-    """Fetch records from PubMed for as long as there is time; the first are always asked for."""
-    for at in range(0, len(pmids), FETCHED):
-        if at and deadline.remaining < SPARE_S:
-            done.left = len(pmids) - at
-            return
-        some = pmids[at : at + FETCHED]
-        found = fetching.articles(some, backends.pubmed, deadline)
-        _store(review, found, done, backends)
-        done.unknown += [each for each in some if each not in found]
-
-
-def _store(review: str, articles: Mapping[str, Article], done: Collected, backends: Backends) -> None:
-    if articles:
-        backends.screenings.put(review, [record_of(each) for each in articles.values()])
-    done.new += len(articles)
+def _store(review: str, articles: Iterable[Article], done: Collected, backends: Backends) -> None:
+    if records := [record_of(each) for each in articles]:
+        backends.screenings.put(review, records)
+    done.new += len(records)
 
 
 def check_room(known: int, more: int) -> None:
@@ -226,36 +215,22 @@ def collect_query(review: str, query_key: str, backends: Backends, deadline: Dea
 def collect_project(review: str, project_id: str, backends: Backends, deadline: Deadline) -> Collected:
     """Add the documents of the project; one that is not in PubMed has its title alone."""
     works = [each.work for each in backends.project_documents.all(project_id)]
-    pmids = _pmids(works, backends)
+    pmids = pmids_of(works, backends)
     origin = Origin("documents of the project", None, 0, "other")
-    done = collect(review, list(pmids.values()), origin, backends, deadline)
+    done = collect(review, [each for each in pmids if each], origin, backends, deadline)
     known = {each.record_id for each in backends.screenings.records(review)}
-    others = {
-        name: each
-        for each in works
-        if each.doc_id not in pmids
-        and (name := (f"doi:{each.doi}" if each.doi else f"document:{sha256(each.doc_id.encode()).hexdigest()[:24]}"))
-        not in known
-    }
+    others: dict[str, ReviewRecord] = {}
+    for each, pmid in zip(works, pmids, strict=True):
+        name = f"doi:{each.doi}" if each.doi else f"document:{sha256(each.doc_id.encode()).hexdigest()[:24]}"
+        if not pmid and name not in known:
+            title = each.title or each.source or each.doc_id
+            others[name] = ReviewRecord(name, title, "", each.year, each.doi)
     check_room(len(known), len(others))
     if others:
-        backends.screenings.put(
-            review,
-            [
-                ReviewRecord(name, each.title or each.source or each.doc_id, "", each.year, each.doi)
-                for name, each in others.items()
-            ],
-        )
+        backends.screenings.put(review, list(others.values()))
         store_search(review, origin, others, backends)
     done.new += len(others)
     return done
-
-
-def _pmids(works: Sequence[Work], backends: Backends) -> dict[str, str]:
-    """The PMIDs of those works that have one, or whose DOI is a paper's in the corpus, by document."""
-    by_doi = backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
-    found = {each.doc_id: each.pmid or by_doi.get(f"doi:{each.doi}") for each in works}
-    return {doc_id: pmid for doc_id, pmid in found.items() if pmid}
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,27 +264,18 @@ def label(
     eligible = {each.record_id for each in review.eligible(stage)}
     elsewhere = [name for name in wanted if name not in eligible]
     unknown = [name for name in elsewhere if name not in review.by_id]
-    before = review.decisions(stage)
-    stands = {name: (each.decision, each.reason) for name, each in before.items()}
+    stands = {name: (each.decision, each.reason) for name, each in review.decisions(stage).items()}
     new = [
         each
         for name, each in wanted.items()
-        if name in eligible
-        and (stands[name] != (each.decision, each.reason) if name in stands else each.decision != "none")
+        if name in eligible and stands.get(name, ("none", each.reason)) != (each.decision, each.reason)
     ]
-    _store_labels(review, stage, new, before, caller, backends)
+    _store_labels(review, stage, new, caller, backends)
     not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
     return Changes(len(new), len(wanted) - len(elsewhere) - len(new), tuple(unknown), not_at_stage)
 
 
-def _store_labels(
-    review: Review,
-    stage: Stage,
-    new: Sequence[Decided],
-    before: Mapping[str, ScreeningLabel],
-    caller: str | None,
-    backends: Backends,
-) -> None:
+def _store_labels(review: Review, stage: Stage, new: Sequence[Decided], caller: str | None, backends: Backends) -> None:
     # Labels of one call are a microsecond apart, so that their order is that of the call.
     now = backends.now()
     labels = [
@@ -322,6 +288,7 @@ def _store_labels(
         backends.screenings.put(review.name, labels)
     if taken_back:
         backends.screenings.remove_labels(review.name, stage, taken_back)
+    before = review.decisions(stage)
     old = {each.record_id: before[each.record_id].decision for each in new if each.record_id in before}
     if old:  # a first decision is its own record
         replaced = {each.record_id: each.decision for each in new if each.record_id in old}
@@ -348,36 +315,23 @@ class LoggedSearch:
 
 def search_log(searches: Sequence[ReviewSearch], query_key: str | None, backends: Backends) -> list[LoggedSearch]:
     """The searches of a review, and for a query key the syncs of its terms; the oldest first."""
-    logged = [*_of_review(searches), *(_of_syncs(query_key, backends) if query_key else ())]
-    return sorted(logged, key=lambda each: (each.at, each.database, each.term or ""))
-
-
-def _of_review(searches: Sequence[ReviewSearch]) -> Iterator[LoggedSearch]:
+    logged: list[LoggedSearch] = []
     known: set[str] = set()
-    for each in searches:
-        new = len(set(each.record_ids) - known)
-        known.update(each.record_ids)
-        platform = PLATFORMS.get(each.database)
-        yield LoggedSearch(each.database, platform, each.method, each.term, instant(each.at), each.found, new)
-
-
-def _of_syncs(query_key: str, backends: Backends) -> Iterator[LoggedSearch]:
-    queries, _ = list_queries(query_key, MOST_TERMS, backends)
-    for each in queries:
-        if each.job is None:
-            continue
-        report = report_on(each.job, backends.now())
-        to = f"; all that PubMed dates to {each.settled_to} or before is in the corpus" if each.settled_to else ""
-        yield LoggedSearch(
-            "PubMed",
-            PLATFORMS["PubMed"],
-            "database",
-            each.checkpoint.term,
-            instant(each.job.updated),
-            report.processed,
-            None,
-            f"the newest sync of the followed query: records that were new or changed{to}",
-        )
+    for search in searches:
+        new = len(set(search.record_ids) - known)
+        known.update(search.record_ids)
+        platform, at = PLATFORMS.get(search.database), instant(search.at)
+        logged.append(LoggedSearch(search.database, platform, search.method, search.term, at, search.found, new))
+    queries = list_queries(query_key, MOST_TERMS, backends)[0] if query_key else []
+    for query in queries:
+        if query.job:
+            report = report_on(query.job, backends.now())
+            to = f"; all that PubMed dates to {query.settled_to} or before is in the corpus" if query.settled_to else ""
+            note = f"the newest sync of the followed query: records that were new or changed{to}"
+            term, at = query.checkpoint.term, instant(query.job.updated)
+            platform = PLATFORMS["PubMed"]
+            logged.append(LoggedSearch("PubMed", platform, "database", term, at, report.processed, None, note))
+    return sorted(logged, key=lambda each: (each.at, each.database, each.term or ""))
 
 
 NOT_RETRIEVED = "not retrieved"  # the reason of an exclusion at the full text that is none of its content

@@ -204,9 +204,15 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, backends)}
     if not review.eligible(request.stage):
         fields["warnings"] = [EMPTY]
-    answer = Screened(
-        stage=request.stage, counts=_counts(request, review), stopping=_stopping(request, review), **fields
+    found = review.stopping(request.stage)
+    stopping = StoppingEstimate.of(
+        found,
+        may_stop=found.reached,
+        recall_at_least=None if found.recall_at_least is None else round(found.recall_at_least, 3),
+        p_value=round(found.p_value, 4),
+        assumes=ASSUMES,
     )
+    answer = Screened(stage=request.stage, counts=_counts(request, review), stopping=stopping, **fields)
     return answer_size.within(answer, "searches" if request.show == "report" else "papers")
 
 
@@ -318,14 +324,6 @@ def _counts(request: OfReview, review: Review) -> Counts:
     records = len(review.eligible(request.stage))
     include, exclude, maybe = (len(review.of(request.stage, each)) for each in ("include", "exclude", "maybe"))
     return Counts(records=records, include=include, exclude=exclude, maybe=maybe, undecided=records - include - exclude)
-
-
-def _stopping(request: OfReview, review: Review) -> StoppingEstimate:
-    found = review.stopping(request.stage)
-    recall = None if found.recall_at_least is None else round(found.recall_at_least, 3)
-    return StoppingEstimate.of(
-        found, may_stop=found.reached, recall_at_least=recall, p_value=round(found.p_value, 4), assumes=ASSUMES
-    )
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
