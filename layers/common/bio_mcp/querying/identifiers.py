@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.references.comparing import compare
@@ -22,7 +21,6 @@ _KINDS: tuple[tuple[IdKind, Callable[[str], str]], ...] = (
     ("doi", identifiers.doi),
 )
 _SEARCHED = 20  # ids in one search
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +66,8 @@ def convert(
 
 def kind_of(text: str) -> tuple[IdKind, str] | None:
     """Recognise an id: its kind and its normal form; None for text that is none."""
-    for kind, read in _KINDS:
-        try:
-            return kind, read(text)
-        except InvalidInput:
-            continue
-    return None
+    found = ((kind, identifiers.normal(read, text)) for kind, read in _KINDS)
+    return next(((kind, known) for kind, known in found if known), None)
 
 
 def _looked_up(
@@ -84,21 +78,19 @@ def _looked_up(
     A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI. A search for
     a DOI may return other papers, so ids are compared.
     """
-
-    def answer(otherwise: T, ask: Callable[..., T], *given: Any, **how: Any) -> T:
-        asked = partial(ask, *given, deadline=deadline, **how)
-        return optional(asked, otherwise, "some ids could not be looked up", reasons)
-
-    nothing: dict[str, ArticleIds] = {}
-    found = dict(answer(nothing, lookup.convert, wanted, kind))
+    missing = "some ids could not be looked up"
+    ask = partial(lookup.convert, wanted, kind, deadline=deadline)
+    found = dict(optional(ask, dict[str, ArticleIds](), missing, reasons))
     pmids = rest = [text for text in wanted if text not in found or (kind == "pmid" and not found[text].doi)]
     if kind != "pmid":
         pmids = []
         for start in range(0, len(rest), _SEARCHED):
             term = " OR ".join(f'"{each}"[doi]' if kind == "doi" else each for each in rest[start : start + _SEARCHED])
-            pmids += answer(SearchPage(0, (), ""), pubmed.esearch, term, retmax=3 * _SEARCHED).ids
+            search = partial(pubmed.esearch, term, deadline=deadline, retmax=3 * _SEARCHED)
+            pmids += optional(search, SearchPage(0, (), ""), missing, reasons).ids
     if pmids:
-        for each in answer(Summaries((), {}), pubmed.esummary, pmids).found:
+        read = partial(pubmed.esummary, pmids, deadline=deadline)
+        for each in optional(read, Summaries((), {}), missing, reasons).found:
             text: str = getattr(each, kind) or ""
             text = text.casefold() if kind == "doi" else text
             if text in rest:
@@ -146,9 +138,10 @@ def match(
     searched = _search_unmatched(cited, named, pubmed, deadline, reasons)
     found = [(each.pmid, *(pmids or ())) for each, pmids in zip(named, searched, strict=True)]
     wanted = list(dict.fromkeys(pmid for pmids in found for pmid in pmids if pmid))
-    nothing: dict[str, Article] = {}
-    ask = partial(articles, wanted, pubmed, deadline)
-    records = optional(ask, nothing, "the matches could not be checked", reasons) if wanted else nothing
+    records: dict[str, Article] = {}
+    if wanted:
+        ask = partial(articles, wanted, pubmed, deadline)
+        records = optional(ask, records, "the matches could not be checked", reasons)
     return [_verdict(*each, records) for each in zip(cited, named, searched, strict=True)], reasons
 
 
@@ -167,12 +160,8 @@ def _search_unmatched(
         if not term or searches > SEARCHED:
             searched.append(None if term else ())
             continue
-        page = optional(
-            lambda term=term: pubmed.esearch(term, deadline=deadline, retmax=CANDIDATES),  # type: ignore[misc]
-            None,
-            "a citation that NCBI did not match could not be searched for",
-            reasons,
-        )
+        ask = partial(pubmed.esearch, term, deadline=deadline, retmax=CANDIDATES)
+        page = optional(ask, None, "a citation that NCBI did not match could not be searched for", reasons)
         searched.append(None if page is None else () if page.dropped else page.ids)
     if searches > SEARCHED:
         reasons.append(f"only {SEARCHED} of {searches} unmatched citations were searched for; send the others again")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from itertools import pairwise
 from typing import Literal, TypeVar
@@ -275,29 +276,21 @@ def search(
     page = replace(page, ids=page.ids[:retmax])
     reasons: list[str] = []
 
-    def found_by_words() -> int:
-        """Number of hits of the user's own words; that of `page` where NCBI cannot say."""
-        missing = "PubMed left out words of the query, and whether it knows any of them could not be asked"
-        return optional(lambda: pubmed.esearch(words, deadline=deadline, retmax=1), page, missing, reasons).count
-
     if term != words:
+        missing = "PubMed left out words of the query, and whether it knows any of them could not be asked"
         nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
-        page = discard_unknown_words(page, found_by_words, nothing)
+        by_words = partial(pubmed.esearch, words, deadline=deadline, retmax=1)
+        page = discard_unknown_words(page, lambda: optional(by_words, page, missing, reasons).count, nothing)
     known = Summaries((), {})
     if summaries and page.ids:
         missing = "the PMIDs are all there, their summaries are missing"
         many = min(summaries, len(page.ids))
         known = summarised(lambda: pubmed.summaries_of(page, many, deadline=deadline), missing, reasons)
-    return SearchResult(page, known.found, _spelling(words, page, pubmed, deadline), tuple(reasons))
-
-
-def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
-    """PubMed's spelling of the query; asked only where a word was dropped or nothing was found."""
-    if page.count and not page.dropped:
-        return None
-    unknown = Spelling(words, None)
-    share = deadline.share(SPELLING_S)
-    return optional(lambda: pubmed.espell(words, deadline=share), unknown, "no spelling", []).corrected
+    spelling = None
+    if page.dropped or not page.count:
+        share = deadline.share(SPELLING_S)
+        spelling = optional(lambda: pubmed.espell(words, deadline=share), Spelling(words, None), "", []).corrected
+    return SearchResult(page, known.found, spelling, tuple(reasons))
 
 
 ScoreKind = Literal["relative", "order", "none"]

@@ -1,6 +1,6 @@
 """Papers that papers cite and are cited by, as a graph of citations says: a search that no words can do."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -103,8 +103,13 @@ class _Asking:
     def links(self, pmids: Sequence[str]) -> Links:
         """The links of each paper."""
         found = self._by_icite(pmids)
-        missing = [each for each in pmids if each not in found]
-        return {**found, **self._by_ncbi(missing)} if missing else found
+        if missing := [each for each in pmids if each not in found]:
+            self.sources[NCBI] += 1
+        for way in self._ways if missing else ():
+            name = _LINK_NAMES[way]
+            for each in self._backends.pubmed.elink(missing, link_name=name, deadline=self._deadline):
+                found.setdefault(each.pmid, {})[way] = [link.uid for link in each.links if link.uid != each.pmid]
+        return found
 
     def _by_icite(self, pmids: Sequence[str]) -> dict[str, dict[str, Sequence[str]]]:
         found: dict[str, dict[str, Sequence[str]]] = {}
@@ -118,15 +123,6 @@ class _Asking:
             reason = f"{ICITE} was not read, so citations are NCBI's, which knows fewer: {failure}"
             self.reasons += [reason] if reason not in self.reasons else []
         self.sources.update([ICITE] if found else [])
-        return found
-
-    def _by_ncbi(self, pmids: Sequence[str]) -> dict[str, dict[str, Sequence[str]]]:
-        found: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
-        for way in self._ways:
-            name = _LINK_NAMES[way]
-            for each in self._backends.pubmed.elink(pmids, link_name=name, deadline=self._deadline):
-                found[each.pmid][way] = [link.uid for link in each.links if link.uid != each.pmid]
-        self.sources[NCBI] += 1
         return found
 
 

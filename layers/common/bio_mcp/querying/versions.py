@@ -84,12 +84,11 @@ def versions(asked: Sequence[str], backends: Backends, deadline: Deadline) -> tu
     Raises `InvalidInput` for text that is no id.
     """
     ids, reasons = {text: normal_id(text) for text in asked}, list[str]()
-    records = _or_reason(
-        lambda: backends.europe_pmc.articles(list(ids.values()), deadline=deadline), "Europe PMC", reasons
-    )
+    numbers = list(ids.values())
+    records = _or_reason(lambda: backends.europe_pmc.articles(numbers, deadline=deadline), "Europe PMC", reasons)
     dois = {
         number: number if number.startswith("10.") else records[number].doi if number in records else None
-        for number in ids.values()
+        for number in numbers
     }
     wanted = list(dict.fromkeys(each for each in dois.values() if each))
     registered = _or_reason(lambda: backends.notices.of(wanted, deadline=deadline), "Crossref", reasons)

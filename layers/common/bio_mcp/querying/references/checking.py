@@ -252,8 +252,8 @@ class _Ladder:
         for start in range(0, len(cited), MATCHED):
             some = cited[start : start + MATCHED]
             ask = partial(self.backends.lookup.ecitmatch, [citation for _, citation in some], deadline=self.deadline)
-            nothing: list[CitationMatch] = []
-            for (place, _), match in zip(some, self._asked(ask, nothing, [place for place, _ in some]), strict=False):
+            matches = self._asked(ask, list[CitationMatch](), [place for place, _ in some])
+            for (place, _), match in zip(some, matches, strict=False):
                 self._add({place: [match.pmid] if match.pmid else []})
         self._settle()
 
@@ -272,8 +272,9 @@ class _Ladder:
             notices = self.backends.notices
         except Misconfigured:
             return
-        nothing: dict[str, RegisteredWork] = {}
-        found = self._asked(partial(notices.of, dois, deadline=self.deadline), nothing, list(places))
+        found = self._asked(
+            partial(notices.of, dois, deadline=self.deadline), dict[str, RegisteredWork](), list(places)
+        )
         self.records |= {f"doi:{doi}": article_of(work) for doi, work in found.items()}
         self._add({place: [f"doi:{doi}"] for place, doi in places.items() if doi in found})
         self._settle(fetch=False)
@@ -340,8 +341,8 @@ class _Ladder:
         for start in range(0, len(pmids), FETCHED):
             some = pmids[start : start + FETCHED]
             waiting = [place for place in places if not self.candidates[place].keys().isdisjoint(some)]
-            nothing: dict[str, Article] = {}
-            found = self._asked(partial(articles, some, self.backends.pubmed, self.deadline), nothing, waiting)
+            ask = partial(articles, some, self.backends.pubmed, self.deadline)
+            found = self._asked(ask, dict[str, Article](), waiting)
             self.records |= found
             self.fresh |= found.keys()
 
