@@ -80,12 +80,6 @@ def journal_keys(journal: str) -> frozenset[str]:
     return frozenset({journal.strip(), journal.strip().lower()})
 
 
-def unknown_journals(journals: Sequence[str], vector: "Vector", backends: Backends) -> list[str]:
-    """Those of `journals` of which the corpus has no paper; one search each."""
-    one_of = {each: PassageQuery((), vector, Filters(journals=journal_keys(each)), 1) for each in journals}
-    return [journal for journal, query in one_of.items() if not backends.passages.hybrid_search(query)]
-
-
 def check_years(first: int | None, last: int | None) -> None:
     """Raise `InvalidInput` for a range of years that ends before it begins."""
     if first and last and first > last:

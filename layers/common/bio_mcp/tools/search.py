@@ -7,11 +7,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.search import Question, Retrieved, find_reranked, unknown_journals
+from bio_mcp.answering.search import Question, Retrieved, find_reranked, journal_keys
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
-from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
+from bio_mcp.retrieval.passages import Filters, PassageQuery, StoredChunk, chunk_uuid
 from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
@@ -126,7 +126,8 @@ def _unknown(
     journals = [each.article.journal for each in documents.values() if each.article.journal]
     seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
     unseen = [each for each in named[:JOURNALS_LOOKED_UP] if each.strip().lower() not in seen]
-    unknown = unknown_journals(unseen, retrieved.vector, backends)
+    one_of = {each: PassageQuery((), retrieved.vector, Filters(journals=journal_keys(each)), 1) for each in unseen}
+    unknown = [journal for journal, query in one_of.items() if not backends.passages.hybrid_search(query)]
     sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as its papers have it."
     return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
 
