@@ -75,8 +75,7 @@ SameFilters = Annotated[SearchFilters, WithJsonSchema({"type": "object", "descri
 
 def filters_of(given: SearchFilters | None) -> Filters:
     """The filters of the index. Raises `InvalidInput` for a reversed range of years and an unknown publication type."""
-    if given is None:
-        return Filters()
+    given = given or SearchFilters()
     check_years(given.year_from, given.year_to)
     return Filters(
         year_from=given.year_from,

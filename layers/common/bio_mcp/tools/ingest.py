@@ -191,22 +191,13 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
         job_id=request.job_id,
     )
     log_report(log, "ingest", ran.report, project=ran.project, failed=ran.report.cursor.failed)
-    return _run_result(request, ran, backends.blobs.uri(ran.log) if context.local else f"blob:{ran.log}")
-
-
-def _provider(asked: Ocr | Ner | None, default: str) -> Provider:
-    given = asked.model_dump(exclude_unset=True) if asked else {}
-    return Provider(given.get("provider", default), given.get("params", {}))
-
-
-def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
     report, edges = ran.report, [each for each in ran.lines if each.get("write") == "edge"]
     return RunResult.of(
         report,
         report.cursor,
         ran,
         status=_status(report),
-        log_uri=log_uri,
+        log_uri=backends.blobs.uri(ran.log) if context.local else f"blob:{ran.log}",
         dry_run=request.dry_run,
         documents=report.cursor.processed,
         passages=report.cursor.chunks,
@@ -216,6 +207,11 @@ def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
         held_back=sum("statement" in each and each["problem"] is not None for each in ran.lines),
         warnings=answer_size.some(report.warnings),
     )
+
+
+def _provider(asked: Ocr | Ner | None, default: str) -> Provider:
+    given = asked.model_dump(exclude_unset=True) if asked else {}
+    return Provider(given.get("provider", default), given.get("params", {}))
 
 
 def _status(report: IngestReport) -> Literal["queued", "running", "done", "error"]:

@@ -86,4 +86,4 @@ def jobs_cancel(request: JobCancel, backends: Backends, context: Context) -> Can
     found = backends.jobs.get(request.job_id)
     if found.unfinished:
         cancel(found, "jobs.cancel", backends, context.subject)
-    return Cancelled(job_id=found.job_id, state=found.state)
+    return Cancelled.of(found)

@@ -6,14 +6,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, RootModel, WithJsonSchema
 
 from bio_mcp.answering.contraindications import Checked, Finding, Status, contraindications_of, evidence_text
-from bio_mcp.answering.graph_questions import DEPTH, MOST_PATHS, PATHS, Relation, find_paths, relations, resolve
+from bio_mcp.answering.graph_questions import DEPTH, MOST_PATHS, PATHS, find_paths, relations, resolve
 from bio_mcp.answering.project_search import flagged
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import EDGE_TYPES, NODE_TYPES, Edge, EdgeType, Node, NodeType, Step, type_named
 from bio_mcp.graph.paths import Filters, Visit, Walk
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Graph
 from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import DEFAULT, MaxCharacters
@@ -127,18 +126,6 @@ class Herb(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-def filters_of(given: PathFilters, graph: Graph) -> Filters:
-    """The filters of a walk. Raises `InvalidInput` for an unknown type, and what `resolve` does for the last node."""
-    return Filters(
-        edges=frozenset(type_named(each, EDGE_TYPES, "edge") for each in given.edges),
-        nodes=frozenset(type_named(each, NODE_TYPES, "node type") for each in given.nodes),
-        sources=tuple(given.sources),
-        evidence=given.evidence,
-        icd_prefix=given.icd or "",
-        to=resolve(given.to, graph).node_id if given.to else None,
-    )
-
-
 def _path_node(visit: Visit, retracted: Container[str]) -> PathNode:
     node, edge = visit.node, visit.edge
     named: dict[str, Any] = {"id": node.node_id, "type": node.type.value, "label": node.label}
@@ -156,32 +143,6 @@ def direction(edge: Edge, *, backwards: bool) -> str:
 def pmids_of(edge: Edge) -> list[str]:
     """The papers that an edge cites, each once."""
     return list(dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
-
-
-def herb_of(node: Node, found: list[Relation], left_out: int, warnings: list[str]) -> Herb:
-    answer = Herb.of(
-        node,
-        id=node.node_id,
-        names=Names(**{language: node.names.get(language) for language in ("th", "en", "la")}),
-        constituents=[],
-        indications=[],
-        sources=list(dict.fromkeys([*node.sources, *(source for each in found for source in each.edge.sources)])),
-        relations=[],
-        left_out=left_out,
-        warnings=warnings,
-    )
-    for each in found:
-        other, own = each.node, {"id": each.node.node_id, "pmids": pmids_of(each.edge)}
-        step = Step(each.edge.type, each.backwards)
-        if step == Step(EdgeType.HAS_CONSTITUENT):
-            answer.constituents.append(HerbConstituent.of(each.edge, id=other.node_id, name=other.label))
-        elif step == Step(EdgeType.TREATS):
-            about = other.description or other.label
-            answer.indications.append(HerbIndication.of(each.edge, icdCode=other.icd_code, description=about, **own))
-        else:
-            edge = direction(each.edge, backwards=each.backwards)
-            answer.relations.append(HerbRelation.of(other, each.edge, edge=edge, type=other.type.value, **own))
-    return answer
 
 
 EntityId = Annotated[str, Field(max_length=200, json_schema_extra=unpublished)]
@@ -312,14 +273,23 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     No path is a proof that something helps or is safe.
     """
     start = resolve(request.start.id, backends.graph, NodeType(request.start.type))
+    given = request.filters
+    filters = Filters(
+        edges=frozenset(type_named(each, EDGE_TYPES, "edge") for each in given.edges),
+        nodes=frozenset(type_named(each, NODE_TYPES, "node type") for each in given.nodes),
+        sources=tuple(given.sources),
+        evidence=given.evidence,
+        icd_prefix=given.icd or "",
+        to=resolve(given.to, backends.graph).node_id if given.to else None,
+    )
     found = find_paths(
         start,
         backends.graph,
         context.deadline,
         pattern=request.pattern,
         depth=request.max_depth if not request.pattern or "max_depth" in request.model_fields_set else None,
-        filters=filters_of(request.filters, backends.graph),
-        limit=request.filters.limit,
+        filters=filters,
+        limit=given.limit,
     )
     edges = [visit.edge for path in found.paths for visit in path if visit.edge]
     retracted = flagged({pmid for edge in edges for pmid in pmids_of(edge)}, backends)
@@ -355,7 +325,28 @@ def herb(backends: Backends, id: str) -> Herb:
     node = resolve(id, backends.graph, NodeType.HERB)
     found, left_out = relations(node, backends.graph)
     retracted = flagged({pmid for each in found for pmid in pmids_of(each.edge)}, backends)
-    answer = herb_of(node, found, left_out, list(retracted.values()))
+    answer = Herb.of(
+        node,
+        id=node.node_id,
+        names=Names(**{language: node.names.get(language) for language in ("th", "en", "la")}),
+        constituents=[],
+        indications=[],
+        sources=list(dict.fromkeys([*node.sources, *(source for each in found for source in each.edge.sources)])),
+        relations=[],
+        left_out=left_out,
+        warnings=list(retracted.values()),
+    )
+    for each in found:
+        other, own = each.node, {"id": each.node.node_id, "pmids": pmids_of(each.edge)}
+        step = Step(each.edge.type, each.backwards)
+        if step == Step(EdgeType.HAS_CONSTITUENT):
+            answer.constituents.append(HerbConstituent.of(each.edge, id=other.node_id, name=other.label))
+        elif step == Step(EdgeType.TREATS):
+            about = other.description or other.label
+            answer.indications.append(HerbIndication.of(each.edge, icdCode=other.icd_code, description=about, **own))
+        else:
+            edge = direction(each.edge, backwards=each.backwards)
+            answer.relations.append(HerbRelation.of(other, each.edge, edge=edge, type=other.type.value, **own))
     for field in ("relations", "indications", "constituents"):  # the last go where the answer is too long
         answer = answer_size.within(answer, field, answer_size.DEFAULT - answer_size.AUDIT)
     return answer

@@ -197,11 +197,8 @@ def _heading(record: MeshRecord) -> MeshTerm:
     """A heading with the search term that finds its articles; qualifiers and substances have fields of their own."""
     field = "Supplementary Concept" if record.kind.startswith("supplemental") else "MeSH Terms"
     field = "MeSH Subheading" if record.kind == "qualifier" else field
-    return MeshTerm(
-        ui=record.ui,
-        name=record.name,
-        kind=record.kind,
-        scopeNote=record.scope_note,
+    return MeshTerm.of(
+        record,
         entryTerms=list(record.terms[1:]),
         treeNumbers=list(record.trees),
         searchTerm=f'"{record.name}"[{field}]',

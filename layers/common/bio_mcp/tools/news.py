@@ -85,12 +85,11 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     It reads the corpus: sync the query first. Pass `next` as `since` to go on.
     """
     page = news_since(request.query_key, _position(request.since, backends), request.limit, backends)
-    answer = WhatIsNew(
+    answer = WhatIsNew.of(
+        page,
         query_key=request.query_key,
         news=[news_of(each) for each in page.items],
         next=page.position,
-        more=page.more,
-        warnings=page.warnings,
     )
     positions = [each.entry.position for each in page.items]
     return answer_size.within(
@@ -117,10 +116,10 @@ def _position(since: str | None, backends: Backends) -> str:
 
 def news_of(item: NewsItem) -> News:
     entry, about = item.entry, item.article
-    known: dict[str, Any] = _described(about) if about else {}
+    known = _described(about) if about else {}
     if entry.kind is ChangeKind.CHANGED:
         known["changed"] = None if item.changed is None else [_changed(each) for each in item.changed]
-    return News.of(entry, kind=entry.kind.value, at=instant(entry.at), **known)
+    return News.of(entry, about, kind=entry.kind.value, at=instant(entry.at), **known)
 
 
 def _described(article: Article) -> dict[str, Any]:
@@ -132,8 +131,6 @@ def _described(article: Article) -> dict[str, Any]:
         "authors": [*authors[:FIRST_AUTHORS], *more],
         "journal": journal.title if journal else None,
         "year": year(article),
-        "doi": article.doi,
-        "retraction": article.retraction,
         "notices": notices if article.retraction not in (RetractionStatus.CLEAR, RetractionStatus.UNKNOWN) else [],
     }
 

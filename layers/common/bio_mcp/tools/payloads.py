@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.documents import PageSpan
-from bio_mcp.literature.identifiers import doi, parse_pmid
+from bio_mcp.literature.identifiers import doi, normal, parse_pmid
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.retrieval.project_chunks import SECTION_SEPARATOR, ProjectChunk, Work
@@ -79,7 +79,7 @@ def _fields(metadata: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each field that the metadata has, from the first of its places with a value that can be one."""
     for field, (read, places) in FIELDS.items():
         values = (read(_at(metadata, place)) for place in places)
-        if (value := next((each for each in values if each), None)) is not None:
+        if value := next(filter(None, values), None):
             yield field, value
 
 
@@ -123,23 +123,14 @@ def _span(value: Any) -> PageSpan | None:
     return (known[0], known[-1]) if known and len(pages) == 2 and known[0] <= known[-1] else None
 
 
-def _normal(normalise: Callable[[str], str]) -> Callable[[Any], str | None]:
-    def read(value: Any) -> str | None:
-        with suppress(InvalidInput):
-            return normalise(value if isinstance(value, str) else str(_number(value) or ""))
-        return None
-
-    return read
-
-
 # How each field is read, and where it may stand in what a client sends, in order: by the second document's name, then
 # by the first's.
 FIELDS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
     "doc_id": (_text, ("doc_id", "doc.id")),
     "title": (_text, ("title", "source.title")),
     "citekey": (_text, ("citekey", "zotero.citekey")),
-    "doi": (_normal(doi), ("doi", "zotero.doi", "doc.doi", "source.doi")),
-    "pmid": (_normal(parse_pmid), ("pmid", "zotero.pmid", "doc.pmid", "source.pmid")),
+    "doi": (partial(normal, doi), ("doi", "zotero.doi", "doc.doi", "source.doi")),
+    "pmid": (partial(normal, parse_pmid), ("pmid", "zotero.pmid", "doc.pmid", "source.pmid")),
     "url": (_text, ("url", "source.url")),
     "year": (_number, ("year", "zotero.year")),
     "authors": (_names, ("authors", "zotero.authors")),

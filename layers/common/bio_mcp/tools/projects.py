@@ -387,8 +387,7 @@ def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: B
 
 def _filters(given: PassageFilters | None) -> ChunkFilters:
     """The filters of the index. Raises `InvalidInput` for a range of years that is none."""
-    if given is None:
-        return ChunkFilters()
+    given = given or PassageFilters()
     if given.year and (given.year_from or given.year_to):
         raise InvalidInput("give one year, or a first and a last one", field="filters.year")
     check_years(given.year_from, given.year_to)
@@ -406,13 +405,11 @@ def _filters(given: PassageFilters | None) -> ChunkFilters:
 def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
     """The whole text of each hit without what those before it have; None where it has no other."""
     texts = [full_text(each.chunk) for each in hits]
-    return [
-        unrepeated(
-            text, [texts[at] for at, other in enumerate(hits[:place]) if is_same_work(hit.chunk.work, other.chunk.work)]
-        )
-        or None
-        for place, (hit, text) in enumerate(zip(hits, texts, strict=True))
-    ]
+    shown: list[str | None] = []
+    for place, hit in enumerate(hits):
+        before = [texts[at] for at in range(place) if is_same_work(hit.chunk.work, hits[at].chunk.work)]
+        shown.append(unrepeated(texts[place], before) or None)
+    return shown
 
 
 def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Passage:
@@ -421,13 +418,11 @@ def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Pass
     return Passage.of(
         chunk,
         work,
+        hit,
         render_text=cut(hit.text, most),
-        score=hit.score,
         full_text=whole,
         truncated=len(hit.text) > most,
         url=work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(hit.pmid) if hit.pmid else None),
-        pmid=hit.pmid,
-        retraction=hit.retraction,
         sim=rounded(hit.sim),
         bm25=rounded(hit.bm25),
         project=hit.project.project_id if request.projects else None,

@@ -145,8 +145,9 @@ def details_of(article: Article, request: "FetchArticles") -> ArticleDetails:
     index = {} if short else {place: at for at, place in enumerate(dict.fromkeys(places))}
     details: dict[str, Any] = {}
     if book := article.book:
-        names = ("title", "publisher", "edition", "accession")
-        details["book"] = stated(**{name: getattr(book, name) for name in names})
+        details["book"] = stated(
+            title=book.title, publisher=book.publisher, edition=book.edition, accession=book.accession
+        )
     if mesh:
         details["meshTerms"] = list(_mesh(article))
     if not short:
@@ -597,7 +598,6 @@ def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
         database = backends.pubmed.einfo(deadline=context.deadline)
     return PubmedStatistics.of(
         database,
-        menuName=database.menu_name,
         databaseName="PubMed" if database.name == "pubmed" else database.name,
         totalRecordCount=database.count,
         lastUpdate=_updated(database.last_update),

@@ -82,13 +82,12 @@ def snowball_papers(request: Seeds, backends: Backends, context: Context) -> Fou
         missing = "the PMIDs are right, their titles and whether they are retracted are missing"
         known_of = summarised(lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), missing, reasons)
         summaries = {each.pmid: each for each in known_of.found}
-    answer = FoundPapers(
-        papers=[_paper(each, known[each.pmid], summaries.get(each.pmid)) for each in shown],
+    answer = FoundPapers.of(
+        found,
+        papers=[_paper(each, known[each.pmid], summaries.get(each.pmid) or DocSummary(each.pmid)) for each in shown],
         found=len(found.papers),
         left_out=len(papers) - len(shown),
         seeds=len(seeds),
-        unlinked=found.unlinked,
-        sources=found.sources,
         reasons=reasons,
     )
     return answer_size.within(answer, "papers")
@@ -109,15 +108,14 @@ def _included(review: str | None, backends: Backends) -> list[str]:
     return sorted(seeds, key=int)
 
 
-def _paper(neighbour: Neighbour, places: Sequence[str], summary: DocSummary | None) -> FoundPaper:
-    year = (summary.pdat or "")[:4] if summary else ""
+def _paper(neighbour: Neighbour, places: Sequence[str], summary: DocSummary) -> FoundPaper:
+    year = (summary.pdat or "")[:4]
     return FoundPaper.of(
         neighbour,
-        title=summary.title if summary else None,
+        summary,
         year=int(year) if year.isdecimal() else None,
         url=pubmed_page(neighbour.pmid),
         seeds=len(neighbour.seeds),
         ways=sorted(neighbour.ways),
         known_in=places,
-        retraction=summary.retraction if summary else RetractionStatus.UNKNOWN,
     )
