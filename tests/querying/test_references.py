@@ -248,7 +248,10 @@ def test_a_retracted_paper_is_retracted_and_a_doubted_one_found_with_a_concern(a
     retract(ncbi, retracted)
     doubt(ncbi, doubted, "ExpressionOfConcernIn")
     checked, _ = at.check(replace(BARE, pmid=retracted), replace(BARE, pmid=doubted))
-    assert [(each.verdict, each.retraction) for each in checked] == [("retracted", "retracted"), ("found", "concern")]
+    assert [(each.verdict, each.article.retraction) for each in checked] == [
+        ("retracted", "retracted"),
+        ("found", "concern"),
+    ]
 
 
 @pytest.mark.parametrize("endpoint", ["efetch", "esearch", "ecitmatch"])
@@ -344,7 +347,7 @@ def crossref(ncbi):
 
 def test_a_work_without_a_pmid_is_found_by_crossref_with_what_became_of_it(crossref):
     found = crossref.one(ELSEWHERE)
-    assert (found.verdict, found.retraction, row_of(found)["pmid"]) == ("retracted", "retracted", None)
+    assert (found.verdict, found.article.retraction, row_of(found)["pmid"]) == ("retracted", "retracted", None)
     wrong = crossref.one(replace(ELSEWHERE, year="2011"))
     assert (wrong.verdict, [each.true for each in wrong.differs]) == ("doubtful", ["2019"])
     assert crossref.one(replace(ELSEWHERE, doi="10.1000/nobody")).verdict == "not_found"

@@ -42,11 +42,6 @@ class Checked:
     differs: tuple[Difference, ...] = ()
     reason: str | None = None
 
-    @property
-    def retraction(self) -> RetractionStatus:
-        """What became of the paper since, whatever the verdict."""
-        return self.article.retraction if self.article else RetractionStatus.UNKNOWN
-
 
 Compared = tuple[Article, Comparison]
 

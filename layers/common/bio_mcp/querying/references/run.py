@@ -8,6 +8,7 @@ import rfc8785
 
 from bio_mcp.errors import JobNotFound
 from bio_mcp.jobs.runner import Cursor, JobRun, RunContext, find_job
+from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports.state import Job
 from bio_mcp.querying.references.checking import Checked, check_references
@@ -46,7 +47,7 @@ def row_of(checked: Checked) -> dict[str, Any]:
         "pmid": (article.pmid or None) if article else None,
         "doi": (article.doi if article else work.doi) or None,
         "title": article.title if article else None,
-        "retraction": str(checked.retraction),
+        "retraction": str(article.retraction if article else RetractionStatus.UNKNOWN),
         "agrees": list(checked.agrees),
         "differs": [asdict(each) for each in checked.differs],
         "reason": checked.reason,
