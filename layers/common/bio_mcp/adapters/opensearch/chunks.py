@@ -11,15 +11,15 @@ that, and looks for near vectors in a graph.
 """
 
 import json
-from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bio_mcp.adapters.indexes import CHUNK_FIELDS, chunk_of, chunk_values
-from bio_mcp.adapters.opensearch.index import FACTOR, Body, Hit, clauses, cosine, page, words
+from bio_mcp.adapters.opensearch.index import FACTOR, Body, Hit, StoredIndex, clauses, cosine, page, words
 from bio_mcp.adapters.opensearch.schema import DECIMALS, MOST, TERMS, Contents, Flavour, compared, graph
 from bio_mcp.errors import InvalidInput
 from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
@@ -107,10 +107,6 @@ def document_of(chunk: ProjectChunk, vector: "NDArray[np.float32]") -> dict[str,
     }
 
 
-def vector_of(source: Mapping[str, Any]) -> "Vectors":
-    return np.frombuffer(b64decode(source["unindexed"]["vector"]), "<f4")
-
-
 def chunk_from(source: Mapping[str, Any]) -> ProjectChunk:
     return chunk_of(dict(zip(CHUNK_FIELDS, json.loads(source["unindexed"]["chunk"]), strict=True)))
 
@@ -139,11 +135,15 @@ def conditions(filters: ChunkFilters) -> list[Body]:
     return found + ([{"prefix": {"section": folded.section_prefix[:MAX_SECTION]}}] if folded.section_prefix else [])
 
 
-def listing_body(doc_id: str | None, after: str | None, size: int, source: Sequence[str]) -> Body:
-    """Query for the `size` chunks whose ids follow `after`, of one document or of all."""
+def listed(
+    index: StoredIndex, doc_id: str | None = None, source: Sequence[str] = (), at_once: int = LISTED_AT_ONCE
+) -> Iterator[Hit]:
+    """Yield the chunks of one document or of all, by id, with these fields of their source.
+
+    `fields` of each has `embedded` and `content`.
+    """
     query = {"bool": {"filter": [] if doc_id is None else [{"term": {"doc_id": exact(doc_id)}}]}}
-    body = page(size, query, BEST[1:], "embedded", "content", source=source)
-    return body if after is None else body | {"search_after": [after]}
+    return index.listed(page(at_once, query, BEST[1:], "embedded", "content", source=source))
 
 
 def matches(lexical: Sequence[Hit], semantic: Sequence[Hit]) -> list[ChunkMatch]:

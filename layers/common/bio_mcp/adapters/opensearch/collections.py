@@ -17,12 +17,14 @@ while it is rebuilt there.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bio_mcp.adapters.indexes import (
     check_same_model,
@@ -40,15 +42,14 @@ from bio_mcp.adapters.opensearch.chunks import (
     document_of,
     key_of,
     lexical_body,
-    listing_body,
+    listed,
     matches,
     semantic_body,
-    vector_of,
 )
 from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import Alias, Hit, Index, StoredIndex, T, fits
 from bio_mcp.adapters.opensearch.schema import Layout
-from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch
+from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput, ModelMismatch, NotFound
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
 
@@ -91,7 +92,7 @@ class OpenSearchCollections:
         index = alias.refresh()
         if index is not None and index.model == (fingerprint, dim):
             return
-        if index is not None and StoredIndex(alias, index).count()[0]:
+        if index is not None and StoredIndex(alias, index).count():
             raise other_collection_model(collection, index.fingerprint, fingerprint)
         for each in (_following(alias), alias):
             _remove(each)
@@ -105,9 +106,9 @@ class OpenSearchCollections:
         return _remove(alias)
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        alias = self.alias(collection)
-        index = alias.refresh() if alias else None
-        return index.model if index else None
+        with suppress(NotFound):
+            return self._existing(collection)[1].model
+        return None
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: Embed) -> None:
         alias, old = self._existing(collection)
@@ -131,8 +132,9 @@ class OpenSearchCollections:
             stored = [hit["_id"] for hit in listed(index, doc_id)]
             known: dict[str, Vectors] = {}
             if any(each.chunk_id not in vectors for each in chunks):
-                hits = listed(index, doc_id, VECTOR)
-                known = {hit["fields"]["embedded"][0]: vector_of(hit["_source"]) for hit in hits}
+                for hit in listed(index, doc_id, VECTOR):
+                    vector = np.frombuffer(b64decode(hit["_source"]["unindexed"]["vector"]), "<f4")
+                    known[hit["fields"]["embedded"][0]] = vector
             new = _documents(chunks, vectors, known)
             put(index, new)
             index.delete([key for key in stored if key not in new])
@@ -143,13 +145,10 @@ class OpenSearchCollections:
         self._write(collection, vectors, model, lambda index: put(index, _documents(chunks, vectors, {})))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
-        def read(index: StoredIndex) -> dict[str, str]:
-            return {hit["sort"][0]: hit["fields"]["embedded"][0] for hit in listed(index, doc_id)}
-
-        return self._read(collection, read, {})
+        return {hit["sort"][0]: hit["fields"]["embedded"][0] for hit in self._listed(collection, doc_id)}
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
-        chunks = self._chunks(collection, doc_id)
+        chunks = [chunk_from(hit["_source"]) for hit in self._listed(collection, doc_id, CHUNK)]
         return sorted(chunks, key=lambda chunk: (chunk.position, chunk.chunk_id))
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
@@ -165,10 +164,10 @@ class OpenSearchCollections:
         return self._read(collection, read, [])
 
     def sample(self, collection: str, count: int) -> list[ProjectChunk]:
-        return self._chunks(collection, None, max(0, count))
+        return [chunk_from(hit["_source"]) for hit in self._listed(collection, None, CHUNK, max(0, count))]
 
     def count(self, collection: str) -> int:
-        return self._read(collection, lambda index: index.count()[0], 0)
+        return self._read(collection, StoredIndex.count, 0)
 
     def inspect(self) -> Finding:
         """Count the projects, and say how many more the domain has room for."""
@@ -182,14 +181,13 @@ class OpenSearchCollections:
         alias = self.alias(collection)
         return alias.read(read, empty) if alias else empty
 
-    def _chunks(self, collection: str, doc_id: str | None, most: int | None = None) -> list[ProjectChunk]:
-        """The first chunks of a document, or of all, by id."""
-
-        def read(index: StoredIndex) -> list[ProjectChunk]:
-            at_once = LISTED_AT_ONCE if most is None else max(1, min(most, LISTED_AT_ONCE))
-            return [chunk_from(hit["_source"]) for hit in islice(listed(index, doc_id, CHUNK, at_once), most)]
-
-        return self._read(collection, read, [])
+    def _listed(
+        self, collection: str, doc_id: str | None, source: Sequence[str] = (), most: int | None = None
+    ) -> list[Hit]:
+        """The first chunks of a document, or of all, as `listed` gives them."""
+        at_once = LISTED_AT_ONCE if most is None else max(1, min(most, LISTED_AT_ONCE))
+        none: list[Hit] = []
+        return self._read(collection, lambda index: list(islice(listed(index, doc_id, source, at_once), most)), none)
 
     def _existing(self, collection: str) -> tuple[Alias, Index]:
         alias = self.alias(collection)
@@ -217,16 +215,6 @@ class OpenSearchCollections:
                     f"The collection {collection} is just being switched to another model; write again in a minute. If "
                     "nobody rebuilds it, rebuild it again: that was stopped half-way."
                 )
-
-
-def listed(
-    index: StoredIndex, doc_id: str | None = None, source: Sequence[str] = (), at_once: int = LISTED_AT_ONCE
-) -> Iterator[Hit]:
-    """Yield the chunks of one document or of all, by id, with these fields of their source.
-
-    `fields` of each has `embedded` and `content`.
-    """
-    return index.listed(partial(listing_body, doc_id, size=at_once, source=source), None, at_once)
 
 
 def put(index: StoredIndex, documents: Mapping[str, Mapping[str, Any]]) -> None:

@@ -28,7 +28,7 @@ from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.ranking import BM25_K1
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
-EXISTS = "resource_already_exists_exception"
+EXISTS, MOVED = "resource_already_exists_exception", "aliases_not_found_exception"
 READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
 WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
 
@@ -119,14 +119,14 @@ class Alias:
         self._create(name, fingerprint, dim, [self.name] if instead_of is None else [])
         if instead_of is not None:
             with suppress(IndexGone):  # another process was faster
-                self._act({"add": {"index": name, "alias": self.name}}, {"remove_index": {"index": instead_of.name}})
+                self.act({"add": {"index": name, "alias": self.name}}, {"remove_index": {"index": instead_of.name}})
         elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
             self.transport.ask("PUT", f"/{name}/_alias/{self.name}")
         found = self._behind()
         if not found:
             raise Conflict("Somebody else is replacing the passage index at this moment; try again.")
         first, *others = found
-        self._act(*({"remove": {"index": each.name, "alias": self.name}} for each in others))
+        self.act(*({"remove": {"index": each.name, "alias": self.name}} for each in others))
         self._known = (self._clock(), first)
         if first.model != (fingerprint, dim):
             raise other_index_model(first.model, fingerprint, dim)
@@ -160,10 +160,16 @@ class Alias:
         """Block all writes to `index`, or allow them again."""
         self.transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
 
-    def _act(self, *actions: dict[str, Any]) -> None:
-        """Change aliases and remove indices, all of it or nothing."""
-        if actions:
-            self.transport.ask("POST", "/_aliases", {"actions": actions})
+    def act(self, *actions: Body) -> None:
+        """Change aliases and remove indices, all of it or nothing. Raises `Conflict` if one was moved."""
+        try:
+            if actions:
+                self.transport.ask("POST", "/_aliases", {"actions": actions})
+        except IndexRefused as error:
+            if error.kind == MOVED:
+                switched = "Another process has just switched the indexes: look at bio-mcp admin reindex status."
+                raise Conflict(switched) from None
+            raise
 
     def _create(self, name: str, fingerprint: str, dim: int, aliases: Sequence[str]) -> None:
         """Create the index unless it exists, with the first kind of BM25 that this OpenSearch knows."""
@@ -223,36 +229,42 @@ class StoredIndex:
 
     def __init__(self, alias: Alias, index: Index) -> None:
         self.index, self.layout, self._transport = index, alias.layout, alias.transport
+        self._own = alias.layout.own_alias(index.name)  # a write by it makes no index when there is none
 
     def ask(self, body: Body) -> Body:
         """Return the answer to one search."""
         return self._transport.ask("GET", f"/{self.index.name}/_search", body, checked)
 
-    def count(self, **sums: str) -> tuple[int, dict[str, int]]:
-        """Count the documents, and add up fields of them."""
-        added = {name: {"sum": {"field": each}} for name, each in sums.items()}
-        answer = self.ask({"size": 0, "track_total_hits": True, **({"aggs": added} if added else {})})
-        found = {name: int(answer["aggregations"][name]["value"]) for name in sums}
-        return answer["hits"]["total"]["value"], found
+    def count(self) -> int:
+        found: int = self.ask({"size": 0, "track_total_hits": True})["hits"]["total"]["value"]
+        return found
 
     def search(self, lexical: Body | None, semantic: Body | None) -> tuple[list[Hit], list[Hit]]:
         """Ask both legs at once; one that is None finds nothing."""
         bodies = [body for body in (lexical, semantic) if body is not None]
         if not bodies:
             return [], []
+
+        def whole(answer: Body) -> list[list[Hit]]:
+            responses = answer.get("responses", ())
+            if len(responses) != len(bodies):
+                raise Busy(
+                    f"The passage index answered {len(responses)} of {len(bodies)} searches; try again in a moment."
+                )
+            return [checked(each)["hits"]["hits"] for each in responses]
+
         sent = [line for body in bodies for line in (WHOLE, body)]
-        read = partial(whole, count=len(bodies))
-        hits = iter(self._transport.ask("GET", f"/{self.index.name}/_msearch", sent, read))
+        hits = iter(self._transport.ask("GET", f"/{self.index.name}/_msearch", sent, whole))
         return next(hits) if lexical else [], next(hits) if semantic else []
 
-    def listed(self, page: Callable[[Any], Body], after: Any, at_once: int) -> Iterator[Hit]:
-        """Yield hits page by page; `page` gives the query for those that follow a value which is sorted by."""
+    def listed(self, body: Body) -> Iterator[Hit]:
+        """Yield all that a query finds, in its order, as many at once as its size says."""
         while True:
-            hits = self.ask(page(after))["hits"]["hits"]
+            hits = self.ask(body)["hits"]["hits"]
             yield from hits
-            if len(hits) < at_once:
+            if len(hits) < body["size"]:
                 return
-            after = hits[-1]["sort"][0]
+            body = body | {"search_after": hits[-1]["sort"]}
 
     def read(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Hit]:
         """Return the documents that exist, by `_id`, each with these fields of its source; it sees every write."""
@@ -261,15 +273,16 @@ class StoredIndex:
             asked = [{"_id": key, "_source": list(fields)} for key, fields in wanted[start : start + READ_AT_ONCE]]
             read = partial(complete, count=len(asked))
             answer = self._transport.ask("GET", f"/{self.index.name}/_mget", {"docs": asked}, read)
-            found |= {hit["_id"]: hit for hit in answer}
+            found |= {hit["_id"]: hit for hit in answer if hit["found"]}
         return found
 
     def write(self, keys: Collection[str], actions: Actions, *, refresh: bool = False) -> None:
         """Write documents by `_id`, as `write_bulk` says; with `refresh` searches see them at once."""
-        options = "?refresh=true&require_alias=true" if refresh else "?require_alias=true"
+        path = f"/{self.index.name}/_bulk"
+        if self.layout.flavour.managed:
+            path = f"/{self._own}/_bulk?{'refresh=true&' if refresh else ''}require_alias=true"
         if keys:
-            options = options if self.layout.flavour.managed else ""
-            self._transport.write_bulk(f"/{self._target}/_bulk{options}", keys, actions)
+            self._transport.write_bulk(path, keys, actions)
 
     def delete(self, keys: Collection[str], *, refresh: bool = False) -> None:
         gone = {key: lines([{"delete": {"_id": key}}]) for key in keys}
@@ -277,14 +290,13 @@ class StoredIndex:
 
     def refresh(self) -> None:
         """Let searches see what was written. Serverless does it by itself, within seconds."""
-        if self.layout.flavour.managed:
-            self._transport.ask("POST", f"/{self._target}/_refresh", None, refreshed)
 
-    @property
-    def _target(self) -> str:
-        """The name to write by: a write by the index's own alias makes no index when there is none."""
-        name = self.index.name
-        return self.layout.own_alias(name) if self.layout.flavour.managed else name
+        def everywhere(answer: Body) -> None:
+            if failed := answer["_shards"]["failed"]:
+                raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
+
+        if self.layout.flavour.managed:
+            self._transport.ask("POST", f"/{self._own}/_refresh", None, everywhere)
 
 
 def described_index(name: str, described: dict[str, Any]) -> Index:
@@ -301,12 +313,6 @@ def described_index(name: str, described: dict[str, Any]) -> Index:
     return Index(name, meta["fingerprint"], meta["dim"], *layout, blocked)
 
 
-def refreshed(answer: Any) -> None:
-    """Raise `Busy` unless every copy of the index shows what was written."""
-    if failed := answer["_shards"]["failed"]:
-        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
-
-
 def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body | None:
     """Query for documents with any of the terms, of those that pass the filters; None if no term has a weight."""
     weights: dict[str, float] = {}
@@ -316,14 +322,6 @@ def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body |
     if not should:
         return None
     return {"bool": {"should": should, "minimum_should_match": 1, "filter": list(passing)}}
-
-
-def whole(answer: Any, count: int) -> list[list[Body]]:
-    """Return the hits of each of `count` searches. Raises `Busy` or `IndexRefused` if one is partial or missing."""
-    responses = answer.get("responses", ())
-    if len(responses) != count:
-        raise Busy(f"The passage index answered {len(responses)} of {count} searches; try again in a moment.")
-    return [checked(each)["hits"]["hits"] for each in responses]
 
 
 def checked(response: Body) -> Body:
@@ -344,14 +342,14 @@ def checked(response: Body) -> Body:
 
 
 def complete(answer: Any, count: int) -> list[Body]:
-    """Return those of `count` documents of an `_mget` that exist. Raises `Busy` if one could not be looked up."""
+    """Return the answers about `count` documents of an `_mget`. Raises `Busy` if one could not be looked up."""
     documents = answer.get("docs", ())
     failed = [each for each in documents if "error" in each]
     if failed:
         raise Busy(f"The passage index could not read {len(failed)} of {count} documents ({kind_of(failed[0])}).")
     if len(documents) != count:
         raise Busy(f"The passage index answered for {len(documents)} of {count} documents; try again in a moment.")
-    return [each for each in documents if each["found"]]
+    return list(documents)
 
 
 FACTOR = BM25_K1 + 1  # by which Lucene multiplies BM25
@@ -388,6 +386,6 @@ def fits(index: StoredIndex, vector: "NDArray[np.float32]") -> bool:
 
     Raises `ModelMismatch` where there are vectors of another length.
     """
-    if vector.shape != (index.index.dim,) and index.count()[0]:
+    if vector.shape != (index.index.dim,) and index.count():
         raise other_model()
     return vector.shape == (index.index.dim,)

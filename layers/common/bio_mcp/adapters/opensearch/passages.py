@@ -46,7 +46,7 @@ from bio_mcp.adapters.indexes import (
     other_index_model,
     vectors_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.client import IndexGone, OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.index import (
     FACTOR,
     Alias,
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 Source = Mapping[str, Any]
-MOVED = "aliases_not_found_exception"
 BEST = ["_score", {"pmid": "desc"}]
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
 MOST_YEARS = 2_000  # pairs of a year and a design
@@ -100,12 +99,10 @@ class OpenSearchPassages:
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         index = self._looked_up(fingerprint, dim)
-        if index is None:
-            self.alias.make(fingerprint, dim)
-        elif index.model != (fingerprint, dim):
-            StoredIndex(self.alias, index).refresh()
-            if self.count()[0]:
-                raise other_index_model(index.model, fingerprint, dim)
+        if index is None or index.model != (fingerprint, dim):
+            if index is not None:
+                StoredIndex(self.alias, index).refresh()
+                self.check_model(fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
@@ -132,12 +129,7 @@ class OpenSearchPassages:
         if index is not None:
             stored = StoredIndex(self.alias, index)
             stored.refresh()
-
-            def following(pmid: int) -> Body:
-                after = {"range": {"pmid": {"gt": pmid}}}
-                return page(LISTED_AT_ONCE, after, [{"pmid": "asc"}], "pmid", "version")
-
-            for hit in stored.listed(following, 0, LISTED_AT_ONCE):
+            for hit in stored.listed(page(LISTED_AT_ONCE, {"match_all": {}}, [{"pmid": "asc"}], "pmid", "version")):
                 yield str(hit["fields"]["pmid"][0]), hit["fields"]["version"][0]
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -194,14 +186,22 @@ class OpenSearchPassages:
         return {pmid: mean_vector(matrix_of(source)) for pmid, source in found.items() if source["passages"]}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
-        needed = ["passages", "unindexed.vectors"] if vector is not None else ["passages"]
-        found = self._sources(pmids, ["unindexed.chunks", "unindexed.texts", *needed])
-        return {pmid: chunks_of(pmid, source, vector) for pmid, source in found.items()}
+        needed = ["passages", "unindexed.vectors"] if vector is not None else []
+        found: dict[str, list[StoredChunk]] = {}
+        for pmid, source in self._sources(pmids, ["unindexed.chunks", "unindexed.texts", *needed]).items():
+            chunks, texts = source["unindexed"]["chunks"], source["unindexed"]["texts"]
+            sims = cosines(matrix_of(source), vector) if vector is not None else [None] * len(chunks)
+            found[pmid] = [
+                StoredChunk(pmid, chunk_id, text, section, start, end, sim)
+                for (chunk_id, section, start, end), text, sim in zip(chunks, texts, sims, strict=True)
+            ]
+        return found
 
     def count(self) -> tuple[int, int]:
         def read(stored: StoredIndex) -> tuple[int, int]:
-            documents, sums = stored.count(chunks="passages")
-            return documents, sums["chunks"]
+            chunks = {"chunks": {"sum": {"field": "passages"}}}
+            answer = stored.ask({"size": 0, "track_total_hits": True, "aggs": chunks})
+            return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
 
         return self.alias.read(read, (0, 0))
 
@@ -278,7 +278,7 @@ class OpenSearchIndexes:
         wanted = self._alias.layout.wanted
         check_begun(there := self.all(), fingerprint, wanted, force=force)
         if len(there) == 1:
-            self._act(("add", there[0].name, self._written))
+            self._alias.act({"add": {"index": there[0].name, "alias": self._written}})
             searched = self._roles()[Role.SEARCHED]
             name = self._alias.make_beside(searched, fingerprint, dim, (self._written, self._names[Role.NEXT]))
             check_begun(there := self.all(), fingerprint, wanted, force=force)
@@ -290,11 +290,11 @@ class OpenSearchIndexes:
         roles = self._roles()
         back = back_from(to, roles.keys())
         old, new = roles[Role.SEARCHED].name, roles[to].name
-        self._act(
-            ("remove", old, self._names[Role.SEARCHED]),
-            ("add", new, self._names[Role.SEARCHED]),
-            ("remove", new, self._names[to]),
-            ("add", old, self._names[back]),
+        self._alias.act(
+            {"remove": {"index": old, "alias": self._names[Role.SEARCHED], "must_exist": True}},
+            {"add": {"index": new, "alias": self._names[Role.SEARCHED]}},
+            {"remove": {"index": new, "alias": self._names[to], "must_exist": True}},
+            {"add": {"index": old, "alias": self._names[back]}},
         )
         self._alias.forget()
 
@@ -332,18 +332,6 @@ class OpenSearchIndexes:
         if Role.SEARCHED not in roles and (searched := self._alias.refresh()):
             roles[Role.SEARCHED] = searched
         return roles
-
-    def _act(self, *moves: tuple[str, str, str]) -> None:
-        """Add or remove aliases of indices, all of it or nothing."""
-        must_exist = {"remove": {"must_exist": True}, "add": {}}
-        actions = [{kind: {"index": index, "alias": alias, **must_exist[kind]}} for kind, index, alias in moves]
-        try:
-            self._transport.ask("POST", "/_aliases", {"actions": actions})
-        except IndexRefused as error:
-            if error.kind == MOVED:
-                switched = "Another process has just switched the indexes: look at bio-mcp admin reindex status."
-                raise Conflict(switched) from None
-            raise
 
 
 def lexical_body(query: PassageQuery) -> Body | None:
@@ -432,15 +420,3 @@ def matrix_of(source: Source) -> "Vectors":
 def by_hash(source: Source) -> "dict[str, Vectors]":
     """Return the stored vectors by the SHA-256 of what was embedded."""
     return dict(zip(source["unindexed"]["hashes"], matrix_of(source), strict=True))
-
-
-def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
-    """Return the passages in the order of the text, with their cosines to `vector`, if given."""
-    unindexed = source["unindexed"]
-    sims = cosines(matrix_of(source), vector) if vector is not None else [None] * source["passages"]
-    return [
-        StoredChunk(pmid, chunk_id, text, section, start, end, sim)
-        for (chunk_id, section, start, end), text, sim in zip(
-            unindexed["chunks"], unindexed["texts"], sims, strict=True
-        )
-    ]
