@@ -93,9 +93,8 @@ class Generated:
 class LanguageModel(Protocol):
     """A model that writes an answer from numbered passages. Threads may share it."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Names provider, model and instructions; changes whenever answers may."""
+    fingerprint: str
+    """Names provider, model and instructions; changes whenever answers may."""
 
     def generate(self, question: str, passages: Sequence[str], deadline: Deadline) -> Generated:
         """Write an answer to the question from the passages alone, each sentence citing them as [1], [2].
@@ -107,9 +106,8 @@ class LanguageModel(Protocol):
 class Reranker(Protocol):
     """A model that scores passages for a question. Threads may share it."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Names provider and model; changes whenever scores may."""
+    fingerprint: str
+    """Names provider and model; changes whenever scores may."""
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
         """Return a score for each passage, in their order: the higher the better. Scores of two calls do not compare.

@@ -166,9 +166,8 @@ class ProjectDocuments(Protocol):
 class Parser(Protocol):
     """Reads a file into sections: PDF, scans, DOCX, HTML, Markdown, JATS XML, plain text. Threads may share it."""
 
-    @property
-    def version(self) -> str:
-        """Changes whenever the same file may be read differently."""
+    version: str
+    """Changes whenever the same file may be read differently."""
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
         """Read the file; what it is, its content says, and `name` where that does not.

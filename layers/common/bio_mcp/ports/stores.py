@@ -153,17 +153,12 @@ class Passages(Protocol):
 class Embeddings(Protocol):
     """A sentence-embedding model. Threads may share it."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever vectors stop being comparable: model, weights, tokenizer, limit, pooling."""
-
-    @property
-    def dim(self) -> int:
-        """Numbers in a vector."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens that the model reads, its special tokens included."""
+    fingerprint: str
+    """Changes whenever vectors stop being comparable: model, weights, tokenizer, limit, pooling."""
+    dim: int
+    """Numbers in a vector."""
+    max_tokens: int
+    """Tokens that the model reads, its special tokens included."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the length of each text in the model's own tokens, its special tokens included, not cut."""
