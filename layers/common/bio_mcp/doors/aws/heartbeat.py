@@ -39,6 +39,7 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
     settings = Settings.from_env()
     logger = log_as_json(settings.log_level)
 
+    @logger.inject_lambda_context
     def handler(event: Any, context: Any) -> dict[str, Any]:  # noqa: ARG001  as Lambda calls it
         url = settings.heartbeat_url or settings.resource_url
         started = time.perf_counter()
@@ -51,8 +52,7 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
         log.info("heartbeat", extra={"latency_ms": latency_ms})
         return {"status": "ok", "latency_ms": latency_ms}
 
-    wrapped: Handler = logger.inject_lambda_context(handler)
-    return wrapped
+    return handler
 
 
 async def _beat(url: str, token: str) -> None:

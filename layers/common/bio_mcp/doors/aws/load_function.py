@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bio_mcp import wiring
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.queues import MARGIN_S
+from bio_mcp.doors.aws.queues import left_s
 from bio_mcp.doors.aws.tool_function import Handler, log_as_json
 from bio_mcp.errors import Failure
 from bio_mcp.settings import Settings
@@ -37,14 +37,13 @@ def load_handler(loading: Callable[[Deadline], "Loading"] = wiring.loading) -> H
     answer, so that the file is noted and the others go on."""
     logger = log_as_json(Settings.from_env().log_level)
 
+    @logger.inject_lambda_context
     def handler(event: Any, context: Any) -> dict[str, Any]:
         step = Step.model_validate(event)
         logger.append_keys(run=step.run, step=step.step, file=step.item.get("name"))
-        deadline = Deadline(max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S))
-        return _taken(step, loading(deadline))
+        return _taken(step, loading(Deadline(left_s(context.get_remaining_time_in_millis))))
 
-    wrapped: Handler = logger.inject_lambda_context(handler)
-    return wrapped
+    return handler
 
 
 def _taken(step: Step, loading: "Loading") -> dict[str, Any]:

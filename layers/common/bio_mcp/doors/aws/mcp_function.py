@@ -46,13 +46,13 @@ def behind_gateway(app: Any, settings: Settings) -> Handler:
     """The ASGI application as a handler whose log has the gateway's request id, as the access log does."""
     logger, served = log_as_json(settings.log_level), Mangum(app, lifespan="off")
 
+    @logger.inject_lambda_context
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         gateway = event.get("requestContext", {})
         logger.append_keys(gateway_request_id=gateway.get("requestId"))
         return served(event, context)
 
-    wrapped: Handler = logger.inject_lambda_context(handler)
-    return wrapped
+    return handler
 
 
 def invoking(settings: Settings, functions: Callable[[], Functions]) -> Invoke:

@@ -19,6 +19,11 @@ from bio_mcp.tool import Request, Tool
 MARGIN_S = 1.5  # of Lambda's time, for writing the answer
 
 
+def left_s(remaining_ms: Callable[[], int]) -> float:
+    """Seconds that an invocation has left for its work."""
+    return max(0.0, remaining_ms() / 1000 - MARGIN_S)
+
+
 class EventCaller(Request):
     """Whom a call is for."""
 
@@ -126,11 +131,11 @@ class QueuedCalls:
         name, receipt = record["messageId"], f"{_receives(record)} {record['receiptHandle']}"
         try:
             queue = self._backends().continuations
-            if self._left_s < MIN_S:
+            if left_s(self._remaining_ms) < MIN_S:
                 log.warning("no time left, returned to the queue", extra={"message_id": name})
                 _reschedule(lambda: queue.fail(receipt, "no time", wait_s=0))
                 return False
-            _reschedule(lambda: queue.hold(receipt, self._left_s + HOLD_S))
+            _reschedule(lambda: queue.hold(receipt, left_s(self._remaining_ms) + HOLD_S))
             return self._run(record, queue, receipt)
         except Failure as failure:
             _log_failure(record, None, type(failure).__name__, str(failure))
@@ -142,7 +147,11 @@ class QueuedCalls:
             if (asked := call_for(body)) is None and body is not None:
                 return True
             event = parse(asked)
-            tool = self._tool(event)
+            if event.tool is None:
+                raise InvalidInput("a queue brings calls of tools, and nothing to read")
+            if event.tool not in self._tools:
+                raise NotFound("the function behind this queue has no such tool")
+            tool = self._tools[event.tool]
         except Failure as poison:
             _log_failure(record, None, type(poison).__name__, str(poison))
             _reschedule(lambda: queue.fail(receipt, "it cannot be read"))
@@ -156,7 +165,7 @@ class QueuedCalls:
             tool,
             event.arguments,
             self._backends(),
-            deadline=Deadline(self._left_s),
+            deadline=Deadline(left_s(self._remaining_ms)),
             correlation_id=record["messageId"],
             unattended=True,
             caller=event.on_behalf_of,
@@ -171,17 +180,6 @@ class QueuedCalls:
             _log_failure(record, tool.name, error["code"], error["message"])
             _reschedule(lambda: queue.fail(receipt, error["code"], wait_s=_wait_s(outcome, _receives(record))))
         return not outcome.failed
-
-    def _tool(self, event: Event) -> Tool:
-        if event.tool is None:
-            raise InvalidInput("a queue brings calls of tools, and nothing to read")
-        if event.tool not in self._tools:
-            raise NotFound("the function behind this queue has no such tool")
-        return self._tools[event.tool]
-
-    @property
-    def _left_s(self) -> float:
-        return max(0.0, self._remaining_ms() / 1000 - MARGIN_S)
 
 
 def postponed_s(outcome: Outcome, busy_s: float) -> float | None:

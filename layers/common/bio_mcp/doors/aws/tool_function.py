@@ -17,7 +17,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from bio_mcp import wiring
 from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.aws.queues import MARGIN_S, Event, QueuedCalls, parse, records_of
+from bio_mcp.doors.aws.queues import Event, QueuedCalls, left_s, parse, records_of
 from bio_mcp.doors.logs import names_caller
 from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
 from bio_mcp.lazy import Lazy
@@ -78,6 +78,7 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
     dialect = next(iter(tools.values())).family.dialect
     logger, call = log_as_json(), measured(Lazy(lambda: Settings.from_env().metrics))
 
+    @logger.inject_lambda_context
     def handler(event: Any, context: Any) -> dict[str, Any]:
         if records := records_of(event):
             return QueuedCalls(tools, backends, context.get_remaining_time_in_millis, call).answer(records)
@@ -90,8 +91,7 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
             return {"body": outcome.body, "audit": outcome.audit, "budgets": dict(outcome.budgets)}
         return outcome.body
 
-    wrapped: Handler = logger.inject_lambda_context(handler)
-    return wrapped
+    return handler
 
 
 def _answer(
@@ -103,11 +103,16 @@ def _answer(
     call: Call,
 ) -> Outcome:
     if event.resource is not None:
-        return _read(event.resource, resources, backends, event)
+        for resource in resources.values():
+            if (parameters := resource.match(event.resource)) is not None:
+                return read(
+                    resource, parameters, backends, correlation_id=event.correlation_id, caller=event.on_behalf_of
+                )
+        raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")
     if (tool := tools.get(event.tool or "")) is None:
         names = ", ".join(dict.fromkeys(known_tool.name for known_tool in tools.values()))
         raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {names}")
-    left = max(0.0, remaining_ms() / 1000 - MARGIN_S)
+    left = left_s(remaining_ms)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(
         tool,
@@ -117,10 +122,3 @@ def _answer(
         correlation_id=event.correlation_id,
         caller=event.on_behalf_of,
     )
-
-
-def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, event: Event) -> Outcome:
-    for resource in resources.values():
-        if (parameters := resource.match(uri)) is not None:
-            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=event.on_behalf_of)
-    raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")
