@@ -69,7 +69,11 @@ class OpenAiEmbeddings:
         One token per 3 letters or digits of a run, per punctuation mark, and per byte beyond ASCII; 2 more for the
         special tokens around the text. WordPiece counts of biomedical abstracts are lower.
         """
-        return [2 + sum(map(_max_tokens_of, _PIECES.findall(self._prefix + text))) for text in texts]
+        pieces = [_PIECES.findall(self._prefix + text) for text in texts]
+        return [
+            2 + sum(-(-len(each) // 3) if each.isascii() else len(each.encode("utf-8", "replace")) for each in of_text)
+            for of_text in pieces
+        ]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         return self._embedded(texts, self._prefix)
@@ -104,7 +108,3 @@ class OpenAiEmbeddings:
             raise self._endpoint.unreadable()
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
-
-
-def _max_tokens_of(piece: str) -> int:
-    return -(-len(piece) // 3) if piece.isascii() else len(piece.encode("utf-8", "replace"))

@@ -100,10 +100,6 @@ class IndexGone(IndexRefused):
     """There is no such index."""
 
 
-def refusal(status: int, kind: str) -> IndexRefused:
-    return (IndexGone if kind == "index_not_found_exception" else IndexRefused)(status, kind)
-
-
 def kind_of(answer: Any) -> str:
     """Return OpenSearch's word for the innermost cause of an error, as index_not_found_exception."""
     error = answer.get("error") if isinstance(answer, dict) else None
@@ -111,6 +107,14 @@ def kind_of(answer: Any) -> str:
         causes = error.get("root_cause") or [error]
         error = causes[0].get("type") or error.get("type")
     return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{3,80}", error) else "unknown_error"
+
+
+def failure(status: int, answer: Any) -> IndexUnavailable:
+    """What an answer with this status is raised as."""
+    kind = kind_of(answer)
+    if status in BUSY_STATUS:
+        return Busy(f"The passage index is busy (HTTP {status}); try again in a moment.")
+    return (IndexGone if kind == "index_not_found_exception" else IndexRefused)(status, kind)
 
 
 CONNECT_S = 3.0
@@ -156,25 +160,22 @@ class Connection(Urllib3HttpConnection):
         try:
             answer = super().perform_request(method, url, params, body, bounds, (*ignore, *JUDGED_HERE), headers)
         except TransportError as error:
-            answer, failure = None, type(error.info).__name__
+            answer, problem = None, type(error.info).__name__
         if answer is None:  # out of the handler, so that nothing refers to the error, which has the address
-            raise Busy(f"The passage index cannot be reached ({failure}); try again in a minute.")
+            raise Busy(f"The passage index cannot be reached ({problem}); try again in a minute.")
         status, _, text = answer
         if status >= 300:
-            raise _failure(status, text)
+            try:
+                said = json.loads(text)
+            except ValueError:
+                if status not in BUSY_STATUS:
+                    raise Busy(f"The passage index gave an answer that cannot be read (HTTP {status}).") from None
+                said = None
+            raise failure(status, said)
         return answer
 
     def log_request_fail(self, *_: Any, **__: Any) -> None:
         """Log nothing: the caller gets an error, and the log would hold the address."""
-
-
-def _failure(status: int, text: str) -> IndexUnavailable:
-    if status in BUSY_STATUS:
-        return Busy(f"The passage index is busy (HTTP {status}); try again in a moment.")
-    try:
-        return refusal(status, kind_of(json.loads(text)))
-    except ValueError:
-        return Busy(f"The passage index gave an answer that cannot be read (HTTP {status}).")
 
 
 def sigv4(service: str, region: str | None = None, credentials: "Credentials | None" = None) -> Urllib3AWSV4SignerAuth:
@@ -287,7 +288,11 @@ class OpenSearchTransport:
             except IndexRefused as error:
                 found.update(dict.fromkeys(part, (error.status, error.kind)))
                 break
-            found.update((key, state) for key, state in _states(answer) if key in part)
+            for item in answer.get("items", ()):
+                [outcome] = item.values()
+                deleted = outcome["status"] == NOT_FOUND and "error" not in outcome  # it had not been there
+                if outcome["_id"] in part:
+                    found[outcome["_id"]] = 200 if deleted else outcome["status"], kind_of(outcome)
         return found
 
 
@@ -302,13 +307,6 @@ def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
         part[key] = line
         size += len(line)
     yield part
-
-
-def _states(answer: Any) -> Iterator[tuple[str, tuple[int, str]]]:
-    for item in answer.get("items", ()):
-        [outcome] = item.values()
-        deleted = outcome["status"] == NOT_FOUND and "error" not in outcome  # it had not been there
-        yield outcome["_id"], (200 if deleted else outcome["status"], kind_of(outcome))
 
 
 def _unwritten(count: int, of: int, why: str, *, retryable: bool) -> IndexUnavailable:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.indexes import other_index_model, other_model
 from bio_mcp.adapters.opensearch.client import (
-    BUSY_STATUS,
     Actions,
     Busy,
     IndexGone,
     IndexRefused,
     OpenSearchTransport,
+    failure,
     kind_of,
     lines,
-    refusal,
 )
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable
@@ -327,10 +326,7 @@ def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body |
 def checked(response: Body) -> Body:
     """Return the answer to one search. Raises `Busy` or `IndexRefused` unless every shard answered in time."""
     if "error" in response:
-        status = int(response.get("status", 500))
-        if status in BUSY_STATUS:
-            raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
-        raise refusal(status, kind_of(response))
+        raise failure(int(response.get("status", 500)), response)
     shards = response["_shards"]
     missing = max(shards["failed"], shards["total"] - shards["successful"])
     if missing or response.get("timed_out"):
