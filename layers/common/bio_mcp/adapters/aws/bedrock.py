@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bio_mcp.adapters import language_models
-from bio_mcp.adapters.aws.clients import Clients, code_of
+from bio_mcp.adapters.aws.clients import Clients, ClientsByTime, code_of
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import UpstreamFailed
@@ -33,29 +33,18 @@ class _TransientFailure(UpstreamFailed):
 
 
 class _Bedrock:
-    """A service of Bedrock. Failures name `what` was asked and the `settings` to check, and nothing of the account.
-
-    A client has one time-out for all its requests, so there is one for each number of whole seconds left.
-    """
+    """A service of Bedrock. Failures name `what` was asked and the `settings` to check, and nothing of the account."""
 
     def __init__(self, name: str, region: str, make: Make | None, what: str, settings: str) -> None:
-        self._name, self._region, self._what, self._settings = name, region or None, what, settings
-        self._clients: dict[int, Any] = {}
-        self._make = make or Clients().make
+        self._what, self._settings = what, settings
+        make, here = make or Clients().make, Config(region_name=region or None)
+        self._clients = ClientsByTime(lambda config: make(name, config.merge(here)))
 
     def ask(self, operation: str, deadline: Deadline, **request: Any) -> Any:
         deadline.check(f"asking the {self._what}")
-        seconds = max(1, floor(deadline.remaining))
-        if seconds not in self._clients:
-            config = Config(
-                region_name=self._region,
-                connect_timeout=min(3, seconds),
-                read_timeout=seconds,
-                retries={"mode": "standard", "total_max_attempts": 1},
-            )
-            self._clients[seconds] = self._make(self._name, config)
+        client = self._clients.within(max(1, floor(deadline.remaining)))
         try:
-            return getattr(self._clients[seconds], operation)(**request)
+            return getattr(client, operation)(**request)
         except ClientError as error:
             code = code_of(error)
             if code in TRANSIENT:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, ParamValidationError
 
-from bio_mcp.adapters.aws.clients import code_of, reaching
+from bio_mcp.adapters.aws.clients import code_of, objects_in, reaching
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
 from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
@@ -106,12 +106,14 @@ class S3Files:
             return [SourceFile(PurePosixPath(key).name, location)]
         prefix = f"{key.rstrip('/')}/" if key else ""
         found: list[SourceFile] = []
-        for each in self._keys(bucket, prefix):
-            name = each.removeprefix(prefix)
-            if PurePosixPath(name).suffix.lower() in SUFFIXES and not any(part[:1] == "." for part in name.split("/")):
-                found.append(SourceFile(name, f"{PREFIX}{bucket}/{each}"))
-            if len(found) > self.max_files:
-                raise InvalidInput(f"this folder has more than {self.max_files:,} documents; name folders in it")
+        with _reaching():
+            for each in objects_in(self.client, bucket, prefix):
+                name = each["Key"].removeprefix(prefix)
+                dotted = any(part[:1] == "." for part in name.split("/"))
+                if PurePosixPath(name).suffix.lower() in SUFFIXES and not dotted:
+                    found.append(SourceFile(name, f"{PREFIX}{bucket}/{each['Key']}"))
+                if len(found) > self.max_files:
+                    raise InvalidInput(f"this folder has more than {self.max_files:,} documents; name folders in it")
         if not found:
             raise InvalidInput("there is no document at this address of S3, or it may not be read here")
         return found
@@ -146,12 +148,6 @@ class S3Files:
         except InvalidInput:  # S3 says "forbidden" of what is not there to who may not list the bucket
             return False
         return True
-
-    def _keys(self, bucket: str, prefix: str) -> Iterator[str]:
-        """The keys that begin with `prefix`, in the order of their bytes."""
-        with _reaching():
-            for page in self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
-                yield from (each["Key"] for each in page.get("Contents", []))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.loaders
 import botocore.session
@@ -19,6 +19,10 @@ from botocore.exceptions import (
 
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.lazy import Lazy
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import ObjectTypeDef
 
 PATIENT = Config(  # a request without an answer is repeated: every write must tolerate being sent twice
     connect_timeout=3,
@@ -51,6 +55,25 @@ class Clients:
             raise Misconfigured("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
 
 
+class ClientsByTime:
+    """Clients of one service, one for each time-out in whole seconds, which send a request once. Threads may share it.
+
+    `make` makes one with a configuration.
+    """
+
+    def __init__(self, make: Callable[[Config], Any]) -> None:
+        self._make = make
+        self._made: dict[int, Any] = {}
+        self._lock = Lock()
+
+    def within(self, seconds: int) -> Any:
+        with self._lock:
+            if seconds not in self._made:
+                config = Config(connect_timeout=2, read_timeout=seconds, retries={"total_max_attempts": 1})
+                self._made[seconds] = self._make(config)
+            return self._made[seconds]
+
+
 class Contended(StoreFailed):
     """Others are using the same items at this moment; the same request may succeed in another."""
 
@@ -76,8 +99,17 @@ OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"
 TOO_LARGE_SAYS = "size"  # in DynamoDB's message about an item over 400 KB
 
 
-def code_of(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))
+def code_of(error: Exception) -> str:
+    """AWS's code of an error, or the kind of one that AWS did not answer."""
+    return (
+        str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else type(error).__name__
+    )
+
+
+def objects_in(client: "S3Client", bucket: str, prefix: str) -> "Iterator[ObjectTypeDef]":
+    """The objects of S3 whose keys begin with `prefix`, in the order of these."""
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+        yield from page.get("Contents", [])
 
 
 @contextmanager
@@ -150,10 +182,8 @@ def reader(reference: str) -> Callable[[], tuple[str, ...]]:
     def read() -> tuple[str, ...]:
         try:
             return READERS[service](client(), name)
-        except ClientError as error:
+        except (ClientError, BotoCoreError, KeyError) as error:
             problem = code_of(error)
-        except (BotoCoreError, KeyError) as error:
-            problem = type(error).__name__
         raise StoreFailed(f"the secret that {service} keeps could not be read ({problem})")
 
     return read

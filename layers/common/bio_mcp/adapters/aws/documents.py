@@ -25,6 +25,7 @@ from bio_mcp.adapters.aws.table import (
     Item,
     LargeValues,
     in_parallel,
+    in_parts,
 )
 from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import OLD_VERSIONS, key, numbers, unknown_paper, unknown_version, utc_day
@@ -139,7 +140,16 @@ class DynamoDocuments(DynamoStore):
         """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left
         unchanged."""
         existing = set(self._items(list(items), ["pmid"]))
-        for part in _parts({pmid: item for pmid, item in items.items() if pmid not in existing}):
+        sizes = {
+            pmid: 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
+            for pmid, item in items.items()
+            if pmid not in existing
+        }
+
+        def fits(part: Sequence[str]) -> bool:
+            return len(part) <= COUNTED_AT_ONCE and sum(sizes[pmid] for pmid in part) <= MAX_BYTES
+
+        for part in in_parts(sizes, fits):
             puts = {pmid: self._table.putting(items[pmid], "attribute_not_exists(#pmid)") for pmid in part}
             existing |= puts.keys() - self._counted(puts, 1)
         return [pmid for pmid in items if pmid in existing]
@@ -261,18 +271,3 @@ def _name_of(identifier: str) -> str:
 
 def _old_key(pmid: str) -> dict[str, str]:
     return {"pmid": f"#old {pmid}"}
-
-
-def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:
-    """The keys in parts that each fit into a transaction."""
-    part: list[str] = []
-    room = MAX_BYTES
-    for name, item in items.items():
-        size = 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
-        if part and (len(part) == COUNTED_AT_ONCE or size > room):
-            yield part
-            part, room = [], MAX_BYTES
-        part.append(name)
-        room -= size
-    if part:
-        yield part

@@ -30,6 +30,7 @@ from bio_mcp.adapters.aws.table import (
     Item,
     attributes,
     in_parallel,
+    in_parts,
     item_key,
     typed,
 )
@@ -168,7 +169,8 @@ class DynamoGraph(DynamoStore):
             new = [each for each in folded_names(node) if each not in known]
             items += [item_key(partition_of_name(each), node.node_id) for each in new]
         self._table.batch_write_items(items)
-        self._write([self._node_change(node, before.get(node.node_id)) for node in changed])
+        for part in in_parts((self._node_change(node, before.get(node.node_id)) for node in changed), _fits):
+            self._write(part)
         self._put_edges(edges)
 
     def _put_edges(self, edges: Sequence[Edge]) -> None:
@@ -178,25 +180,16 @@ class DynamoGraph(DynamoStore):
             before[edge.key], stored[edge.key] = text, edge
         every = merged(edges, stored, attrgetter("key"), merge_edges)
         changed = [every[key] for key in sorted(every) if every[key] != stored.get(key)]
-        self._write([self._edge_change(edge, before.get(edge.key)) for edge in changed])
+        for part in in_parts((self._edge_change(edge, before.get(edge.key)) for edge in changed), _fits):
+            self._write(part)
 
     def _records(self, keys: Iterable[Item]) -> list[str]:
         """The records of those items that are there."""
         found = self._table.batch_get_items(list(keys), (RECORD,))
         return [item[RECORD] for item in found if RECORD in item]
 
-    def _write(self, changes: Sequence[Change]) -> None:
-        """Write the changes, with what is counted by them, in parts that each fit into a transaction."""
-        part: list[Change] = []
-        for change in changes:
-            if part and not _fits([*part, change]):
-                self._write_at_once(part)
-                part = []
-            part.append(change)
-        if part:
-            self._write_at_once(part)
-
-    def _write_at_once(self, part: Sequence[Change]) -> None:
+    def _write(self, part: Sequence[Change]) -> None:
+        """Write the changes, with what is counted by them, in one transaction."""
         by_node: dict[str, Counter[str]] = {}
         totals = Counter({CHANGES: 1})
         for change in part:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.clients import reaching
+from bio_mcp.adapters.aws.clients import objects_in, reaching
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.ports.state import Run
 
@@ -31,9 +31,8 @@ class S3LoadFiles:
     def tags(self, folder: str) -> dict[str, str]:
         prefix = f"{FOLDER}/{folder.rstrip('/')}/"
         with reaching(WHAT):
-            pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
-            found = [each for page in pages for each in page.get("Contents", [])]
-        return {each["Key"].removeprefix(prefix): each["ETag"].strip('"') for each in found}
+            found = objects_in(self.client, self.bucket, prefix)
+            return {each["Key"].removeprefix(prefix): each["ETag"].strip('"') for each in found}
 
     def get(self, key: str) -> bytes:
         with reaching(WHAT, _gone(key)):

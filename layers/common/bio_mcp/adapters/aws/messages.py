@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -21,13 +19,14 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from bio_mcp.adapters.aws.clients import Clients, code_of, reaching
+from bio_mcp.adapters.aws.clients import Clients, ClientsByTime, code_of, reaching
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Failure, FunctionBroke, InvalidInput, UpstreamFailed
 from bio_mcp.literature.records import CorpusChange
 
 if TYPE_CHECKING:
+    from botocore.config import Config
     from mypy_boto3_events.client import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
     from mypy_boto3_lambda.client import LambdaClient
@@ -75,10 +74,8 @@ class EventBridgeAnnouncements:
         """Put the entries, of which those that the bus rejected stay in `left`: its answer says which ones."""
         try:
             answers = self.client.put_events(Entries=left)["Entries"]
-        except ClientError as error:
+        except (ClientError, BotoCoreError) as error:
             raise UpstreamFailed(NOT_ANNOUNCED.format(problem=code_of(error))) from None
-        except BotoCoreError as error:
-            raise UpstreamFailed(NOT_ANNOUNCED.format(problem=type(error).__name__)) from None
         codes = [answer.get("ErrorCode") for answer in answers]
         left[:] = [entry for entry, code in zip(left, codes, strict=True) if code]
         if left:
@@ -186,7 +183,6 @@ def _ignoring_expired_leases() -> Iterator[None]:
 LARGEST = 6 * 1024 * 1024  # bytes of an event and of an answer: Lambda's limit
 LONGEST_S = 28.0  # longest wait: the MCP function is stopped after 29 s, and API Gateway gives up after 30
 GRACE_S = 2.0  # added to the deadline: a cold start and the network
-CONNECT_S = 2.0
 NEVER_SENT = (EndpointConnectionError, ConnectTimeoutError)
 ONCE_MORE = Backoff(tries=2, first_s=0.0)  # over a new connection, at once
 UNKNOWN_END = "The answer did not come in time. What was to be written may have been; the same call is safe to repeat"
@@ -212,13 +208,10 @@ class _Disconnected(UpstreamFailed):
 
 
 class LambdaFunctions:
-    """Invokes functions by name or ARN. Threads may share it; there is one client per time-out, in whole seconds, which
-    never retries by itself."""
+    """Invokes functions by name or ARN. Threads may share it."""
 
     def __init__(self, connect: "Callable[[Config], LambdaClient] | None" = None) -> None:
-        self._connect = connect or partial(Clients().make, "lambda")
-        self._clients: dict[int, LambdaClient] = {}
-        self._lock = Lock()
+        self._clients = ClientsByTime(connect or partial(Clients().make, "lambda"))
 
     def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
         payload = json.dumps(event).encode()
@@ -254,12 +247,8 @@ class LambdaFunctions:
         return json.loads(content)
 
     def prepare(self, timeout_s: float) -> "LambdaClient":
-        timeout_s = ceil(min(timeout_s + GRACE_S, LONGEST_S))
-        with self._lock:
-            if timeout_s not in self._clients:
-                config = Config(connect_timeout=CONNECT_S, read_timeout=timeout_s, retries={"total_max_attempts": 1})
-                self._clients[timeout_s] = self._connect(config)
-            return self._clients[timeout_s]
+        client: LambdaClient = self._clients.within(ceil(min(timeout_s + GRACE_S, LONGEST_S)))
+        return client
 
 
 def _rejection(code: str) -> Failure:

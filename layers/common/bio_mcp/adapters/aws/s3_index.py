@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
-from bio_mcp.adapters.aws.clients import code_of, reaching
+from bio_mcp.adapters.aws.clients import code_of, objects_in, reaching
 from bio_mcp.adapters.embedded.database import FILE, READ, Database, make_directory
 from bio_mcp.adapters.embedded.schema import EARLIER, MIGRATIONS
 from bio_mcp.adapters.retry import Backoff, retry
@@ -113,7 +113,7 @@ class ReplaceableObject:
             except ClientError as error:
                 if code_of(error) in UNCHANGED:
                     return None
-                if code_of(error) in MISSING and not any(listed(self.client, self.bucket, self.key)):
+                if code_of(error) in MISSING and not any(objects_in(self.client, self.bucket, self.key)):
                     return None, None
                 raise
 
@@ -233,7 +233,10 @@ class IndexObjects:
     def remove(self, younger: timedelta = NONE, spared: frozenset[str] | set[str] = frozenset()) -> int:
         """Delete the index, but for what is `younger` and the keys that are `spared`; returns how many objects."""
         before = datetime.now(UTC) - younger
-        objects = listed(self._client, self._bucket, self._prefix)
+        with reaching_index():
+            objects = [
+                (each["Key"], each["LastModified"]) for each in objects_in(self._client, self._bucket, self._prefix)
+            ]
         unused = [key for key, written in objects if key not in spared and (not younger or written < before)]
         for start in range(0, len(unused), AT_ONCE):
             part = [{"Key": key} for key in unused[start : start + AT_ONCE]]
@@ -276,10 +279,6 @@ class PublishedDatabase(Database):
         self._before: Path | None = None  # the copy that this one took the place of; a thread may just be opening it
         self._checked = float("-inf")  # when the copy was known to be the newest
 
-    def _before_reading(self) -> None:
-        self._refresh()
-        searched_copy(self._published.as_of)
-
     @contextmanager
     def writing(self, failure: type[Failure] = StoreFailed) -> Iterator["Connection"]:
         with self._lock, ExitStack() as held:
@@ -303,7 +302,8 @@ class PublishedDatabase(Database):
     def _second(self, failure: type[Failure]) -> Database:
         """A second copy, which is written to, published, and then takes the place of the first."""
         shutil.rmtree(self.directory / "second", ignore_errors=True)
-        made = _Unsynced(self.directory / "second", migrations=self._migrations)
+        made = Database(self.directory / "second", migrations=self._migrations)
+        made.synchronous = "OFF"  # what is lost with the machine is in S3
         make_directory(made.directory)
         with self._transaction(READ, failure) as connection, closing(sqlite3.connect(made.directory / FILE)) as copy:
             connection.backup(copy)
@@ -322,23 +322,23 @@ class PublishedDatabase(Database):
         with self._lock:
             self._catch_up()
 
-    def _refresh(self) -> None:
+    def _before_reading(self) -> None:
         """Catch up unless that was done a moment ago, or another thread is at it.
 
         A copy that has to be the newest waits for a thread that fetches, not for one that writes.
         """
         age, newest = self._age_s, not self._refresh_s and not self._is_written
-        if age < self._refresh_s or not self._lock.acquire(blocking=age > STALE_S or newest):
-            return
-        try:
-            if self._age_s >= self._refresh_s:
-                self._catch_up()
-        except IndexUnavailable as unreachable:
-            if (age := self._age_s) > STALE_S or not unreachable.retryable:
-                raise
-            log.warning("an index that is %d s old is searched: %s", age, unreachable)
-        finally:
-            self._lock.release()
+        if age >= self._refresh_s and self._lock.acquire(blocking=age > STALE_S or newest):
+            try:
+                if self._age_s >= self._refresh_s:
+                    self._catch_up()
+            except IndexUnavailable as unreachable:
+                if (age := self._age_s) > STALE_S or not unreachable.retryable:
+                    raise
+                log.warning("an index that is %d s old is searched: %s", age, unreachable)
+            finally:
+                self._lock.release()
+        searched_copy(self._published.as_of)
 
     @property
     def _age_s(self) -> float:
@@ -395,10 +395,6 @@ class PublishedDatabase(Database):
         self._published, self._tag, self._checked = published, tag, self._clock()
 
 
-class _Unsynced(Database):
-    synchronous = "OFF"  # what is lost with the machine is in S3
-
-
 @contextmanager
 def leased(leases: "Callable[[], Leases]", name: str) -> Iterator[None]:
     """Hold the lease of this name, which saves work that would be thrown away: the condition decides who is first.
@@ -443,13 +439,6 @@ def private_directory(above: Path | None = None) -> Iterator[Path]:
             finally:
                 shutil.rmtree(made, ignore_errors=True)
             return
-
-
-def listed(client: "S3Client", bucket: str, prefix: str) -> Iterator[tuple[str, datetime]]:
-    pages = client.get_paginator("list_objects_v2")
-    with reaching_index():
-        for page in pages.paginate(Bucket=bucket, Prefix=prefix):
-            yield from ((each["Key"], each["LastModified"]) for each in page.get("Contents", []))
 
 
 @contextmanager

@@ -96,8 +96,12 @@ class IndexNames:
 
     def sweep(self) -> None:
         """Delete the indexes that have no role and were not written to for a day: nobody is about to name them."""
-        folders = self._folders()
-        for name in folders - set(self.newest().values()):
+        pages = self._client.get_paginator("list_objects_v2")
+        with reaching_index():
+            asked = pages.paginate(Bucket=self._bucket, Prefix=f"{FOLDER}/{FIRST}", Delimiter="/")
+            folders = [each.get("Prefix", "") for page in asked for each in page.get("CommonPrefixes", [])]
+        names = {found[1] for each in folders if (found := OF_PAPERS.fullmatch(each))}
+        for name in names - set(self.newest().values()):
             self.objects(name).remove(UNNAMED)
 
     def _read(self) -> tuple[Names, str | None]:
@@ -107,13 +111,6 @@ class IndexNames:
             names = ALONE if content is None else _parsed(content)
         self._found, self._checked = (names, tag), now
         return names, tag
-
-    def _folders(self) -> set[str]:
-        pages = self._client.get_paginator("list_objects_v2")
-        with reaching_index():
-            asked = pages.paginate(Bucket=self._bucket, Prefix=f"{FOLDER}/{FIRST}", Delimiter="/")
-            folders = [each.get("Prefix", "") for page in asked for each in page.get("CommonPrefixes", [])]
-        return {found[1] for each in folders if (found := OF_PAPERS.fullmatch(each))}
 
 
 class Copy(NamedTuple):

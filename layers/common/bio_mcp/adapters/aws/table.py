@@ -9,7 +9,7 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -286,6 +286,18 @@ def _value(typed_value: Mapping[str, Any]) -> Any:
 def item_key(name: str, item: str) -> dict[str, Any]:
     """The key of an item, in a table whose key is a name and an item under it."""
     return {"name": name, "item": item}
+
+
+def in_parts(things: Iterable[T], fits: Callable[[list[T]], bool]) -> Iterator[list[T]]:
+    """Divide the things, in their order, into parts that each fit; one that never does has a part to itself."""
+    part: list[T] = []
+    for each in things:
+        if part and not fits([*part, each]):
+            yield part
+            part = []
+        part.append(each)
+    if part:
+        yield part
 
 
 def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
