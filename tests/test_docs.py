@@ -1,19 +1,27 @@
-"""The generated pages say what the code says, and links lead somewhere."""
+"""Pages say what the code says: generated ones, the runbook, the changelog, and names of tools in all of them."""
 
+import fnmatch
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 
 from benchmarks.__main__ import names, recorded
+from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.inspecting import summary
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.settings import Settings
+from scripts.cli_docs import EXAMPLES, cli_page, commands, options
 from scripts.docs import ROOT, filled, pages, publish
 from scripts.template.__main__ import files
 from scripts.template.functions import functions
+from tests.support.aws_tables import read
+from tests.support.aws_template import TEMPLATE, of
+from tests.support.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
 from tests.support.touched_ports import needed
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
@@ -133,3 +141,176 @@ def test_the_architecture_describes_every_package_and_names_no_path_that_is_gone
 def test_pages_for_readers_stay_readable():
     decisions = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
     assert len(re.findall(r"^\| (?!decision|---)", decisions, re.MULTILINE)) <= 150
+
+
+RUNBOOK = (ROOT / "docs/runbook.md").read_text()
+METRICS = {each.get("MetricName") for each in of("AWS::CloudWatch::Alarm").values()} | {"HeartbeatLatency"}
+
+
+def test_every_alarm_is_explained_and_no_other():
+    alarms = {name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::CloudWatch::Alarm"}
+    cells = re.findall(r"^\| (`[\w*]+Alarm`[^|]*) \|", RUNBOOK, re.MULTILINE)
+    explained = [pattern for cell in cells for pattern in re.findall(r"`([\w*]+Alarm)`", cell)]
+    assert [pattern for pattern in explained if not fnmatch.filter(alarms, pattern)] == []
+    assert {name for pattern in explained for name in fnmatch.filter(alarms, pattern)} == alarms
+
+
+def test_parameters_and_outputs_are_called_by_their_names():
+    known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
+    known |= read((ROOT / "edge.yaml").read_text())["Parameters"].keys() | METRICS
+    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK))
+    assert len(named) > 12
+    assert named <= known
+
+
+def section(title):
+    return RUNBOOK.partition(f"# {title}\n")[2].partition("\n#")[0]
+
+
+def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
+    stored = {name: each for name, each in TEMPLATE["Resources"].items() if "Retain" in each.get("DeletionPolicy", "")}
+    deleted = {"AWS::OpenSearchService::Domain": "delete-domain", "AWS::DynamoDB::Table": "delete-table"}
+    deleted["AWS::S3::Bucket"] = "aws s3 rb"
+    assert {each["Type"] for each in stored.values()} == deleted.keys()
+    assert all(command in section("Take it down") for command in deleted.values())
+    tables = {name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::DynamoDB::Table"}
+    assert f"every table but {' and '.join(f'`{each}`' for each in sorted(tables - stored.keys()))}" in section(
+        "Take it down"
+    )
+
+
+COMMANDS = {words: context.command for words, context in commands()}
+LEAVES = {words: command for words, command in COMMANDS.items() if not isinstance(command, click.Group)}
+SECTIONS = {part.partition("\n")[0]: part for part in cli_page().replace("\n### ", "\n## ").split("\n## bio-mcp ")[1:]}
+
+
+def test_every_command_has_its_section():
+    assert list(SECTIONS) == list(COMMANDS)
+    assert len(LEAVES) > 20
+
+
+def test_every_option_stands_in_the_section_of_its_command_with_a_meaning_and_its_default_apart():
+    for words, command in LEAVES.items():
+        rows = [line.strip("|").split(" | ") for line in SECTIONS[words].splitlines() if line.startswith("| `-")]
+        named = [name.strip("` ") for row in rows for name in row[0].split(",")]
+        assert named == [name for each in options(command) for name in (*each.opts, *each.secondary_opts)], words
+        assert all(row[-1].strip() and "[default" not in row[-1] for row in rows), words
+
+
+def test_an_example_is_understood_by_its_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pubmed26n1300.xml.gz").touch()
+    assert EXAMPLES.keys() <= LEAVES.keys()
+    for words, example in EXAMPLES.items():
+        assert LEAVES[words].make_context(words, shlex.split(example)).params
+
+
+def test_a_command_that_takes_something_has_an_example():
+    takers = {words for words, command in LEAVES.items() if any(each.required for each in command.params)}
+    assert takers - EXAMPLES.keys() == set()
+
+
+def test_an_option_that_no_user_sets_is_left_out():
+    command = click.Command("x", params=[click.Option(["--along"], hidden=True), click.Option(["--host"])])
+    assert [each.name for each in options(command)] == ["host"]
+
+
+OF_THE_CODE = {
+    "adding_a_tool",
+    "adding_an_adapter",
+    "architecture",
+    "benchmarks",
+    "decisions",
+    "runbook",
+}  # which name functions and stores
+OTHERS = frozenset(
+    """
+    clientVersion corpus_size directoryRead documentationUrl hasMore icdCode insufficient_scope retry_after_s
+    syncDeleteLog acts_on has_constituent plant_species fish_source zsh_source get_doc sync_delta pubmed_chunk
+    clinical_question systematic_search what_is_new mesh_heading on_disk
+    """.split()
+)
+"""Names of protocols, of other programs, of functions on AWS, and of prompts and their arguments."""
+
+
+def strangers(text, *, of_the_code=False):
+    """What a page names that no tool has: tools, arguments and fields."""
+    called = [(tool, given) for tool, given in calls(text) if tool in PORTABLE]
+    wrong = [
+        f"{tool}({each})" for tool, given in called for each in given if each not in PORTABLE[tool].input.model_fields
+    ]
+    typed = re.findall(r"bio-mcp admin call ([a-z][\w.]+)", text)
+    words = camel_case(text) | (set() if of_the_code else snake_case(text)) | set(typed)
+    return [*wrong, *sorted(words - words_of_tools() - OTHERS)]
+
+
+@pytest.mark.parametrize("path", [each for each in PAGES if each.name != "CHANGELOG.md"], ids=lambda path: path.stem)
+def test_every_tool_argument_and_field_that_a_page_names_exists(path):
+    assert strangers(path.read_text(encoding="utf-8"), of_the_code=path.stem in OF_THE_CODE) == []
+
+
+def test_a_name_that_no_tool_has_is_found():
+    page = "`rag_search(query, topics)` or `bio-mcp admin call rag_find`; `searchPubMed`, `doc_number`, `doc_id`"
+    assert strangers(page) == ["rag_search(topics)", "doc_number", "rag_find", "searchPubMed"]
+
+
+CHANGELOG = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+VERSION = re.compile(r"## (\d+)\.(\d+)\.(\d+) - \d{4}-\d{2}-\d{2}")
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+
+
+def faults(changelog, version):
+    """What is wrong with a changelog of a package of this version."""
+    heads = re.findall(r"^## .*", changelog, re.MULTILINE)
+    released = [tuple(map(int, found.groups())) for head in heads if (found := VERSION.fullmatch(head))]
+    kinds = re.findall(r"^### (.*)", changelog, re.MULTILINE)
+    parts = re.split(r"^##+ .*\n", changelog, flags=re.MULTILINE)[1:]
+    wrong = {
+        "the first section is not Unreleased": heads[:1] != ["## Unreleased"],
+        "a section is neither Unreleased nor a version with its day": len(released) != len(heads) - 1,
+        "versions do not stand from the newest to the oldest, each once": released
+        != sorted(set(released), reverse=True),
+        "the newest section is not of this version": released[:1] != [tuple(map(int, version.split(".")))],
+        "a change is of no known kind": not set(kinds) <= set(KINDS),
+        "the last section is empty": not parts or not parts[-1].strip(),
+    }
+    return [sentence for sentence, is_so in wrong.items() if is_so]
+
+
+GOOD = """# Changelog
+
+## Unreleased
+
+## 0.2.0 - 2026-12-01
+
+### Added
+
+- b
+
+## 0.1.0 - 2026-11-22
+
+### Added
+
+- a
+"""
+
+
+def test_the_version_has_a_section():
+    assert faults(CHANGELOG, __version__) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("## Unreleased\n", "", "Unreleased"),
+        (" - 2026-12-01", "", "with its day"),
+        ("0.1.0", "0.3.0", "newest to the oldest"),
+        ("0.1.0", "0.2.0", "each once"),
+        ("0.2.0", "0.2.1", "this version"),
+        ("### Added", "### Nice", "known kind"),
+        ("- a\n", "", "empty"),
+    ],
+)
+def test_a_changelog_that_breaks_the_form_would_be_seen(old, new, fault):
+    assert faults(GOOD, "0.2.0") == []
+    assert any(fault in sentence for sentence in faults(GOOD.replace(old, new), "0.2.0"))

@@ -1,25 +1,29 @@
-"""The recipe of the container image, as far as it can be proven without a registry to pull its base from."""
+"""The recipes of the container images, as far as they can be proven without Docker and a registry."""
 
+import ast
 import re
 from dataclasses import fields
 from fnmatch import fnmatch
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 from bio_mcp.adapters.embedders import TELEMETRY_OFF
 from bio_mcp.settings import Settings
-from tests.support.aws_template import FUNCTIONS, TEMPLATE
+from scripts import ingest_image
+from scripts.ingest_image import LAYERS, PLATFORMS, PYTHON
+from tests.support.aws_template import FUNCTIONS, RESOURCES, TEMPLATE
 
 ROOT = Path(__file__).parents[1]
 RECIPE = (ROOT / "layers/hf/Dockerfile").read_text()
-STEPS = [line.split(maxsplit=1) for line in RECIPE.splitlines() if line and not line.startswith("#")]
 IGNORED = (ROOT / "layers/hf/Dockerfile.dockerignore").read_text().split()
 EMBED = [name for name, (_, made) in FUNCTIONS.items() if {"Ref": "InferenceLayer"} in made["Layers"]]
 
 
-def given(step):
-    return [rest for name, rest in STEPS if name == step]
+def given(step, recipe=RECIPE):
+    steps = [line.split(maxsplit=1) for line in recipe.splitlines() if line and not line.startswith("#")]
+    return [rest for name, rest in steps if name == step]
 
 
 def copied(function):
@@ -66,3 +70,56 @@ def test_what_it_installs_is_locked_and_leaves_out_what_lambda_brings():
 def test_the_function_of_its_comment_is_one_that_embeds():
     assert re.findall(r"FUNCTION=(\w+)", RECIPE) == ["search", "search"]
     assert "search" in EMBED
+
+
+INGEST = ingest_image.RECIPE.read_text()
+PARSERS = ROOT / "layers/common/bio_mcp/adapters/parsers"
+
+
+def test_the_ingest_image_has_the_layers_of_the_function_that_it_replaces():
+    assert [{"Ref": layer} for layer in LAYERS] == FUNCTIONS["ingest"][1]["Layers"]
+
+
+def test_the_ingest_image_runs_the_handler_of_the_template_by_the_python_that_the_layers_were_compiled_for():
+    everyones = TEMPLATE["Globals"]["Function"]
+    assert everyones["Runtime"] == f"python{PYTHON}"
+    assert given("CMD", INGEST) == [f'["{everyones["Handler"]}"]']
+
+
+def test_the_ingest_image_can_be_built_for_either_architecture_of_the_template():
+    assert PLATFORMS.keys() == set(TEMPLATE["Parameters"]["Arch"]["AllowedValues"])
+
+
+def test_the_ingest_image_reports_to_nobody():
+    variables = dict(each.split("=") for line in given("ENV", INGEST) for each in line.split())
+    assert variables["ORT_DISABLE_TELEMETRY"] == TELEMETRY_OFF["ORT_DISABLE_TELEMETRY"]
+
+
+def test_the_ingest_image_has_the_languages_that_scans_are_read_in_by_default():
+    assert {"eng", "deu", "tha"} <= set(re.findall(r"tesseract-ocr-(\w+)", INGEST))
+
+
+def test_the_layers_hold_every_library_that_a_parser_imports():
+    locked = "".join((ROOT / f"layers/{name}/requirements.txt").read_text() for name in ("common", "parsing"))
+    names = set(re.findall(r"^([a-z0-9-]+)==", locked, re.MULTILINE))
+    known = packages_distributions()
+    imported = {top for path in PARSERS.rglob("*.py") for top in tops(path) if top in known} - {"bio_mcp"}
+    assert imported
+    assert {top for top in imported if not {each.lower() for each in known[top]} & names} == set()
+
+
+def tops(path):
+    """The top-level packages that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_the_image_is_an_image_of_a_private_repository():
+    pattern = TEMPLATE["Parameters"]["IngestImageUri"]["AllowedPattern"]
+    assert re.fullmatch(pattern, "")
+    assert re.fullmatch(pattern, "123456789012.dkr.ecr.eu-central-1.amazonaws.com/bio-mcp-ingest:1")
+    assert not re.fullmatch(pattern, "debian:latest")
+    assert fnmatch(RESOURCES["IngestImageFunction"]["Properties"]["Code"]["ImageUri"]["Ref"], "IngestImageUri")

@@ -1,10 +1,19 @@
-"""The shape of the code stays what it is, and each measure of it sees what it is to see."""
+"""The shape of the code and of its tests stays what it is: each measure and rule of it sees what it is to see."""
 
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from benchmarks import code
+from benchmarks.code import patches
+from scripts.unreachable import unreachable
+from tests.support.package_source import MODULES_OF_PACKAGE, ROOT, parsed
 
 MODULES = code.sources(Path(__file__).parents[1] / code.PACKAGE)
 MOST_WAYS = 23  # through a function; ruff counts fewer things, and holds them to 8
@@ -66,3 +75,108 @@ def test_no_module_imports_itself_by_way_of_others():
     modules = {"a": "from bio_mcp.b import x", "b": "def f():\n from bio_mcp.c import y", "c": "import json"}
     assert code.circles(modules | {"c": "from bio_mcp.a import z"}) == [{"a", "b", "c"}]
     assert code.circles(modules | {"c": "from bio_mcp import a"}) == [{"a", "b", "c"}]
+
+
+UNREACHABLE = """
+from enum import StrEnum
+
+LEFT_OVER = 3
+
+
+class Kept:
+    def called(self) -> None: ...
+    def forgotten(self) -> None: ...
+
+
+def never() -> None:
+    Kept().called()
+"""
+
+
+def test_what_nothing_reaches_would_be_named(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(UNREACHABLE)
+    named = [line.rpartition(": nothing reaches the ")[2] for line in unreachable([module])]
+    assert named == ["variable LEFT_OVER", "method forgotten", "function never"]
+
+
+ADDRESS_OR_ID = re.compile(r"https?://\S+\.\S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LISTABLE = 9_999  # records of a search that PubMed lists
+
+
+def constants(source: str) -> set[object]:
+    """The addresses, ids and limits of others that a source writes out; longer texts do not count."""
+    written = {node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant)}
+    return {each for each in written if each == LISTABLE or (isinstance(each, str) and ADDRESS_OR_ID.fullmatch(each))}
+
+
+def written_twice(sources: Mapping[str, str]) -> set[object]:
+    every = Counter(each for source in sources.values() for each in constants(source))
+    return {each for each, modules_with_it in every.items() if modules_with_it > 1}
+
+
+def test_an_address_an_id_and_a_limit_of_others_stand_in_one_module():
+    beside_the_calendar = {name: source for name, source in MODULES_OF_PACKAGE.items() if name != "literature.clock"}
+    assert written_twice(beside_the_calendar) == set()
+
+
+@pytest.mark.parametrize("constant", ['"https://x.example/"', 'f"https://x.example/{id}"', f'"{UUID(int=7)}"', "9_999"])
+def test_a_constant_that_stands_in_two_modules_would_be_seen(constant):
+    assert written_twice({"pubmed": f"X = {constant}", "settings": f"def f():\n    return {constant}"})
+
+
+def written_again(sources: Mapping[str, str]) -> list[list[str]]:
+    """Functions of several modules that do the same, word for word, whatever they are called."""
+    places: dict[str, list[str]] = {}
+    for name, source in sources.items():
+        for node in parsed(source).body:
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                places.setdefault("\n".join(map(ast.unparse, body)), []).append(f"{name}.{node.name}")
+    return [each for body, each in places.items() if body and len(each) > 1]
+
+
+def test_no_function_is_written_again_in_another_module():
+    assert written_again(MODULES_OF_PACKAGE) == []
+
+
+def test_a_function_that_is_written_again_would_be_seen():
+    one, again = (f"def {name}(x):\n    {doc}\n    return x + 1" for name, doc in (("f", '"""Add."""'), ("_g", "")))
+    assert written_again({"retrieval.chunking": one, "retrieval.sentences": again}) == [
+        ["retrieval.chunking.f", "retrieval.sentences._g"]
+    ]
+
+
+@cache
+def broken_in_tests(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
+    """What breaks the rule, by test file."""
+    sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    return {path: found for path, source in sources.items() if (found := rule(source))}
+
+
+def skips(source: str) -> list[str]:
+    tree = ast.walk(parsed(source))
+    return [
+        ast.unparse(n)
+        for n in tree
+        if isinstance(n, ast.Attribute) and n.attr in ("skip", "skipif", "xfail", "importorskip")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        (patches, "from unittest.mock import patch"),
+        (patches, "import unittest.mock"),
+        (patches, "from unittest import mock"),
+        (patches, "def test_x(mocker):\n    mocker.patch('x')"),
+        (patches, "def test_x(monkeypatch):\n    monkeypatch.setattr(module, 'X', 1)"),
+        (patches, "def test_x(monkeypatch):\n    monkeypatch.setattr('bio_mcp.module.X', 1)"),
+        (skips, "@pytest.mark.skip\ndef test_x(): ..."),
+        (skips, "def test_x():\n    pytest.skip('later')"),
+        (skips, "lxml = pytest.importorskip('lxml')"),
+    ],
+)
+def test_tests_neither_patch_nor_skip(rule, broken):
+    assert broken_in_tests(rule) == {}
+    assert rule(broken)

@@ -1,4 +1,4 @@
-"""template.yaml against the product: what it starts, sends, waits for and watches is what there is."""
+"""template.yaml against the product: what it starts, sends, waits for, keeps and watches is what there is."""
 
 import json
 import re
@@ -16,6 +16,7 @@ from bio_mcp.doors.mcp.listing import chosen, words_of
 from bio_mcp.ingesting import notices
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import queries
+from tests.support.aws_tables import TABLE, properties, template
 from tests.support.aws_template import (
     FUNCTIONS,
     IMAGES,
@@ -466,3 +467,33 @@ def test_what_eventbridge_cannot_send_becomes_a_dead_letter_and_it_may_send_for_
     denied = tls_only["Fn::If"][1]
     assert denied["Effect"] == "Deny"
     assert {text(each) for each in denied["Resource"]} == {f"{each}.Arn" for each in (*QUEUES, "DeadLetters")}
+
+
+TABLES = properties(TABLE)
+EXPIRING = {f"{each}Table" for each in "Answers Authorizations Budgets Cache Calls Jobs Leases".split()}
+FOR_A_WHILE = ("BudgetsTable", "CacheTable")
+
+
+def test_there_is_one_table_for_each_port():
+    ports = {"Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache"}
+    ports |= {"Graph", "Answers", "Calls", "Authorizations", "Budgets", "News", "Screenings"}
+    assert set(TABLES) == {f"{port}Table" for port in ports}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_paid_by_request_and_encrypted_and_forgets_only_what_expires(name):
+    assert TABLES[name]["BillingMode"] == "PAY_PER_REQUEST"
+    assert TABLES[name]["SSESpecification"] == {"SSEEnabled": True}
+    assert ("TimeToLiveSpecification" in TABLES[name]) == (name in EXPIRING)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_recoverable_and_protected_unless_it_is_kept_for_a_while_alone(name):
+    table, resource = TABLES[name], template()["Resources"][name]
+    policies = resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
+    if name in FOR_A_WHILE:
+        assert policies == ("Delete", "Delete")
+    else:
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert table["DeletionProtectionEnabled"] is True
+        assert policies == ("RetainExceptOnCreate", "Retain")

@@ -9,12 +9,10 @@ import pytest
 
 from bio_mcp.evaluating.figures import METRICS, figures
 from bio_mcp.evaluating.page import page
+from tests.all import browsing
 from tests.evaluating.test_page import ASKED, HOSTILE, OUTCOMES, Page, run
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars --enable-logging=stderr"
-).split()
+FLAGS = ["--headless=new", *browsing.FLAGS, "--enable-logging=stderr"]
 DARK, LIGHT = 0, 1  # as Chromium numbers what its user prefers
 
 

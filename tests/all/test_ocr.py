@@ -146,12 +146,11 @@ def test_only_pages_without_text_are_recognised():
 def png(image):
     rows = b"".join(b"\0" + image.pixels[row * image.width : (row + 1) * image.width] for row in range(image.height))
     header = struct.pack(">IIBBBBB", image.width, image.height, 8, 0, 0, 0, 0)
-    parts = [
-        (b"IHDR", header),
-        (b"pHYs", struct.pack(">IIB", 7874, 7874, 1)),
-        (b"IDAT", zlib.compress(rows)),
-        (b"IEND", b""),
-    ]
+    return png_of(header, zlib.compress(rows), (b"pHYs", struct.pack(">IIB", 7874, 7874, 1)))
+
+
+def png_of(header, body, *more):
+    parts = [(b"IHDR", header), *more, (b"IDAT", body), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
     )
@@ -180,12 +179,8 @@ def test_an_image_that_unpacks_to_gigabytes_is_refused(parser):
     packer = zlib.compressobj(9)
     row = bytes(60_001)
     body = b"".join(packer.compress(row) for _ in range(2_000)) + packer.flush()
-    parts = [(b"IHDR", header), (b"IDAT", body), (b"IEND", b"")]
-    bomb = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
-    )
     with pytest.raises(UnreadableDocument, match="cannot be read"):
-        parser.parse(bomb, "page.png")
+        parser.parse(png_of(header, body), "page.png")
 
 
 def test_a_scan_goes_through_the_child(parser):

@@ -1,4 +1,4 @@
-"""Making and replacing the index behind the alias, on a real node."""
+"""Making and replacing the index behind the alias, on a real node, which is the pinned one."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +9,7 @@ import pytest
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, entry, unit
+from tests.support.opensearch_node.artefacts import Unusable, _compare
 from tests.support.opensearch_node.passages import passages_at
 
 
@@ -94,3 +95,18 @@ def test_several_shards_rank_as_one_does(opensearch):
         for pmid, each in wanted.items():
             assert got[pmid].bm25 == (each.bm25 and pytest.approx(each.bm25, abs=1e-5))
             assert got[pmid].sim == (each.sim and pytest.approx(each.sim, abs=1e-5))
+
+
+def test_the_node_is_the_pinned_version_and_listens_on_loopback_only(opensearch):
+    assert httpx.get(opensearch.url).json()["version"]["number"] == "2.19.1"
+    nodes = httpx.get(f"{opensearch.url}/_nodes/http").json()["nodes"].values()
+    assert [each["http"]["bound_address"] for each in nodes] == [[opensearch.url.removeprefix("http://")]]
+
+
+def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.jar").write_bytes(b"other")
+    with pytest.raises(Unusable, match=r"lib/a\.jar"):
+        _compare(tmp_path, f"{'0' * 64}  lib/a.jar\n")
+    with pytest.raises(Unusable, match=r"lib/b\.jar"):
+        _compare(tmp_path, f"{'0' * 64}  lib/b.jar\n")

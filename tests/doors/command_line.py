@@ -70,9 +70,12 @@ class CommandLine:
 
     def fill(self, papers=40):
         """Put some of the bundled sample into the corpus."""
-        corpus = self.corpus()
-        import_records(islice(sample(), papers), corpus)
-        corpus.close()
+        self.add(*islice(sample(), papers))
+
+    def add(self, *records):
+        """Put records into the corpus."""
+        with self.corpus() as corpus:
+            import_records(records, corpus)
 
 
 def sample():

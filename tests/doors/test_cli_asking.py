@@ -10,7 +10,6 @@ from bio_mcp.doors.cli.render import marked
 from bio_mcp.literature.records import AbstractSection, Article, Correction, Deletion, Journal, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.importing import import_records
 from tests.answering.ginger import GINGER, OTHERS, QUESTION
 from tests.doors.command_line import CommandLine
 from tests.support.memory_corpus import article
@@ -68,9 +67,7 @@ def test_a_line_is_as_wide_as_the_terminal_and_in_a_pipe_neither_wrapped_nor_pad
 
 
 def test_wide_and_combining_characters_stay_in_their_columns(cli, terminal):
-    corpus = cli.corpus()
-    import_records([THAI], corpus)
-    corpus.close()
+    cli.add(THAI)
     for width in (60, 120):
         terminal(width)
         shown = cli("search", "migraine").shown
@@ -79,9 +76,7 @@ def test_wide_and_combining_characters_stay_in_their_columns(cli, terminal):
 
 
 def test_markup_in_a_title_is_shown_as_it_stands(cli):
-    corpus = cli.corpus()
-    import_records([Article(pmid="8", title="[bold]Aspirin[/bold] :smile: in pain")], corpus)
-    corpus.close()
+    cli.add(Article(pmid="8", title="[bold]Aspirin[/bold] :smile: in pain"))
     assert "[bold]Aspirin[/bold] :smile: in pain" in cli("search", "aspirin").out
     assert "[bold]Aspirin[/bold] :smile: in pain" in cli("get", "8").out
 
@@ -112,9 +107,7 @@ def test_a_paper_is_shown_in_full_by_either_name(full):
 
 
 def test_a_paper_without_title_authors_or_abstract_is_shown_too(cli):
-    corpus = cli.corpus()
-    import_records([Article(pmid="9", retraction=RetractionStatus.UNKNOWN)], corpus)
-    corpus.close()
+    cli.add(Article(pmid="9", retraction=RetractionStatus.UNKNOWN))
     assert cli("get", "9").out.startswith("(no title)")
 
 
@@ -137,8 +130,7 @@ def test_what_to_do_is_worded_in_commands(full):
 
 @pytest.fixture
 def gingered(cli):
-    with cli.corpus() as corpus:
-        apply_records([*GINGER, *OTHERS], corpus)
+    cli.add(*GINGER, *OTHERS)
     return cli
 
 
@@ -170,17 +162,11 @@ def test_an_earlier_answer_is_shown_as_it_was_given(gingered):
 
 def test_a_retraction_is_seen_in_the_answer_and_by_the_doctor(gingered):
     answer_id = gingered("answer", QUESTION, "--json").json["answer_id"]
-    with gingered.corpus() as corpus:
-        apply_records([retracted(GINGER[0])], corpus)
+    gingered.add(replace(GINGER[0], retraction=RetractionStatus.RETRACTED))
     assert "PMID 11, which it cites, was retracted since." in gingered("answer", "--show", answer_id).said
-    checks = {each["check"]: each for each in gingered("doctor", "--json").json["checks"]}
-    assert checks["answers"]["state"] == "warn"
-    assert f"{answer_id} (PMID 11)" in checks["answers"]["found"]
-    assert "bio-mcp answer --show ID" in checks["answers"]["remedy"]
-
-
-def retracted(paper):
-    return Article(paper.pmid, title=paper.title, abstract=paper.abstract, retraction=RetractionStatus.RETRACTED)
+    state, message = gingered("doctor", "--json").checks["answers"]
+    assert (state, f"{answer_id} (PMID 11)" in message) == ("warn", True)
+    assert "bio-mcp answer --show ID" in message
 
 
 @pytest.mark.parametrize("given", [(), ("--show", "a", "why?")])

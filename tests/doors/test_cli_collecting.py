@@ -18,10 +18,9 @@ from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Run
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.delta import KIND, lease_name, sync_delta
+from bio_mcp.syncing.delta import KIND, sync_delta
 from tests.doors.command_line import Ran
 from tests.support.folder_files import FolderFiles
-from tests.support.retracting import plain_papers, retract
 
 TERM = "COVID-19"
 # A process that a shell started in the background ignores Ctrl-C, and so do its children.
@@ -106,29 +105,6 @@ def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncb
     assert "could not be fetched; the next run asks again" in ran.said
     ncbi.control.reset()
     assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
-
-
-def test_a_sync_that_another_process_runs_is_not_started_twice(online):
-    online("sync", "covid", TERM)
-    with online.corpus() as corpus:
-        corpus.leases.acquire(lease_name("covid"), "somebody", 60)
-        job = corpus.jobs.latest("sync", "covid")
-        job.state = "running"
-        corpus.jobs.put(job)
-        ran = online("sync", "covid", TERM)
-    assert ran.code == 1
-    assert "another process is at it" in ran.said
-
-
-def test_what_was_retracted_is_flagged_also_where_it_came_from_a_file(online, ncbi, tmp_path):
-    [pmid] = plain_papers(ncbi, 1)
-    (tmp_path / "paper.xml").write_text(f"<PubmedArticleSet>{ncbi.control.record(int(pmid))}</PubmedArticleSet>")
-    assert online("import", str(tmp_path / "paper.xml")).code == 0
-    retract(ncbi, pmid)
-    ran = online("admin", "retractions")
-    assert (ran.code, online("admin", "retractions", "--json").json["updated"]) == (0, 0)
-    assert "complete" in ran.out
-    assert "RETRACTED" in online("get", f"pmid:{pmid}").out
 
 
 def test_documents_without_a_pmid_are_flagged_by_retraction_watchs_file(cli, tmp_path):

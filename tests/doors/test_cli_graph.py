@@ -1,13 +1,13 @@
 """`bio-mcp kg`: a graph imported, shown and walked at the command line."""
 
 import json
+from collections import Counter
 
 import pytest
 
 from bio_mcp.graph.nodes import to_record
 from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.syncing.importing import import_records
-from tests.support import sample_graph
+from tests.support.sample_graph import write_graph
 from tests.support.small_graph import EDGES, NODES
 
 
@@ -26,23 +26,9 @@ def test_a_file_is_imported_once(graph):
     assert ran.code == 0
     assert "9 nodes, 9 edges; the graph did not change." in ran.shown
     assert "The graph holds 9 nodes and 9 edges." in ran.shown
-    assert graph("kg", "import", graph.file, "--json").json == {
-        "file": "small.jsonl",
-        "nodes": 9,
-        "edges": 9,
-        "changed": False,
-        "holds": {
-            "herb": 2,
-            "constituent": 2,
-            "indication": 2,
-            "drug": 2,
-            "formulation": 1,
-            "has_constituent": 3,
-            "treats": 4,
-            "interacts_with": 1,
-            "contains": 1,
-        },
-    }
+    again = graph("kg", "import", graph.file, "--json").json
+    assert (again["file"], again["nodes"], again["edges"], again["changed"]) == ("small.jsonl", 9, 9, False)
+    assert again["holds"] == Counter(each.type for each in (*NODES, *EDGES))
 
 
 def test_the_bundled_sample_is_walked_at_once_by_thai_english_and_latin_names(cli):
@@ -89,9 +75,7 @@ def test_a_node_is_shown_with_its_edges_their_sources_and_papers(graph):
 
 
 def test_a_retracted_paper_of_an_edge_is_a_warning(graph):
-    corpus = graph.corpus()
-    import_records([Article(pmid="17727691", retraction=RetractionStatus.RETRACTED)], corpus)
-    corpus.close()
+    graph.add(Article(pmid="17727691", retraction=RetractionStatus.RETRACTED))
     assert "warning: PMID 17727691 was retracted: say so where you cite it." in graph("kg", "show", "C9").err
     ran = graph("kg", "paths", "C9")
     assert "Curcumin treats Dyspepsia [retracted]" in ran.shown
@@ -134,13 +118,7 @@ def test_a_wrong_pattern_names_the_option(graph):
 @pytest.fixture
 def herbs(cli, tmp_path):
     """The command line over the sample's herbs."""
-    path = tmp_path / "graph.jsonl"
-    path.write_text(
-        "\n".join(
-            json.dumps(to_record(each), ensure_ascii=False) for each in (*sample_graph.NODES, *sample_graph.EDGES)
-        )
-    )
-    assert cli("kg", "import", str(path)).code == 0
+    assert cli("kg", "import", str(write_graph(tmp_path / "graph.jsonl"))).code == 0
     return cli
 
 

@@ -76,35 +76,6 @@ def test_an_odd_record_is_an_error_of_the_run_that_read_its_file_alone(cli, tmp_
     assert (body["complete"], body["files"][0]["odd"]) == (True, 1)
 
 
-def test_a_damaged_file_is_fetched_again_and_one_that_was_imported_is_not_looked_at(cli, tmp_path):
-    mine = tmp_path / "mine"
-    for number in (1, 2):
-        write(tmp_path / "ncbi/baseline", number, [record(number)])
-    with serving(tmp_path / "ncbi") as ncbi:
-        cli.ncbi_files = ncbi.url
-        assert cli("import", "--fetch", str(mine)).code == 0
-        broken = write(mine / "baseline", 2, [record(3)], md5_of=b"of another file")
-        assert cli("import", str(mine)).code == 1
-        ncbi.asked.clear()
-        body = cli("import", "--fetch", str(mine), "--json").json
-        assert broken.read_bytes() == (tmp_path / "ncbi/baseline" / broken.name).read_bytes()
-    assert [(each["file"], each["problem"], each["finished_before"]) for each in body["files"]] == [
-        ("pubmed26n0001.xml.gz", None, True),
-        ("pubmed26n0002.xml.gz", None, False),
-    ]
-    assert [path for path, _ in ncbi.asked if path.endswith(".gz")] == [f"baseline/{broken.name}"]
-
-
-def test_a_page_about_maintenance_in_place_of_ncbis_list_is_a_failure(cli, tmp_path):
-    write(tmp_path / "mine", 1, [record(1)])
-    with serving(tmp_path) as ncbi:
-        cli.ncbi_files = ncbi.url
-        ncbi.pages["baseline/"] = "<title>Maintenance</title>"
-        ran = cli("import", "--fetch", str(tmp_path / "mine"))
-    assert ran.code == 1
-    assert "NCBI's list of baseline files names none: 127.0.0.1 answered a page with the title 'Maintenance'" in ran.err
-
-
 def test_a_worker_process_that_died_is_a_warning(capsys):
     show_import({"files": [], "documents": 1, "chunks": 1, "died": 1})
     assert "1 worker process ended early; the papers were embedded again by others." in capsys.readouterr().err
@@ -137,20 +108,6 @@ def test_a_cut_file_keeps_what_was_read_and_the_others_go_on(cli, tmp_path, ten)
     assert [bool(each["problem"]) for each in body["files"]] == [False, True, False]
     assert 15 < body["documents"] < 25
     assert body["documents"] == sum(each["skipped"] for each in body["files"])
-
-
-@pytest.mark.parametrize("odd", [b'Version="1">../../x<', b'Version="99999999999999999999">17727691<'])
-def test_an_odd_record_is_named_and_left_out_and_the_next_file_is_imported(cli, tmp_path, odd):
-    path, last = tmp_path / "odd.xml", tmp_path / "last.xml"
-    path.write_bytes(xml(0, 5).replace(b'Version="1">17727691<', odd, 1))
-    last.write_bytes(xml(10, 12))
-    ran = cli("import", str(path), str(last))
-    assert ran.code == 1
-    assert ran.err.startswith("error: odd.xml: record 1: ")
-    assert ran.err.endswith("It was skipped.\n")
-    body = cli("import", str(path), str(last), "--json").json
-    assert [(each["skipped"], each["odd"]) for each in body["files"]] == [(4, 1), (2, 0)]
-    assert (body["complete"], body["documents"]) == (False, 6)
 
 
 @pytest.mark.parametrize("content", [b"", b"not XML at all", b"<html></html>", b"\x1f\x8b\x08 torn"])

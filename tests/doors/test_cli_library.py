@@ -43,16 +43,8 @@ def test_projects_of_a_tenant_are_its_own(cli, tmp_path):
 
 def test_the_options_of_a_project_are_stored(cli):
     ran = cli("projects", "create", "lab", "--no-hybrid", "--top-k", "5", "--max-characters", "900", "--json")
-    assert ran.json == {
-        "project": "lab",
-        "collection": "proj-lab",
-        "embed_model": "hashed-words",
-        "hybrid_enabled": False,
-        "top_k": 5,
-        "max_characters": 900,
-        "created": True,
-        "restored": False,
-    }
+    options = {name: ran.json[name] for name in ("hybrid_enabled", "top_k", "max_characters", "created")}
+    assert options == {"hybrid_enabled": False, "top_k": 5, "max_characters": 900, "created": True}
     again = cli("projects", "create", "lab")
     assert again.code == 0
     assert "exists already and was not changed, otherwise than asked: it is not searched by words" in again.said
@@ -165,17 +157,11 @@ def test_it_prints_pages_sections_and_paths_as_json(cli, file):
     assert (ran.code, ran.err) == (0, "")
     assert ran.json.keys() == KEYS
     assert (ran.json["pages"], ran.json["ocr"], ran.json["language"]) == (None, False, None)
-    assert ran.json["sections"] == [
-        {"heading": None, "path": [], "page_span": None, "kind": "body", "text": "We gave 5 mg."},
-        {"heading": "Methods", "path": ["Methods"], "page_span": None, "kind": "body", "text": ""},
-        {"heading": "People", "path": ["Methods", "People"], "page_span": None, "kind": "body", "text": ""},
-        {
-            "heading": "People",
-            "path": ["Methods", "People"],
-            "page_span": None,
-            "kind": "table",
-            "text": "arm\tn\nA\t1",
-        },
+    assert [(each["path"], each["kind"], each["text"]) for each in ran.json["sections"]] == [
+        ([], "body", "We gave 5 mg."),
+        (["Methods"], "body", ""),
+        (["Methods", "People"], "body", ""),
+        (["Methods", "People"], "table", "arm\tn\nA\t1"),
     ]
 
 

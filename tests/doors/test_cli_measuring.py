@@ -7,7 +7,6 @@ from itertools import islice
 import pytest
 
 from bio_mcp.adapters.embedders.model_files import DEFAULT, GRAPH
-from bio_mcp.syncing.importing import import_records
 from tests.adapters.embedders.tiny_model import published, published_reranker
 from tests.doors.command_line import sample
 from tests.evaluating.asked import ARTICLES, Worse
@@ -21,9 +20,7 @@ def lab(cli, tmp_path):
     cli.questions, cli.baseline = str(tmp_path / "questions.jsonl"), tmp_path / "baseline.json"
     (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, LINES)))
     cli.settings["eval_baseline"] = str(cli.baseline)
-    corpus = cli.corpus()
-    import_records(ARTICLES, corpus)
-    corpus.close()
+    cli.add(*ARTICLES)
     return cli
 
 

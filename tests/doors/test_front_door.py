@@ -1,17 +1,36 @@
-"""The front door's handler where functions of their own run the tools: it calls them, and reaches for nothing else."""
+"""The front door over functions of their own, and the pages for people: what they call, and what they do themselves."""
 
+import base64
 import io
 import json
 import logging
 import re
+from dataclasses import replace
 
 import jwt
 import pytest
+from starlette.responses import Response
 
+from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
+from bio_mcp.callers import Caller
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.auth import server as site
+from bio_mcp.doors.auth.access import access
+from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
+from bio_mcp.settings import Settings
+from bio_mcp.syncing.importing import import_records
+from scripts.template.functions import declared
 from tests.doors.auth.handlers import bearer, door
-from tests.doors.auth.minting import SECRET, hs256
+from tests.doors.auth.minting import RESOURCE, SECRET, hs256
+from tests.doors.console.busy import add_everything
+from tests.doors.console.pages import Page, browser
 from tests.doors.lambda_bridge import context
+from tests.support.aws_template import of
+from tests.support.sample_corpus import articles
+from tests.support.sample_job import QUERY
+from tests.support.sample_project import PROJECT
+from tests.support.touched_ports import Recorder, small_corpus
 
 MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.values())})
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
@@ -132,3 +151,125 @@ def test_a_snapshot_is_made_with_clients_and_without_a_call():
     with door(no_backends, lambda: made, **start, **LOCKED):
         assert made.prepared
         assert made.invoked == []
+
+
+OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
+
+
+class Backends:
+    def __init__(self, corpus, authorizations):
+        self.corpus, self.authorizations = corpus, authorizations
+
+    def __getattr__(self, name):
+        return getattr(self.corpus, name)
+
+
+@pytest.fixture(scope="module")
+def busy():
+    with small_corpus() as made:
+        add_everything(made)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def backends(busy, tmp_path_factory):
+    authorizations = SqliteAuthorizations(tmp_path_factory.mktemp("signed-in"))
+    yield Backends(busy, authorizations)
+    authorizations.close()
+
+
+@pytest.fixture(scope="module")
+def console(backends, functions):
+    with door(lambda: backends, lambda: functions, console_handler, **OWN) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cookie(backends):
+    answer = Response()
+    Sessions(lambda: backends.authorizations, https=True).begin(Caller("ann", frozenset({"read"})), answer)
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(console):
+    answer = console(method="GET", path="/corpora")
+    assert answer.status == 303
+    assert answer.headers["location"] == "/sign-in?next=/corpora"
+
+
+def test_who_is_signed_in_sees_what_the_function_reads_itself(console, functions, cookie):
+    functions.invoked.clear()
+    answer = console(method="GET", path="/corpora", cookie=cookie)
+    assert answer.status == 200
+    assert "<h1>Corpora</h1>" in answer.text
+    assert functions.invoked == []
+
+
+def test_a_search_is_a_call_of_the_function_that_searches_for_whoever_is_signed_in(console, functions, cookie):
+    functions.invoked.clear()
+    assert console(method="GET", path="/", query="q=heart", cookie=cookie).status == 200
+    [(function, event, repeatable)] = functions.invoked
+    called = function, event["tool"], event["caller"]["subject"], repeatable
+    assert called == ("the-search", "rag.search", "ann", True)
+
+
+def test_a_token_shows_the_pages_too_if_it_may_read(console):
+    assert console(bearer(hs256()), method="GET", path="/corpora").status == 200
+    assert console(bearer("forged"), method="GET", path="/corpora").status == 401
+
+
+def test_a_feed_is_read_by_a_token_as_the_password_and_by_no_other(console):
+    password = base64.b64encode(f"reader:{hs256(scope='read')}".encode()).decode()
+    asked = {"method": "GET", "path": "/news.atom", "query": "query_key=newborns"}
+    answer = console(f"Basic {password}", **asked)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/atom+xml")
+    assert "<title>News of newborns</title>" in base64.b64decode(answer.text).decode()
+    assert console(**asked).status == 401
+
+
+def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
+    with door(lambda: backends, lambda: functions, console_handler) as unlocked:
+        answers = [unlocked(method="GET", path=path) for path in ("/", "/corpora", "/syncs")]
+    assert [each.status for each in answers] == [503] * 3
+
+
+def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
+    [changed, *_] = articles()
+    import_records([replace(changed, title="Another title.", pmid_version=9)], busy)
+    recorder = Recorder(busy)
+    client = browser(recorder)
+    [sync, *_] = busy.jobs.newest("sync", 1)
+    pages = ["/", f"/news?query_key={QUERY}", f"/papers/{changed.pmid}", "/corpora", "/syncs", f"/syncs/{sync.job_id}"]
+    pages += ["/projects", f"/projects/{PROJECT}", "/evaluation"]
+    answers = [client.get(path) for path in pages]
+    reports = [each for each in Page(answers[-1]).links if each.startswith("/evaluation/reports/")]
+    assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
+    assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
+
+
+AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
+
+
+def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(backends, functions):
+    with door(lambda: backends, lambda: functions, authorize_handler, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+        told = authorize(method="GET", path=AUTHORIZATION_SERVER).json
+        assert told["token_endpoint"] == "https://mcp.example.org/token"
+        assert authorize(method="GET", path="/sign-in").status == 200
+        assert authorize(method="GET", path="/corpora").status == 404
+        unknown = b"grant_type=refresh_token&refresh_token=x&client_id=y"
+        refused = authorize(path="/token", body=unknown, **{"content-type": "application/x-www-form-urlencoded"})
+        assert refused.status in (400, 401)
+
+
+def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
+    with door(lambda: backends, lambda: functions, authorize_handler) as unlocked:
+        assert unlocked(method="GET", path="/sign-in").status == 404
+
+
+def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function():
+    configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
+    pages = site.routes(configured, Sessions(lambda: None, https=True), lambda: None, lambda _: b"")
+    to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
+    here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
+    paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}
+    assert here == paths

@@ -72,37 +72,29 @@ CALLS = [
 ]
 
 
+async def assert_same(ask, era="2026-07-28"):
+    """Ask in this process, and through functions."""
+    given = []
+    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
+        async with Client(server(invoke), mode=era) as client:
+            try:
+                given.append(comparable(await ask(client)))
+            except MCPError as refused:
+                given.append((refused.error.code, refused.error.message, refused.error.data))
+    assert given[0] == given[1]
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 async def test_a_call_through_a_function_gives_what_it_gives_in_process(era, name, arguments):
-    given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
-        async with Client(server(invoke), mode=era) as client:
-            given.append(comparable(await client.call_tool(name, arguments)))
-    assert given[0] == given[1]
+    await assert_same(lambda client: client.call_tool(name, arguments), era)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("uri", ["sample://paper/7", "sample://info"])
-async def test_a_resource_through_a_function_is_what_it_is_in_process(uri):
-    given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
-        async with Client(server(invoke)) as client:
-            given.append(comparable(await client.read_resource(uri)))
-    assert given[0] == given[1]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("uri", ["sample://paper/404", "sample://paper/500", "sample://paper/x"])
-async def test_a_resource_that_cannot_be_read_fails_as_it_does_in_process(uri):
-    given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
-        async with Client(server(invoke)) as client:
-            with pytest.raises(MCPError) as caught:
-                await client.read_resource(uri)
-            given.append((caught.value.error.code, caught.value.error.message, caught.value.error.data))
-    assert given[0] == given[1]
+@pytest.mark.parametrize("place", ["paper/7", "info", "paper/404", "paper/500", "paper/x"])
+async def test_a_resource_through_a_function_is_or_fails_as_in_process(place):
+    await assert_same(lambda client: client.read_resource(f"sample://{place}"))
 
 
 def call(functions, name="sample.echo", arguments=None, seconds=5):

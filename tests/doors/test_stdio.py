@@ -1,4 +1,4 @@
-"""The sample tools over standard input and output, in a process of their own."""
+"""The sample tools over standard input and output, in a process of their own; test_catalogue.py has the product."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import MCPError, StdioServerParameters
+from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from mcp_types import PromptReference
@@ -22,22 +22,12 @@ def anyio_backend():
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["auto"])
-async def client(request):
-    """A client of one process, which answers all tests of its era."""
+@pytest.fixture(scope="module")
+async def client():
+    """A client of one process, which answers all tests."""
     parameters = StdioServerParameters(command=sys.executable, args=PROGRAM, cwd=str(ROOT))
-    async with Client(stdio_client(parameters), mode=request.param) as connected:
+    async with Client(stdio_client(parameters)) as connected:
         yield connected
-
-
-async def test_tools_and_resources_are_listed_called_and_read_and_failures_answered(client):
-    assert (await client.list_tools()).tools[0].name == "sample_echo"
-    result = await client.call_tool("sample.echo", {"text": "β-catenin"})
-    assert json.loads(result.content[0].text) == result.structured_content == {"texts": ["β-catenin"], "nothing": None}
-    assert (await client.call_tool("sample_fail", {})).structured_content["error"]["code"] == "STORE"
-    assert json.loads((await client.read_resource("sample://paper/7")).contents[0].text)["pmid"] == "7"
-    with pytest.raises(MCPError, match="is not a PMID"):
-        await client.read_resource("sample://paper/abc")
 
 
 async def test_prompts_completions_and_skills_are_there(client):

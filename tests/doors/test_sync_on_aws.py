@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.syncing.delta import lease_name
-from bio_mcp.tools import checkpoint, sync_delta
+from bio_mcp.tools import sync_delta
 from tests.doors.lambda_bridge import context
 from tests.support.aws_corpus import AwsCorpus
 from tests.support.aws_ports import MotoPorts, client
@@ -128,30 +128,4 @@ def test_poison_becomes_a_dead_letter_and_holds_up_nobody(cloud, wanted):
     cloud.run()
     dead = client("sqs").receive_message(QueueUrl=cloud.made.queues["DeadLetters"])["Messages"]
     assert [each["Body"] for each in dead] == ["this is no call"]
-    assert versions(cloud, wanted) == dict.fromkeys(wanted, (1, 1))
-
-
-def test_an_outage_of_ncbi_leaves_the_message_and_the_job_for_later(cloud, wanted, ncbi):
-    cloud.schedule()
-    ncbi.control.fault(endpoint="esearch", status=502, times=10_000)
-    record = cloud.receive()
-    assert not cloud.deliver(record)
-    ncbi.control.clear_faults()
-    assert cloud.deliver(record)
-    cloud.run()
-    assert versions(cloud, wanted) == dict.fromkeys(wanted, (1, 1))
-
-
-def test_the_other_functions_see_what_the_sync_left(cloud):
-    cloud.schedule()
-    cloud.run()
-    asked = {"tool": "corpus.checkpoint.get", "arguments": {"query_key": "k"}}
-    answer = handler_for(checkpoint, lambda: cloud.corpus)(asked, context())
-    assert answer["last_edat"] == cloud.corpus.checkpoints.get("k").last_edat
-
-
-def test_a_direct_call_is_answered_and_goes_on_through_the_queue(cloud, wanted):
-    answer = cloud.handler(json.loads(SCHEDULED), context(300_000))
-    assert answer["state"] == "continues"
-    cloud.run()
     assert versions(cloud, wanted) == dict.fromkeys(wanted, (1, 1))

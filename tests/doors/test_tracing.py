@@ -1,6 +1,8 @@
-"""What OpenTelemetry is told of MCP requests, by the conventions for MCP."""
+"""What OpenTelemetry is told of MCP requests, by the conventions for MCP, and what a line of the log says."""
 
+import io
 import json
+import logging
 
 import pytest
 from mcp.client import Client
@@ -10,7 +12,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bio_mcp.doors.logs import exporting
+from bio_mcp.callers import Caller
+from bio_mcp.doors.logs import ReadableFormatter, exporting, names_caller
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tracing import Tracing
@@ -19,6 +22,7 @@ from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.serving import running
 from tests.doors.wire import post
+from tests.support.scopes import on_behalf_of
 
 pytestmark = pytest.mark.anyio
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -110,3 +114,46 @@ def test_without_a_collector_nothing_is_set_up():
     before = trace.get_tracer_provider()
     with exporting(""):
         assert trace.get_tracer_provider() is before
+
+
+def logged(*message, **carried):
+    """The line of one record."""
+    written, logger = io.StringIO(), logging.Logger("test")
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(ReadableFormatter())
+    handler.addFilter(names_caller)
+    logger.addHandler(handler)
+    logger.info(*message, **carried)
+    return written.getvalue()
+
+
+def test_a_record_says_what_was_called_and_how_it_went():
+    line = logged("call", extra={"tool": "rag.get", "status": "ok", "latency_ms": 7, "code": None})
+    assert line.endswith(" INFO call tool=rag.get status=ok latency_ms=7\n")
+
+
+@pytest.mark.parametrize("odd", ["\n", "\r", "\x1b[2J", "\x9b", "\u202e", "\u2028", "\x00", "\ud800"])
+def test_no_value_starts_a_line_or_steers_a_terminal(odd):
+    line = logged("syncing %s", f"a{odd}b", extra={"query_key": f"mine{odd}12:00:01 INFO call"})
+    assert line.count("\n") == 1
+    assert line.rstrip("\n").isprintable()
+
+
+def test_a_value_cannot_pass_for_another():
+    line = logged("call", extra={"query_key": 'mine" status=ok', "status": "error"})
+    assert line.endswith(r' INFO call status=error query_key="mine\" status=ok"' + "\n")
+
+
+def test_lines_of_a_traceback_cannot_be_taken_for_records():
+    try:
+        raise ValueError("a\n12:00:01 INFO call status=ok\x1b[2J")
+    except ValueError:
+        lines = logged("failed", exc_info=True).splitlines()
+    assert all(line.startswith("  ") and line.isprintable() for line in lines[1:])
+
+
+def test_each_record_of_a_call_says_whom_it_is_for():
+    with on_behalf_of(Caller("ada", tenant="lab")):
+        assert logged("syncing").endswith(" INFO syncing subject=ada tenant=lab\n")
+    with on_behalf_of(None):
+        assert logged("syncing").endswith(" INFO syncing\n")

@@ -21,7 +21,7 @@ from bio_mcp.ports.state import Found
 from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.tools.exports import export_papers, exported_file, exported_part
+from bio_mcp.tools.exports import export_details, export_papers, exported_file, exported_part
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, Over
 from tests.syncing.stored import documents_of
@@ -231,3 +231,12 @@ def test_where_the_file_is_on_this_machine_is_told_to_its_user_alone(corpus):
     assert "url" not in exported(corpus, pmids=pmids())["file"]
     local = call(export_papers, {"format": "csv", "pmids": pmids()}, corpus, local=True).body
     assert local["file"]["url"].startswith("file://")
+
+
+def test_where_files_have_an_address_it_comes_with_the_file_and_later_anew(corpus):
+    blobs = Over(corpus.blobs, link=lambda key, name, _seconds: f"https://files.example.org/{key}?name={name}")
+    stored = Over(corpus, blobs=blobs)
+    file = exported(stored, pmids=pmids())["file"]
+    details = read(export_details, {"id": file["uri"].removeprefix("export://")}, stored).body
+    assert (details["url"], details["uri"]) == (file["url"], file["uri"])
+    assert file["url"].startswith("https://files.example.org/exports/")

@@ -12,7 +12,7 @@ from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-from tests.all.emulated.monitoring import USERS_MISS, watching
+from tests.all.emulated.test_monitoring import USERS_MISS, watching
 from tests.emulated.build import BUILT
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.schedules import once, scheduled

@@ -2,11 +2,17 @@
 
 import pytest
 
-from tests.all.emulated.monitoring import USERS_MISS, watching
+from tests.emulated.clients import Connect
+from tests.emulated.stack import resources
 from tests.support.aws_template import ALARM, RESOURCES, of, rendered
 
 pytestmark = pytest.mark.timeout(300)
 NAME, DAY, MANY = "small-team", "1971/12/01", 3
+USERS_MISS = {
+    f"{each}Alarm"
+    for each in ("ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters", "RetractionsSyncAge")
+}
+"""The alarms of every stack with `Monitoring=basic`, by logical id."""
 BASIC = USERS_MISS | {"Corpus1SyncAgeAlarm", "LoadFailedAlarm"}
 
 
@@ -48,3 +54,12 @@ def test_monitoring_becomes_full_and_basic_again_and_the_stack_works_all_the_whi
     assert "DashboardUrl" not in stack.outputs
     assert (stack.resources()["WorkQueue"], stack.resources()["DocumentsTable"]) == queues
     assert syncs_and_finds(up, stack, 71_902_000)
+
+
+def watching(to: Connect, stack: str) -> tuple[set[str], set[str]]:
+    """Its alarms by logical id, and its dashboards by name, as far as CloudWatch has them."""
+    metrics, made = to("cloudwatch"), resources(to, stack)
+    pages = metrics.get_paginator("describe_alarms").paginate()
+    alarms = {each["AlarmName"] for page in pages for each in page["MetricAlarms"]}
+    dashboards = {each["DashboardName"] for each in metrics.list_dashboards()["DashboardEntries"]}
+    return {id for id, (_, name) in made.items() if name in alarms}, dashboards & {name for _, name in made.values()}

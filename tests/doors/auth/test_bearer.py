@@ -1,4 +1,4 @@
-"""So many calls a minute, and budgets over HTTP: whose they are, and what an answer says of them."""
+"""Calls a minute and budgets over HTTP, hosts and origins, and what the pages of signing in have in common."""
 
 import socket
 import threading
@@ -6,14 +6,19 @@ from contextlib import closing, contextmanager
 from typing import Any, cast
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, Router
 from starlette.testclient import TestClient
 
 from bio_mcp.adapters.embedded.side_files import SqliteBudgets
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.bearer import RateLimiter, network_of
+from bio_mcp.doors.auth.server import Guarded, field, read_form
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.mcp.http import Hosts, Origins
+from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import resources_in, tools_in
 from bio_mcp.wiring.services import limits
@@ -163,3 +168,82 @@ def test_addresses_of_one_customer_count_as_one_and_are_not_shown(address, other
 @pytest.mark.parametrize("address", ["", "unix:", "testclient"])
 def test_those_whose_address_is_unknown_count_as_one(address):
     assert network_of(address) == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "served", "others"),
+    [
+        ("mcp.example.org", ["mcp.example.org", "MCP.EXAMPLE.ORG"], ["mcp.example.org:443", "xmcp.example.org", ""]),
+        ("mcp.example.org:8443", ["mcp.example.org:8443"], ["mcp.example.org", "mcp.example.org:84430"]),
+        ("localhost:*", ["localhost", "localhost:3010"], ["localhost:", "localhost:x", "localhost:3010@evil.example"]),
+        ("[::1]:*", ["[::1]", "[::1]:3010"], ["::1", "[::2]"]),
+        ("*.example.org", ["a.example.org", "a.b.example.org"], ["example.org", "aexample.org", ".example.org"]),
+        ("*.example.org:*", ["a.example.org:80"], ["a.example.org.evil.example:80", "a/b.example.org"]),
+        ("192.0.2.7", ["192.0.2.7"], ["192.0.2.70", "192x0.2.7"]),
+    ],
+)
+def test_a_pattern_serves_what_it_says(pattern, served, others):
+    hosts = Hosts([pattern])
+    assert [each for each in served if each not in hosts] == []
+    assert [each for each in [*others, f"{served[0]}\n", f"{served[0]} "] if each in hosts] == []
+
+
+@pytest.mark.parametrize(
+    "odd", ["*", "*.", "*:*", "https://mcp.example.org", "mcp.example.org/mcp", "a.*.org", "a b", ""]
+)
+def test_what_is_no_host_is_refused(odd):
+    with pytest.raises(Misconfigured, match="MCP_ALLOWED_HOSTS holds"):
+        Hosts([odd])
+
+
+@pytest.mark.parametrize(
+    "odd", ["*", "https://*.example.org", "https://a.example.org/", "a.example.org", "null", "HTTPS://a"]
+)
+def test_what_is_no_origin_is_refused(odd):
+    with pytest.raises(Misconfigured, match="MCP_ALLOWED_ORIGINS holds"):
+        Origins([odd])
+
+
+def test_an_origin_is_its_scheme_its_host_and_its_port():
+    origins = Origins(["https://app.example.org", "vscode-webview://abc"], also=r"http://localhost(:\d+)?")
+    assert all(each in origins for each in ("https://app.example.org", "http://localhost:1", "vscode-webview://abc"))
+    others = ("http://app.example.org", "https://app.example.org:444", "http://localhost:1.evil.example", "null", "")
+    assert [each for each in others if each in origins] == []
+
+
+async def echo(request):
+    return PlainTextResponse(field(await read_form(request), "x"))
+
+
+async def out(_request):
+    raise StoreFailed("the file /home/ann/x cannot be read")
+
+
+@pytest.fixture
+def clock():
+    return Clock(1_000.0)
+
+
+@pytest.fixture
+def browser(clock):
+    rate = RateLimiter(3, clock)
+    router = Router([Route("/echo", Guarded(echo, rate), methods=["POST"]), Route("/out", Guarded(out, rate))])
+    return lambda address: TestClient(router, "http://here", client=(address, 1))
+
+
+def test_a_flood_from_one_address_is_cut_off_and_from_no_other(browser, clock):
+    flooding, other = browser("192.0.2.1"), browser("192.0.2.2")
+    assert [flooding.post("/echo", data={"x": "y"}).status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert flooding.post("/echo").headers["retry-after"] == "20"
+    assert other.post("/echo", data={"x": "y"}).text == "y"
+    clock.sleep(20)
+    assert flooding.post("/echo", data={"x": "y"}).status_code == 200
+
+
+def test_a_long_form_is_not_read(browser):
+    assert browser("192.0.2.1").post("/echo", data={"x": "y" * 33_000}).status_code == 413
+
+
+def test_an_outage_names_no_path(browser):
+    answer = browser("192.0.2.1").get("/out")
+    assert (answer.status_code, "/home" in answer.text) == (503, False)
