@@ -115,7 +115,7 @@ def test_however_many_problems_there_are_ten_are_named_and_the_rest_counted():
 @pytest.mark.parametrize(
     "arguments",
     [
-        {f"key number {number}": number for number in range(380_000)},
+        {f"key number {number}": number for number in range(100_000)},
         {"text": "x" * 4_000_000},
         {"x" * 4_000_000: 1},
         {"text": ["x" * 100] * 40_000},

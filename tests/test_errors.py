@@ -3,14 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from benchmarks.code import PACKAGE, sources
 from bio_mcp import errors
+from tests.support.package_source import MODULES_OF_PACKAGE, parsed
 
-MODULES = sources(Path(__file__).parents[1] / PACKAGE)
 OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
     "adapters.caching.Unreadable": "a miss of the cache, which caching alone sees",
@@ -24,7 +22,7 @@ OUTSIDE = {
 
 def classes(modules: dict[str, str]) -> Iterator[tuple[str, ast.ClassDef]]:
     for name, source in modules.items():
-        yield from ((name, node) for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+        yield from ((name, node) for node in parsed(source).body if isinstance(node, ast.ClassDef))
 
 
 def outside_the_tree(modules: dict[str, str]) -> set[str]:
@@ -47,7 +45,7 @@ def outside_the_tree(modules: dict[str, str]) -> set[str]:
 
 
 def test_what_crosses_a_modules_border_is_a_failure_or_has_a_reason_not_to_be():
-    assert outside_the_tree(MODULES) == set(OUTSIDE)
+    assert outside_the_tree(MODULES_OF_PACKAGE) == set(OUTSIDE)
 
 
 @pytest.mark.parametrize("base", ["Exception", "ValueError", "errors.FunctionBroke"])

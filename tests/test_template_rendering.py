@@ -10,6 +10,7 @@ from scripts.docs import ROOT
 from scripts.port_grants import INDEX, MODEL, MODEL_BEHIND, PROFILE, Given, given_for
 from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.functions import Function, declared, functions
+from tests.support import aws_template
 from tests.support.aws_tables import read
 from tests.support.aws_template import SERVING, allowed_by, documents_of, text
 from tests.support.aws_template import rendered as rendered_by_cloudformation
@@ -116,7 +117,7 @@ def test_an_image_takes_the_place_of_a_functions_code_where_there_is_one(either)
 
 
 def test_an_image_has_what_the_template_gives_to_every_function(either):
-    image, everyones = either["ReaderImageFunction"]["Properties"], read(TEMPLATE)["Globals"]["Function"]
+    image, everyones = either["ReaderImageFunction"]["Properties"], aws_template.TEMPLATE["Globals"]["Function"]
     code = either["ReaderFunction"]["Properties"]
     more = everyones["Environment"]["Variables"]
     assert image["Environment"]["Variables"] == more | code["Environment"]["Variables"]

@@ -42,19 +42,14 @@ def test_the_newest_revision_is_discovered(url):
 @pytest.mark.parametrize("version", EVERY_VERSION)
 def test_every_revision_lists_calls_and_reads(url, version):
     listed = post(url, "tools/list", version=version).json()["result"]["tools"]
-    called = post(url, "tools/call", {"name": "sample_echo", "arguments": {"text": "x"}}, version).json()["result"]
+    echo = {"name": "sample_echo", "arguments": {"text": "x"}}
+    called = post(url, "tools/call", echo, version).json()["result"]
+    by_json = post(url, "tools/call", echo, version, accept="application/json").json()["result"]
     read = post(url, "resources/read", {"uri": "sample://paper/7"}, version).json()["result"]
     assert listed[0]["name"] == "sample_echo"
     assert called["content"][0]["text"] == '{"texts":["x"],"nothing":null}'
+    assert by_json["structuredContent"] == {"texts": ["x"], "nothing": None}  # of a client that reads nothing else
     assert read["contents"][0]["text"] == '{"pmid":"7","abstract":null}'
-
-
-@pytest.mark.parametrize("version", EVERY_VERSION)
-def test_a_client_that_reads_only_json_is_served(url, version):
-    answer = post(
-        url, "tools/call", {"name": "sample_echo", "arguments": {"text": "x"}}, version, accept="application/json"
-    )
-    assert answer.json()["result"]["structuredContent"] == {"texts": ["x"], "nothing": None}
 
 
 @both

@@ -32,18 +32,22 @@ def era(request):
     return request.param
 
 
-async def test_the_official_client_lists_portable_names_with_the_contracts_in_title_and_meta(url, era):
-    async with Client(url, mode=era) as client:
-        tools = (await client.list_tools()).tools
+@pytest.fixture
+async def client(url, era):
+    async with Client(url, mode=era) as connected:
+        yield connected
+
+
+async def test_the_official_client_lists_portable_names_with_the_contracts_in_title_and_meta(client):
+    tools = (await client.list_tools()).tools
     dotted = [f"sample.{each}" for each in ("echo", "fail", "walk", "wait", "stall")]
     assert [each.name for each in tools] == [*(each.replace(".", "_") for each in dotted), "kept"]
     assert [each.title for each in tools] == [*dotted, None]
     assert tools[0].meta["io.github.bio-mcp/name"] == "sample.echo"
 
 
-async def test_annotations_say_what_a_tool_may_do(url, era):
-    async with Client(url, mode=era) as client:
-        echo, fail = (await client.list_tools()).tools[:2]
+async def test_annotations_say_what_a_tool_may_do(client):
+    echo, fail = (await client.list_tools()).tools[:2]
     assert echo.annotations.model_dump(exclude_none=True) == {"read_only_hint": True, "open_world_hint": False}
     assert fail.annotations.destructive_hint
     assert fail.annotations.open_world_hint is None  # MCP's default is true
@@ -69,24 +73,21 @@ async def test_an_unknown_family_in_the_query_is_answered_with_the_families(url,
 
 
 @pytest.mark.parametrize("name", ["sample.echo", "sample_echo"])
-async def test_a_call_takes_either_name_and_its_text_is_its_structured_content(url, era, name):
-    async with Client(url, mode=era) as client:
-        result = await client.call_tool(name, {"text": "m² über TNF-α", "times": 2})
+async def test_a_call_takes_either_name_and_its_text_is_its_structured_content(client, name):
+    result = await client.call_tool(name, {"text": "m² über TNF-α", "times": 2})
     assert not result.is_error
     assert result.structured_content == {"texts": ["m² über TNF-α"] * 2, "nothing": None}
     assert json.loads(result.content[0].text) == result.structured_content
 
 
 @pytest.mark.parametrize("name", ["kept", "tool.kept", "tool_kept"])
-async def test_a_familys_prefix_is_accepted(url, era, name):
-    async with Client(url, mode=era) as client:
-        result = await client.call_tool(name, {"text": "x"})
+async def test_a_familys_prefix_is_accepted(client, name):
+    result = await client.call_tool(name, {"text": "x"})
     assert set(result.structured_content["audit"]) == {"in_hash", "out_hash", "latency_ms", "seed", "status"}
 
 
-async def test_meta_carries_the_audit_record(url, era):
-    async with Client(url, mode=era) as client:
-        audit = (await client.call_tool("sample_echo", {"text": "x"})).meta["io.github.bio-mcp/audit"]
+async def test_meta_carries_the_audit_record(client):
+    audit = (await client.call_tool("sample_echo", {"text": "x"})).meta["io.github.bio-mcp/audit"]
     assert audit["in_hash"] == "fcd1ccec08db6f78a81fee6c26da9e6b8d0d3ba58b4403713fffebcfaa6cf119"
     assert int(audit["seed_text"]) == int(audit["in_hash"][:16], 16)
     assert audit["status"] == "ok"
@@ -94,9 +95,8 @@ async def test_meta_carries_the_audit_record(url, era):
     assert len(audit["correlation_id"]) == 32
 
 
-async def test_a_failure_is_a_result_that_says_what_to_do(url, era):
-    async with Client(url, mode=era) as client:
-        result = await client.call_tool("sample_fail", {})
+async def test_a_failure_is_a_result_that_says_what_to_do(client):
+    result = await client.call_tool("sample_fail", {})
     assert result.is_error
     assert result.structured_content["error"] == {
         "code": "STORE",
@@ -106,25 +106,22 @@ async def test_a_failure_is_a_result_that_says_what_to_do(url, era):
     assert json.loads(result.content[0].text) == result.structured_content
 
 
-async def test_a_bug_leaks_nothing(url, era):
-    async with Client(url, mode=era) as client:
-        result = await client.call_tool("sample_fail", {"how": "bug"})
+async def test_a_bug_leaks_nothing(client):
+    result = await client.call_tool("sample_fail", {"how": "bug"})
     assert result.structured_content["error"]["code"] == "UNKNOWN"
     assert "secret" not in result.content[0].text
     assert result.meta["io.github.bio-mcp/audit"]["correlation_id"] in result.content[0].text
 
 
-async def test_an_unknown_tool_is_answered_with_the_tools(url, era):
-    async with Client(url, mode=era) as client:
-        with pytest.raises(MCPError, match=r"Unknown tool: sample_ecko\. Available tools: sample_echo, sample_fail"):
-            await client.call_tool("sample_ecko", {})
+async def test_an_unknown_tool_is_answered_with_the_tools(client):
+    with pytest.raises(MCPError, match=r"Unknown tool: sample_ecko\. Available tools: sample_echo, sample_fail"):
+        await client.call_tool("sample_ecko", {})
 
 
-async def test_resources_are_listed_and_read(url, era):
-    async with Client(url, mode=era) as client:
-        assert (await client.list_resources()).resources[0].uri == "sample://info"
-        templates = (await client.list_resource_templates()).resource_templates
-        result = await client.read_resource("sample://paper/7")
+async def test_resources_are_listed_and_read(client):
+    assert (await client.list_resources()).resources[0].uri == "sample://info"
+    templates = (await client.list_resource_templates()).resource_templates
+    result = await client.read_resource("sample://paper/7")
     assert [each.uri_template for each in templates] == ["sample://paper/{pmid}"]
     assert json.loads(result.contents[0].text) == {"pmid": "7", "abstract": None}
     assert result.contents[0].mime_type == "application/json"

@@ -25,6 +25,13 @@ def in_pmc(ncbi, at):
     return sorted(rows, key=lambda row: int(row[0]) % 2)
 
 
+@pytest.fixture
+def outside(ncbi, at):
+    """A record with a DOI that PubMed Central does not have."""
+    records = at.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
+    return next(each for each in records if each.doi and not each.pmcid)
+
+
 def test_a_heading_comes_with_its_synonyms_trees_and_search_term(at):
     body = at.ask(lookup.lookup_mesh, term="humans", maxResults=3)
     first = body["terms"][0]
@@ -114,9 +121,7 @@ def test_ids_of_every_kind_lead_to_each_other(at, in_pmc):
     assert body["status"] == "complete"
 
 
-def test_a_paper_outside_pmc_is_looked_up_in_pubmed(ncbi, at):
-    records = at.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
-    outside = next(each for each in records if each.doi and not each.pmcid)
+def test_a_paper_outside_pmc_is_looked_up_in_pubmed(at, outside):
     by_pmid, by_doi = at.ask(lookup.convert_ids, ids=[outside.pmid, outside.doi])["records"]
     assert (by_pmid["found"], by_pmid["doi"]) == ("found", outside.doi)
     assert (by_doi["found"], by_doi["pmid"]) == ("found", outside.pmid)
@@ -167,9 +172,7 @@ def test_sections_are_asked_for_by_name_and_a_wrong_name_lists_them(at, in_pmc):
     assert [section["title"] for section in found["sections"]][:1] == [title]
 
 
-def test_an_article_outside_pmc_is_not_found_with_what_to_do(ncbi, at):
-    records = at.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
-    outside = next(each for each in records if each.doi and not each.pmcid)
+def test_an_article_outside_pmc_is_not_found_with_what_to_do(at, outside):
     body = at.ask(lookup.get_full_text, id=outside.pmid)
     assert body["error"]["code"] == "NOT_FOUND"
     assert "fetchArticleDetails" in body["error"]["message"]

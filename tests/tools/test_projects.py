@@ -1,4 +1,4 @@
-"""The tools that read projects, called as every door calls them, over the embedded engine and over the plain one."""
+"""The tools that read projects, called as every door calls them."""
 
 from dataclasses import replace
 
@@ -12,20 +12,18 @@ from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from tests.support.corpus import Corpus, ModelsHere, Over
 from tests.support.memory_corpus import article
-from tests.support.reference_indexes import ReferenceCollections
 from tests.support.sample_project import NEWBORNS, TEXTS, add_project, put
 
 SEARCHES = {"find_chunks": "query", "query": "text", "query_hybrid": "text"}
 QUESTION = "perfusion index of newborns"
 
 
-@pytest.fixture(scope="module", params=["embedded", "reference"])
-def backends(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def backends(tmp_path_factory):
     """A corpus with the sample's project `lab`, which no test changes."""
     with Corpus(tmp_path_factory.mktemp("projects")) as corpus:
-        made = corpus if request.param == "embedded" else Over(corpus, collections=ReferenceCollections())
-        add_project(made, "lab")
-        yield made
+        add_project(corpus, "lab")
+        yield corpus
 
 
 @pytest.fixture

@@ -133,9 +133,6 @@ def test_a_recorded_fetch(play, entry, level):
         assert body["content"] == text(entry)
 
 
-# ---- ELink and EInfo ----
-
-
 # ---- every failure, whatever asked ----
 
 

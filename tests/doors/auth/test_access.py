@@ -248,7 +248,7 @@ def test_a_key_without_an_id_fits_every_token_and_a_token_without_one_every_key(
 
 SHARED = Tokens("HS256", RefreshingValue(lambda: hmac_keys([SECRET])), "bio-mcp")
 ISSUED = Tokens("RS256", RefreshingValue(lambda: rsa_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER)
-ANY_TIME = settings(deadline=None, max_examples=60)
+ANY_TIME = settings(deadline=None, max_examples=30)
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
