@@ -116,30 +116,22 @@ def test_without_a_cache_pubmed_is_asked_each_time():
     backends.close()
 
 
-def loaded_by(*uses):
-    program = "\n".join(
-        [
-            "import sys",
-            "from bio_mcp.settings import Settings",
-            "from bio_mcp.wiring import MODES",
-            f"backends = MODES['aws'](Settings(**{NAMED!r}))",
-            *uses,
-            "heavy = ('botocore', 'onnxruntime', 'tokenizers', 'urllib3', 'httpx', 'lxml')",
-            "print(*[name for name in heavy if name in sys.modules])",
-        ]
+def test_nothing_heavy_is_loaded_before_a_port_is_used_and_then_neither_model_nor_parser_for_watermarks():
+    shown = (
+        "print([name for name in ('botocore', 'onnxruntime', 'tokenizers', 'httpx', 'lxml') if name in sys.modules])"
     )
-    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-
-def test_nothing_heavy_is_loaded_before_a_port_is_used():
-    assert loaded_by().split() == []
-
-
-def test_a_function_that_keeps_watermarks_loads_neither_model_nor_parser():
-    assert loaded_by("backends.checkpoints, backends.jobs, backends.leases, backends.audit").split() == [
-        "botocore",
-        "urllib3",
+    program = [
+        "import sys",
+        "from bio_mcp.settings import Settings",
+        "from bio_mcp.wiring import MODES",
+        f"backends = MODES['aws'](Settings(**{NAMED!r}))",
+        shown,
+        "backends.checkpoints, backends.jobs, backends.leases, backends.audit",
+        shown,
     ]
+    command = [sys.executable, "-c", "\n".join(program)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["[]", "['botocore']"]
 
 
 def test_a_key_that_is_given_is_the_key_and_none_is_none():

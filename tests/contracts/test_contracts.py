@@ -145,7 +145,7 @@ def test_a_resource_of_a_paper_is_the_answer_of_rag_get():
 
 @pytest.mark.parametrize("name", READS)
 def test_the_same_question_has_the_same_answer(name):
-    first, second = answered(name), call(TOOLS[name], EXAMPLES[name], corpus())
+    first, second = (call(TOOLS[name], EXAMPLES[name], corpus()) for _ in range(2))
     assert first.audit["out_hash"] == second.audit["out_hash"]
     assert first.audit["correlation_id"] != second.audit["correlation_id"]
 
