@@ -18,7 +18,6 @@ import anyio
 import anyio.to_thread
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -174,18 +173,14 @@ def unavailable(description: str) -> Response:
     )
 
 
-def not_configured() -> ASGIApp:
-    """Answers every request, in place of an endpoint that must not be opened as it is configured."""
-    return refused(503, "not_configured", CLOSED)
+NOT_CONFIGURED: ASGIApp = refused(503, "not_configured", CLOSED)
+"""Answers every request, in place of an endpoint that must not be opened as it is configured."""
 
 
 def published(body: str, paths: Iterable[str]) -> list[Route]:
     """Routes to a JSON document that everybody may read."""
-
-    async def answer(_request: Request) -> Response:
-        return Response(body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
-
-    return [Route(path, answer, methods=["GET"]) for path in dict.fromkeys(paths)]
+    document = Response(body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
+    return [Route(path, document, methods=["GET"]) for path in dict.fromkeys(paths)]
 
 
 def metadata_url(resource: str) -> str:

@@ -1,7 +1,6 @@
 """Clients of the authorization server: those that registered themselves, and those whose id is an address."""
 
 import base64
-import hashlib
 import hmac
 import json
 from collections.abc import Iterable
@@ -33,7 +32,7 @@ def is_allowed(uri: str) -> bool:
         return False
     if len(uri) > MAX_URI or not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
         return False
-    if parts.fragment or "#" in uri or "@" in parts.netloc:
+    if "#" in uri or "@" in parts.netloc:
         return False
     if parts.scheme in ("https", "http"):
         return bool(host) and (parts.scheme == "https" or is_loopback(host))
@@ -125,35 +124,29 @@ def register(wanted: OAuthClientInformationFull, keys: Keys) -> None:
         raise RegistrationError("invalid_redirect_uri", f"redirect_uris[{at}]: https, or http on loopback")
     public, name = wanted.token_endpoint_auth_method == PUBLIC, plain_name(wanted.client_name)
     content = {"u": redirects, "n": name, "p": public, "t": wanted.client_id_issued_at}
-    packed = _b64(json.dumps(content, separators=(",", ":")).encode())
-    wanted.client_id = f"{PREFIX}{packed}.{_seal(keys[0], packed)}"
-    wanted.client_secret = None if public else _client_secret(keys[0], wanted.client_id)
+    written = json.dumps(content, separators=(",", ":"))
+    wanted.client_id, secret = _sealed(base64.urlsafe_b64encode(written.encode()).decode().rstrip("="), keys[0])
+    wanted.client_secret = None if public else secret
     wanted.token_endpoint_auth_method = PUBLIC if public else CONFIDENTIAL
     wanted.client_name = name or None
 
 
 def registered(client_id: str, keys: Keys) -> Client | None:
     """The client that registered itself and was given this id; None for an id that we did not give out."""
-    packed, _, seal = client_id.removeprefix(PREFIX).partition(".")
+    packed, _, _ = client_id.removeprefix(PREFIX).partition(".")
     for key in keys:
-        if hmac.compare_digest(_seal(key, packed).encode(), seal.encode()):
-            content = json.loads(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)))
-            secret = "" if content["p"] else _client_secret(key, client_id)
-            return client(client_id, content["u"], content["n"], secret, content["t"])
+        ours, secret = _sealed(packed, key)
+        if hmac.compare_digest(ours.encode(), client_id.encode()):
+            content = json.loads(base64.urlsafe_b64decode(packed + "=="))  # more padding than is needed is read over
+            return client(client_id, content["u"], content["n"], "" if content["p"] else secret, content["t"])
     return None
 
 
-def _seal(key: Key, packed: str) -> str:
-    made = hmac.new(derived(key.value, "registrations of clients"), packed.encode(), hashlib.sha256)
-    return _b64(made.digest()[:MAC_BYTES])
-
-
-def _client_secret(key: Key, client_id: str) -> str:
-    return hmac.new(derived(key.value, "secrets of clients"), client_id.encode(), hashlib.sha256).hexdigest()
-
-
-def _b64(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+def _sealed(packed: str, key: Key) -> tuple[str, str]:
+    """The id that holds what a client registered, sealed by the key, and the client's secret."""
+    seal = hmac.digest(derived(key.value, "registrations of clients"), packed.encode(), "sha256")[:MAC_BYTES]
+    client_id = f"{PREFIX}{packed}.{base64.urlsafe_b64encode(seal).decode().rstrip('=')}"
+    return client_id, hmac.digest(derived(key.value, "secrets of clients"), client_id.encode(), "sha256").hex()
 
 
 def is_address(client_id: str) -> bool:

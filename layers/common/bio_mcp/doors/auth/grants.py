@@ -129,24 +129,20 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
             "params": params.model_dump(mode="json"),
             "exp": int((utc_now() + REQUEST_LIFETIME).timestamp()),
         }
-        sealed = jwt.encode(claims, self.derived_keys(PURPOSE)[0], algorithm="HS256")
+        sealed = jwt.encode(claims, derived(self.access.tokens.keys.get()[0].value, PURPOSE), algorithm="HS256")
         return f"{CONSENT}?{urlencode({'request': sealed})}"
 
     def opened(self, sealed: str) -> tuple[str, AuthorizationParams] | None:
         """The client's id and its request; None for what we did not seal, or too long ago."""
         import jwt
 
-        for key in self.derived_keys(PURPOSE):
+        for key in self.access.tokens.keys.get():
             try:
-                claims = jwt.decode(sealed, key, algorithms=["HS256"])
+                claims = jwt.decode(sealed, derived(key.value, PURPOSE), algorithms=["HS256"])
             except jwt.PyJWTError:
                 continue
             return claims["client_id"], AuthorizationParams(**claims["params"])
         return None
-
-    def derived_keys(self, purpose: str) -> list[bytes]:
-        """Our keys for one purpose, the newest first."""
-        return [derived(key.value, purpose) for key in self.access.tokens.keys.get()]
 
     def allow(self, caller: Caller, to: Client, params: AuthorizationParams) -> str:
         """Allow the client what `params.scopes` names, for the caller; returns the code that says so."""

@@ -1,7 +1,6 @@
 """An authorization server for one team (OAuth 2.1), over the port `Authorizations` and the MCP SDK's handlers; and the
 pages by which people sign in and out: small forms, and failures that are answered as such."""
 
-import hashlib
 import hmac
 import json
 import logging
@@ -34,7 +33,7 @@ from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import RateLimiter, network_of, published, refused, too_many, unavailable
 from bio_mcp.doors.auth.clients import CONFIDENTIAL, PUBLIC, Client, described, host_of, is_address
 from bio_mcp.doors.auth.grants import CONSENT, Provider
-from bio_mcp.doors.auth.sessions import SIGN_IN, CookieRequired, People, Sessions, is_same_origin, safe_next
+from bio_mcp.doors.auth.sessions import SIGN_IN, CookieRequired, People, Sessions, derived, is_same_origin, safe_next
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.console.rendering import POLICY, PRIVATE, render
 from bio_mcp.errors import Failure
@@ -241,9 +240,8 @@ class ConsentPage:
     def _token(self, request: Request, asked: Asked) -> str:
         """What only a form that this session was shown for this request holds."""
         about = f"{request.cookies.get(self.cookie, '')} {asked.sealed}"
-        return hmac.new(
-            self.provider.derived_keys("forms")[0], about.encode(errors="replace"), hashlib.sha256
-        ).hexdigest()
+        key = derived(self.provider.access.tokens.keys.get()[0].value, "forms")
+        return hmac.digest(key, about.encode(errors="replace"), "sha256").hex()
 
     def _page(self, request: Request, asked: Asked) -> Response:
         return page(

@@ -43,7 +43,7 @@ def owner_of(caller: Caller) -> str:
 
 def derived(secret: str, purpose: str) -> bytes:
     """A key for one purpose, from the secret that signs access tokens: what one signs is nothing to another."""
-    return hmac.new(secret.encode(), f"bio-mcp: {purpose}".encode(), hashlib.sha256).digest()
+    return hmac.digest(secret.encode(), f"bio-mcp: {purpose}".encode(), "sha256")
 
 
 SIGN_IN = "/sign-in"

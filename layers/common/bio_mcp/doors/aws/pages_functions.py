@@ -14,7 +14,7 @@ from bio_mcp.call import Outcome
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as sign_in
 from bio_mcp.doors.auth.access import access_if_complete
-from bio_mcp.doors.auth.bearer import not_configured
+from bio_mcp.doors.auth.bearer import NOT_CONFIGURED
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.aws.mcp_function import behind_gateway
 from bio_mcp.doors.aws.remote import over_functions
@@ -37,7 +37,7 @@ def console_handler(
     access = access_if_complete(settings)
     sessions = Sessions(lambda: backends().authorizations, https=True)
     invoke = _invoking(settings, backends, Lazy(functions))
-    guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: not_configured()
+    guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NOT_CONFIGURED
     pages = routes(invoke, guard, resource=settings.resource_url)
     return behind_gateway(application(settings, invoke, access, public=True, pages=pages), settings)
 

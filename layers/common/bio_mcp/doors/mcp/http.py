@@ -37,7 +37,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import LOOPBACK_HOSTS, LOOPBACK_ORIGIN, Access
-from bio_mcp.doors.auth.bearer import ScopeCheck, TokenRequired, metadata_routes, not_configured, refused
+from bio_mcp.doors.auth.bearer import NOT_CONFIGURED, ScopeCheck, TokenRequired, metadata_routes, refused
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.listing import META
@@ -306,7 +306,7 @@ def serving(
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, most, scopes), most)
     if access is not None:
         endpoint = TokenRequired(endpoint, access)
-    endpoint = not_configured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
+    endpoint = NOT_CONFIGURED if public and access is None else HostOriginCheck(endpoint, hosts, origins)
     resource = access.resource if access else ""
     routes: list[BaseRoute] = [
         *(Route(path, endpoint, methods=["POST"]) for path in ENDPOINTS),
