@@ -17,7 +17,7 @@ from bio_mcp.doors.auth.server import Guarded, field, read_form
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.http import Hosts, Origins
+from bio_mcp.doors.mcp.http import hosts_served, origins_served
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import resources_in, tools_in
@@ -183,9 +183,9 @@ def test_those_whose_address_is_unknown_count_as_one(address):
     ],
 )
 def test_a_pattern_serves_what_it_says(pattern, served, others):
-    hosts = Hosts([pattern])
-    assert [each for each in served if each not in hosts] == []
-    assert [each for each in [*others, f"{served[0]}\n", f"{served[0]} "] if each in hosts] == []
+    hosts = hosts_served([pattern])
+    assert [each for each in served if not hosts.fullmatch(each.lower())] == []
+    assert [each for each in [*others, f"{served[0]}\n", f"{served[0]} "] if hosts.fullmatch(each.lower())] == []
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_pattern_serves_what_it_says(pattern, served, others):
 )
 def test_what_is_no_host_is_refused(odd):
     with pytest.raises(Misconfigured, match="MCP_ALLOWED_HOSTS holds"):
-        Hosts([odd])
+        hosts_served([odd])
 
 
 @pytest.mark.parametrize(
@@ -201,14 +201,15 @@ def test_what_is_no_host_is_refused(odd):
 )
 def test_what_is_no_origin_is_refused(odd):
     with pytest.raises(Misconfigured, match="MCP_ALLOWED_ORIGINS holds"):
-        Origins([odd])
+        origins_served([odd])
 
 
 def test_an_origin_is_its_scheme_its_host_and_its_port():
-    origins = Origins(["https://app.example.org", "vscode-webview://abc"], also=r"http://localhost(:\d+)?")
-    assert all(each in origins for each in ("https://app.example.org", "http://localhost:1", "vscode-webview://abc"))
+    origins = origins_served(["https://app.example.org", "vscode-webview://abc"], also=r"http://localhost(:\d+)?")
+    served = ("https://app.example.org", "http://localhost:1", "vscode-webview://abc")
+    assert all(map(origins.fullmatch, served))
     others = ("http://app.example.org", "https://app.example.org:444", "http://localhost:1.evil.example", "null", "")
-    assert [each for each in others if each in origins] == []
+    assert [each for each in others if origins.fullmatch(each)] == []
 
 
 async def echo(request):

@@ -15,17 +15,15 @@ from starlette.types import ASGIApp
 from bio_mcp.doors.console import feed, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page
 from bio_mcp.doors.console.pages import PAGES, report
+from bio_mcp.doors.mcp.http import endpoint_of
 from bio_mcp.doors.mcp.server import Invoke, Running
 
 NAME = "bio-mcp"
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
-    """The page with the endpoint's address, and what to do with it in each client.
-
-    `resource` is the endpoint's public URL; without one it is where the browser has found this page.
-    """
-    endpoint = resource or str(request.url.replace(path="/mcp", query=""))
+    """The page with the endpoint's address, and what to do with it in each client."""
+    endpoint = endpoint_of(request, resource)
     by_http = {"type": "http", "url": endpoint}
     code = quote(json.dumps({"name": NAME, **by_http}), safe="")
     cursor = quote(base64.b64encode(json.dumps({"url": endpoint}).encode()).decode(), safe="")

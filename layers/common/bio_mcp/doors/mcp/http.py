@@ -51,61 +51,52 @@ log = logging.getLogger(__name__)
 
 HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\*|:\d{1,5})?")
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
+NOTHING = r"(?!)"  # an expression that matches nothing, not even the empty text
 
 
-class Hosts:
-    """Patterns of Host headers: `name`, `name:port`, or `name:*` for any port or none; a leading `*.` is one label
-    or more."""
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._served: list[re.Pattern[str]] = []
-        for pattern in patterns:
-            if (match := HOST.fullmatch(pattern.lower())) is None:
-                raise Misconfigured(
-                    f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, "
-                    "mcp.example.org:* or *.example.org"
-                )
-            labels, name, _, port = match.groups(default="")
-            prefix = r"([a-z0-9_-]+\.)+" if labels else ""
-            self._served.append(re.compile(prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)))
-
-    def __contains__(self, host: str) -> bool:
-        return any(served.fullmatch(host.lower()) for served in self._served)
-
-
-class Origins:
-    """Origin headers as browsers send them; `also` is a regular expression that matches more."""
-
-    def __init__(self, exact: Iterable[str], also: str = "") -> None:
-        self.exact = tuple(exact)
-        self.also = also or None
-        if malformed := [origin for origin in self.exact if not ORIGIN.fullmatch(origin)]:
+def hosts_served(allowed: Iterable[str]) -> re.Pattern[str]:
+    """What Host headers match, in lower case, that are `allowed`: as `name`, `name:port`, or `name:*` for any port or
+    none; a leading `*.` is one label or more."""
+    served = []
+    for each in allowed:
+        if (match := HOST.fullmatch(each.lower())) is None:
             raise Misconfigured(
-                f"MCP_ALLOWED_ORIGINS holds {malformed[0]!r}; it takes origins such as https://app.example.org: in "
-                "lower case, without a path or a slash at the end"
+                f"MCP_ALLOWED_HOSTS holds {each!r}; it takes Host headers such as mcp.example.org, "
+                "mcp.example.org:* or *.example.org"
             )
+        labels, name, _, port = match.groups(default="")
+        prefix = r"([a-z0-9_-]+\.)+" if labels else ""
+        served.append(prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port))
+    return re.compile("|".join(served))
 
-    def __contains__(self, origin: str) -> bool:
-        return origin in self.exact or (self.also is not None and re.fullmatch(self.also, origin) is not None)
+
+def origins_served(allowed: Sequence[str], also: str = NOTHING) -> re.Pattern[str]:
+    """What Origin headers match, as browsers send them, that are `allowed`; the expression `also` matches more."""
+    if malformed := [origin for origin in allowed if not ORIGIN.fullmatch(origin)]:
+        raise Misconfigured(
+            f"MCP_ALLOWED_ORIGINS holds {malformed[0]!r}; it takes origins such as https://app.example.org: in "
+            "lower case, without a path or a slash at the end"
+        )
+    return re.compile("|".join([*map(re.escape, allowed), also]))
 
 
 @dataclass(frozen=True)
 class HostOriginCheck:
-    """Passes requests on to `app` if Host is one of `hosts` and Origin is absent or one of `origins`.
+    """Passes requests on to `app` if Host matches `hosts` and Origin is absent or matches `origins`.
 
     Answers 421 to another Host and 403 to another Origin, whatever the token.
     """
 
     app: ASGIApp
-    hosts: Hosts
-    origins: Origins
+    hosts: re.Pattern[str]
+    origins: re.Pattern[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, answer = Headers(scope=scope), self.app
-        if any(value not in self.hosts for value in headers.getlist("host") or [""]):
+        if not all(self.hosts.fullmatch(value.lower()) for value in headers.getlist("host") or [""]):
             log.warning("rejected a Host header; MCP_ALLOWED_HOSTS says which are served")
             answer = refused(421, "misdirected_request", "this server does not answer to that host name")
-        elif any(value not in self.origins for value in headers.getlist("origin")):
+        elif not all(map(self.origins.fullmatch, headers.getlist("origin"))):
             log.warning("rejected an Origin header; MCP_ALLOWED_ORIGINS says which may call")
             answer = refused(403, "forbidden_origin", "pages of that origin may not call this server")
         await answer(scope, receive, send)
@@ -128,11 +119,11 @@ def invalid_request(message: Any) -> Response | None:
         return None
     if message.get("jsonrpc") != "2.0" or not message.keys() & {"method", "result", "error"}:
         return _error(INVALID_REQUEST, NO_MESSAGE)
-    if not _are_ids([message["id"]] if "id" in message else []):
+    if not _is_id(message.get("id", 0)):
         return _error(INVALID_REQUEST, f"id {SHORT_VALUE}")
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
-    if not _are_ids(progress_tokens(message)):
+    if not all(map(_is_id, progress_tokens(message))):
         return _error(INVALID_PARAMS, f"progressToken {SHORT_VALUE}", message.get("id"))
     for name, code, value in (
         ("method", INVALID_REQUEST, message.get("method")),
@@ -150,13 +141,10 @@ def progress_tokens(message: Any) -> list[Any]:
     return [meta["progressToken"]] if isinstance(meta, dict) and "progressToken" in meta else []
 
 
-def _are_ids(values: list[Any]) -> bool:
-    return all(
-        len(each) <= MAX_CHARS
-        if isinstance(each, str)
-        else isinstance(each, int) and not isinstance(each, bool) and abs(each) <= MAX_ID
-        for each in values
-    )
+def _is_id(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MAX_CHARS
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_ID
 
 
 def _error(code: int, why: str, answers: int | str | None = None) -> Response:
@@ -185,13 +173,13 @@ def landing(status: int, resource: str) -> ASGIApp:
 
     async def serve(request: Request) -> Response:
         headers = {"allow": "POST"} if status == 405 else {}
-        return PlainTextResponse(PAGE.format(endpoint=_endpoint(request, resource)), status, headers)
+        return PlainTextResponse(PAGE.format(endpoint=endpoint_of(request, resource)), status, headers)
 
     return request_response(serve)
 
 
-def _endpoint(request: Request, resource: str) -> str:
-    """The endpoint's public URL, or where the request has found it."""
+def endpoint_of(request: Request, resource: str) -> str:
+    """The endpoint's public URL, if `resource` has it, else where the request has found it."""
     return resource or str(request.url.replace(path="/mcp", query=""))
 
 
@@ -211,13 +199,18 @@ HEADERS = {
 }
 
 
-def card_routes(server: Server[Any], resource: str, hosts: Hosts) -> list[Route]:
+def card_routes(server: Server[Any], resource: str, hosts: re.Pattern[str]) -> list[Route]:
     """Routes with the card and the catalog of a `server`. `resource` is the endpoint's public URL, if it has one;
     without one it is where the request has found it."""
 
+    versions = list(SUPPORTED_PROTOCOL_VERSIONS)
+    named = {"name": META + server.name, "version": server.version, "title": server.title}
+    card: dict[str, Any] = {"$schema": SCHEMA, **named, "description": DESCRIPTION}
+
     async def serve(request: Request) -> Response:
-        endpoint = _endpoint(request, resource)
-        kind, document = CARD_TYPE, _card(server, endpoint)
+        endpoint = endpoint_of(request, resource)
+        remote = {"type": "streamable-http", "url": endpoint, "supportedProtocolVersions": versions}
+        kind, document = CARD_TYPE, {**card, "remotes": [remote]}
         if request.url.path == CATALOG:
             identifier = f"urn:air:{urlsplit(endpoint).hostname}:mcp:{server.name}"
             entry = {"identifier": identifier, "type": CARD_TYPE, "url": f"{endpoint.rstrip('/')}/server-card"}
@@ -228,20 +221,8 @@ def card_routes(server: Server[Any], resource: str, hosts: Hosts) -> list[Route]
             return Response(None, 304, headers)
         return Response(body, 200, headers, kind)
 
-    checked = HostOriginCheck(request_response(serve), hosts, Origins((), also=".*"))
+    checked = HostOriginCheck(request_response(serve), hosts, origins_served((), also=".*"))
     return [Route(path, checked, methods=["GET"]) for path in (CARD, WELL_KNOWN_CARD, CATALOG)]
-
-
-def _card(server: Server[Any], endpoint: str) -> dict[str, Any]:
-    versions = list(SUPPORTED_PROTOCOL_VERSIONS)
-    return {
-        "$schema": SCHEMA,
-        "name": META + server.name,
-        "version": server.version,
-        "title": server.title,
-        "description": DESCRIPTION,
-        "remotes": [{"type": "streamable-http", "url": endpoint, "supportedProtocolVersions": versions}],
-    }
 
 
 ENDPOINTS = "/mcp", "/mcp/"
@@ -284,6 +265,8 @@ def application(
 
 
 DEFAULTS = Settings()
+HEALTHY = JSONResponse({"status": "ok"})
+"""Answers the health check: this process answers, whatever became of its stores. It reveals nothing else."""
 
 
 def serving(
@@ -299,9 +282,9 @@ def serving(
     """`server` as an ASGI application. It serves loopback's Host headers, the public URL's and those that the settings
     allow, and the allowed Origins; loopback's Origins only unless it is `public`. `pages` may also be called from the
     public URL's own. Tokens need the scopes of what is `declared`. It is ready while its `parts` answer."""
-    local, own = "" if public else LOOPBACK_ORIGIN, urlsplit(settings.resource_url)
-    origins = Origins(settings.allowed_origins, also=local)
-    hosts = Hosts({*LOOPBACK_HOSTS, *settings.allowed_hosts, own.netloc, own.hostname or ""} - {""})
+    local, own = NOTHING if public else LOOPBACK_ORIGIN, urlsplit(settings.resource_url)
+    origins = origins_served(settings.allowed_origins, local)
+    hosts = hosts_served({*LOOPBACK_HOSTS, *settings.allowed_hosts, own.netloc, own.hostname or ""} - {""})
     most, scopes = settings.max_request_kb * 1024, ScopeCheck(declared, access) if access else None
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, most, scopes), most)
     if access is not None:
@@ -311,7 +294,7 @@ def serving(
     routes: list[BaseRoute] = [
         *(Route(path, endpoint, methods=["POST"]) for path in ENDPOINTS),
         *(Route(path, HostOriginCheck(landing(405, resource), hosts, origins), methods=["GET"]) for path in ENDPOINTS),
-        Route("/health", _health, methods=["GET"]),
+        Route("/health", HEALTHY, methods=["GET"]),
         Route("/ready", Ready(parts).answer, methods=["GET"]),
         *(metadata_routes(access) if access else []),
         *card_routes(server, resource, hosts),
@@ -319,7 +302,7 @@ def serving(
     if not any(getattr(each, "path", "") == "/" for each in pages):
         routes.append(Route("/", HostOriginCheck(landing(200, resource), hosts, origins), methods=["GET"]))
     if pages:
-        of_pages = Origins(
+        of_pages = origins_served(
             [*settings.allowed_origins, *([f"{own.scheme}://{own.netloc}"] if own.netloc else [])], local
         )
         routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, of_pages)))
@@ -335,19 +318,13 @@ def serving(
     )
     app.add_middleware(
         CORSMiddleware,
-        allow_origins=origins.exact,
-        allow_origin_regex=origins.also,
+        allow_origin_regex=origins.pattern,
         allow_methods=["GET", "POST"],
         allow_headers=REQUEST_HEADERS,
         expose_headers=["www-authenticate"],
         max_age=600,
     )
     return app
-
-
-async def _health(_request: Request) -> JSONResponse:
-    """The health check: this process answers, whatever became of its stores. It reveals nothing else."""
-    return JSONResponse({"status": "ok"})
 
 
 @dataclass(frozen=True)
