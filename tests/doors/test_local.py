@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.local import QUIET_S, Connections, Processes, Server, must_require_tokens, serve_locally
+from bio_mcp.doors.local import QUIET_S, Connections, processes, Server, must_require_tokens, serve_locally
 from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT
 
@@ -110,7 +110,7 @@ def test_a_process_that_dies_is_replaced_and_all_end_when_they_are_told_to(caplo
             with socket.create_connection(listener.getsockname()) as client:
                 return client.recv(100)
 
-        with Processes(2, listener.dup(), lambda number: [sys.executable, "-Sc", TELLING, str(number)]):
+        with processes(2, listener.dup(), lambda number: [sys.executable, "-Sc", TELLING, str(number)]):
             first = another(ask, set())
             second = another(ask, {first})
             os.kill(second, signal.SIGKILL)

@@ -10,7 +10,7 @@ from bio_mcp.adapters.embedded.side_files import SqliteBudgets
 from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
 from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.queue_worker import QueueWorker, work_once
+from bio_mcp.doors.queue_worker import work_once, worker
 from bio_mcp.errors import StoreFailed
 from bio_mcp.scope import DAY, Limits, spend
 from bio_mcp.tenants import CallBackends
@@ -103,7 +103,7 @@ def test_the_worker_thread_empties_the_queue_and_stops(corpus):
     def receive(lease_s):
         return corpus.continuations.receive(lease_s) or empty.set()
 
-    with QueueWorker(Over(corpus.continuations, receive=receive), TOOLS, corpus):
+    with worker(Over(corpus.continuations, receive=receive), TOOLS, corpus):
         assert empty.wait(60)
     assert corpus.checkpoints.get("k").last_edat is not None
 
@@ -123,7 +123,7 @@ class Failing:
 
 def test_the_same_trouble_is_logged_once(corpus, caplog):
     queue = Failing("it is only read", "it is only read", "it is only read", "it is locked", "it is only read")
-    with QueueWorker(queue, TOOLS, corpus, idle_s=0):
+    with worker(queue, TOOLS, corpus, idle_s=0):
         assert queue.done.wait(timeout=10)
     reported = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
     assert reported == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
@@ -141,7 +141,7 @@ def test_a_worker_that_is_stopped_lets_its_call_come_to_an_end(corpus):
         return Nothing()
 
     corpus.continuations.send({"tool": "patient", "arguments": {}})
-    with QueueWorker(corpus.continuations, {"patient": patient}, corpus):
+    with worker(corpus.continuations, {"patient": patient}, corpus):
         assert begun.wait(60)
     with corpus.database.reading() as connection:
         assert connection.execute("SELECT count(*) FROM continuations").fetchone() == (0,)

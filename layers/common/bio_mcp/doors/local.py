@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -160,62 +160,42 @@ class BoundedProtocol(H11Protocol):
         self._request_timer = None
 
 
-RESTART_S = 1.0  # before a process that died is restarted
+RESTART_S = 1.0  # between two looks for processes that died
 
 
-class Processes:
-    """`count` processes that run `command`, restarted when they die and stopped at the end of `with`.
+@contextmanager
+def processes(count: int, listener: socket.socket, command: Callable[[int], Sequence[str]]) -> Iterator[None]:
+    """`count` processes that run `command`, restarted when they die; at the end of the block they are told to finish
+    their requests, and `listener` is closed.
 
     `command` receives the socket's file descriptor. A process's standard input ends when this process does, however it
     ends.
     """
+    number, stopping = listener.fileno(), threading.Event()
+    start = partial(subprocess.Popen[bytes], command(number), stdin=subprocess.PIPE, pass_fds=[number])
 
-    def __init__(self, count: int, listener: socket.socket, command: Callable[[int], Sequence[str]]) -> None:
-        self._command = command(listener.fileno())
-        self._socket = listener
-        self._stopping = threading.Event()
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
-        self._lock = threading.Lock()
-        self._count = count
-        self._threads: list[threading.Thread] = []
+    def supervise() -> None:
+        while not stopping.wait(RESTART_S):
+            for index, each in enumerate(running):
+                if (code := each.poll()) is not None:
+                    log.warning("a serving process ended (%d) and is restarted", code)
+                    each.communicate()  # closes its input
+                    with suppress(OSError):  # it is tried again at the next look
+                        running[index] = start()
 
-    def __enter__(self) -> "Processes":
-        """Start all processes."""
-        for index in range(self._count):
-            supervisor = threading.Thread(target=self._supervise, args=(index, self._start(index)), daemon=True)
-            self._threads.append(supervisor)
-            supervisor.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-        for thread in self._threads:
-            thread.join()
-        self._socket.close()
-
-    def stop(self) -> None:
-        """Ask all processes to finish their requests and end."""
-        with self._lock:
-            self._stopping.set()
-            for process in self._running.values():
-                process.terminate()
-
-    def _supervise(self, index: int, process: subprocess.Popen[bytes] | None) -> None:
-        while process is not None:
-            code = process.wait()
-            if process.stdin:
-                process.stdin.close()
-            if not self._stopping.wait(RESTART_S):
-                log.warning("a serving process ended (%d) and is restarted", code)
-            process = self._start(index)
-
-    def _start(self, index: int) -> subprocess.Popen[bytes] | None:
-        with self._lock:
-            if self._stopping.is_set():
-                return None
-            number = self._socket.fileno()
-            self._running[index] = subprocess.Popen(self._command, stdin=subprocess.PIPE, pass_fds=[number])
-            return self._running[index]
+    running = [start() for _ in range(count)]
+    supervisor = threading.Thread(target=supervise, daemon=True)
+    supervisor.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        supervisor.join()
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.communicate()
+        listener.close()
 
 
 GRACE_S = 10  # for the requests in flight when stopped
@@ -239,7 +219,7 @@ def serve_locally(
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
     server = Server(app, lambda: announce(base))
-    with opened, _signals_stop(server), Processes(workers - 1, opened.dup(), worker):
+    with opened, _signals_stop(server), processes(workers - 1, opened.dup(), worker):
         server.run(sockets=[opened])
 
 

@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from bio_mcp.call import call
@@ -67,44 +68,40 @@ def _failed(queue: WorkQueue, receipt: str, event: Mapping[str, Any], backends: 
         stall(fields["job_id"], reason, backends)
 
 
-class QueueWorker:
-    """A thread that works through the queue until it is stopped; use it in `with`.
+@contextmanager
+def worker(
+    queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S
+) -> Iterator[None]:
+    """Work through the queue in a thread until the block ends.
 
-    Stopped during a call, it lets the call reach its next checkpoint, from where the next worker continues.
+    A call that is made then is let come to its next checkpoint, from where the next worker continues.
     """
+    stop, deadline = threading.Event(), Deadline(CALL_S)
 
-    def __init__(
-        self, queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S
-    ) -> None:
-        self._work: Callable[[], bool] = lambda: work_once(queue, tools, backends, self._next_deadline)
-        self._idle_s = idle_s
-        self._stop = threading.Event()
-        self._deadline = Deadline(CALL_S)
-        self._thread = threading.Thread(target=self._run, name="bio-mcp-worker", daemon=True)
+    def next_deadline() -> Deadline:
+        nonlocal deadline
+        deadline = Deadline(CALL_S)
+        if stop.is_set():
+            deadline.expire()
+        return deadline
 
-    def __enter__(self) -> "QueueWorker":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._deadline.expire()
-        self._thread.join(timeout=STOP_S)
-
-    def _next_deadline(self) -> Deadline:
-        self._deadline = Deadline(CALL_S)
-        if self._stop.is_set():
-            self._deadline.expire()
-        return self._deadline
-
-    def _run(self) -> None:
+    def run() -> None:
         trouble = ""
-        while not self._stop.is_set():
+        while not stop.is_set():
             try:
-                busy, trouble = self._work(), ""
+                busy, trouble = work_once(queue, tools, backends, next_deadline), ""
             except Failure as failure:
                 if str(failure) != trouble:  # logged once, not at every poll of a read-only corpus
                     log.warning("queue: %s", failure)
                 busy, trouble = False, str(failure)
             if not busy:
-                self._stop.wait(self._idle_s)
+                stop.wait(idle_s)
+
+    thread = threading.Thread(target=run, name="bio-mcp-worker", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        deadline.expire()
+        thread.join(timeout=STOP_S)

@@ -184,18 +184,15 @@ def _reported(error: BaseException, as_json: bool, *, interrupted: bool) -> int 
             return USAGE
         case click.UsageError():
             sentence, command = error.format_message(), error.ctx.command_path if error.ctx else "bio-mcp"
-            wrong = envelope(InvalidInput(sentence), BIO_MCP)
-            return _failed(wrong, f"{sentence} See `{command} --help`.", as_json, USAGE)
+            body, code = envelope(InvalidInput(sentence), BIO_MCP), USAGE
+            sentence += f" See `{command} --help`."
         case Failed():
-            return _failed(error.body, str(error), as_json, USAGE if error.misused else FAILED)
+            body, sentence, code = error.body, str(error), USAGE if error.misused else FAILED
         case Failure():
-            body = envelope(error, BIO_MCP)
-            return _failed(body, body["error"]["message"], as_json)
+            body, code = envelope(error, BIO_MCP), FAILED
+            sentence = body["error"]["message"]
         case _:
             return None
-
-
-def _failed(body: Mapping[str, Any], sentence: str, as_json: bool, code: int = FAILED) -> int:
     if as_json:
         terminal.print_json(body)
     else:

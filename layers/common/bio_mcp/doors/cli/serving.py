@@ -16,7 +16,7 @@ from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import exporting, log_for_people
 from bio_mcp.doors.mcp.listing import words_of
-from bio_mcp.doors.queue_worker import QueueWorker
+from bio_mcp.doors.queue_worker import worker
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
@@ -136,4 +136,4 @@ def _worker(session: Session) -> AbstractContextManager[object]:
     """The worker for the queue of a data directory. On AWS the sync function works through the queue."""
     if session.settings.mode != "embedded":
         return nullcontext()
-    return QueueWorker(session.backends.continuations, TOOLS, session.backends)
+    return worker(session.backends.continuations, TOOLS, session.backends)

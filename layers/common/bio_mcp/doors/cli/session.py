@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import click
-from pydantic import ConfigDict
 
 from bio_mcp.call import call
 from bio_mcp.callers import Caller
@@ -42,10 +41,8 @@ class Failed(Exception):
         self.body, self.misused = dict(body), misused
 
 
-class _Anything(Response):
+class _Anything(Response, extra="allow"):
     """What the function of a command returned."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 def configured(settings: Settings) -> OpenBackends:
