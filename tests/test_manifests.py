@@ -20,7 +20,7 @@ from bio_mcp.doors.cli.program import bio_mcp
 from bio_mcp.doors.mcp.http import DESCRIPTION
 from bio_mcp.doors.mcp.listing import META, chosen, words_of
 from bio_mcp.settings import Settings
-from bio_mcp.skills import NAMES, all_skills
+from bio_mcp.skills import NAMES, skill
 from scripts.distribution import PROJECT, bill, bundle
 from scripts.image import LOCK, PROGRAMS
 from scripts.sbom import NAME, bill_of
@@ -269,7 +269,7 @@ def test_a_plugin_brings_every_skill(manifest):
 def test_a_plugin_lists_every_tool_that_its_skills_name(server):
     asked = server["args"][server["args"].index("--tools") + 1]
     listed = {TOOLS[name].portable_name for name in chosen(list(TOOLS.values()), words_of(asked))}
-    named = {tool for each in all_skills() for tool, _ in calls(each.text)}
+    named = {tool for name in NAMES for tool, _ in calls(skill(name).text)}
     assert named <= listed
     assert listed - named - {each.portable_name for each in TOOLS.values() if each.in_default_list} == set()
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from bio_mcp import skills
-from bio_mcp.skills import NAMES, all_skills, skill
+from bio_mcp.skills import NAMES, skill
 from tests.support.named_tools import PORTABLE, calls, camel_case, snake_case, words_of_tools
 
 FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}  # of the specification
@@ -56,6 +56,6 @@ def test_a_tool_argument_or_field_that_is_not_there_is_found():
 
 
 def test_each_skill_is_for_another_task():
-    descriptions = [each.front_matter["description"] for each in all_skills()]
+    descriptions = [skill(name).front_matter["description"] for name in NAMES]
     assert len(set(descriptions)) == len(descriptions)
     assert all("Use for" in each for each in descriptions)

@@ -10,7 +10,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.prompts import LONGEST, LONGEST_FILLED_IN, MOST, PROMPTS
+from bio_mcp.doors.mcp.prompts import LONGEST, LONGEST_FILLED_IN, MOST, PROMPTS, SKILLS
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.settings import Settings
 from bio_mcp.skills import NAMES, skill
@@ -29,7 +29,8 @@ async def test_prompts_are_listed_with_their_arguments(url, era):
     async with Client(url, mode=era) as client:
         listed = (await client.list_prompts()).prompts
     assert [each.name for each in listed] == ["clinical_question", "systematic_search", "what_is_new"]
-    assert {each.skill for each in PROMPTS.values()} <= set(NAMES)
+    assert SKILLS.keys() == PROMPTS.keys()
+    assert set(SKILLS.values()) <= set(NAMES)
     required = {each.name: [(argument.name, argument.required) for argument in each.arguments] for each in listed}
     assert required["what_is_new"] == [("query_key", True), ("since", False)]
     assert all(each.description and argument.description for each in listed for argument in each.arguments)

@@ -31,7 +31,3 @@ def skill(name: str) -> Skill:
     _, above, text = content.decode().split("---\n", 2)
     fields = (line.partition(": ") for line in above.splitlines())
     return Skill(name, content, {name: value for name, _, value in fields}, text.strip())
-
-
-def all_skills() -> list[Skill]:
-    return [skill(each) for each in NAMES]

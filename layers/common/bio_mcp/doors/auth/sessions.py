@@ -14,10 +14,9 @@ import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Send
-from starlette.types import Scope as AsgiScope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.callers import SCOPES, Caller, Scope
+from bio_mcp.callers import SCOPES, Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import TokenRequired, unavailable
 from bio_mcp.doors.auth.tokens import KEY
@@ -106,23 +105,27 @@ def caller_in(authorization: Authorization) -> Caller:
 class SignedIn:
     """Passes requests of people who are signed in, and of holders of an access token, on to `app`, with their `Caller`.
 
-    Without `access` there are no tokens and everybody may come in, who is this machine alone. A caller needs the scope
-    `needs`, which everybody has where all may read.
+    Without `access` there are no tokens and everybody may come in, who is this machine alone. Callers who may not read
+    are answered 403.
     """
 
-    def __init__(self, app: ASGIApp, access: Access | None, sessions: Sessions, needs: Scope = "read") -> None:
+    def __init__(self, app: ASGIApp, access: Access | None, sessions: Sessions) -> None:
         self._app = app
-        self._by_token = TokenRequired(Scoped(app, needs), access) if access else None
-        public = access is not None and access.public_read and needs == "read"
-        self._by_cookie = CookieRequired(Scoped(app, needs), sessions, self._by_token if public else None)
+        self._by_token = TokenRequired(self._read, access) if access else None
+        public = access is not None and access.public_read
+        self._by_cookie = CookieRequired(self._read, sessions, self._by_token if public else None)
 
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._by_token is None:
             await self._app(scope, receive, send)
         elif "authorization" in Headers(scope=scope):
             await self._by_token(scope, receive, send)
         else:
             await self._by_cookie(scope, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = PlainTextResponse("this page needs the scope read; ask whoever runs this server", 403)
+        await (self._app if "read" in scope[KEY].scopes else refusal)(scope, receive, send)
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ class CookieRequired:
     sessions: Sessions
     otherwise: ASGIApp | None = None
 
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         secret = request.cookies.get(self.sessions.cookie, "")
         try:
@@ -152,18 +155,6 @@ class CookieRequired:
             await PlainTextResponse("this form came from another site's page", 403)(scope, receive, send)
         else:
             await self.app({**scope, KEY: caller}, receive, send)
-
-
-@dataclass(frozen=True)
-class Scoped:
-    """Passes requests of callers with the scope `needs` on to `app`; answers 403 to others."""
-
-    app: ASGIApp
-    needs: Scope
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        refusal = PlainTextResponse(f"this page needs the scope {self.needs}; ask whoever runs this server", 403)
-        await (self.app if self.needs in scope[KEY].scopes else refusal)(scope, receive, send)
 
 
 def is_same_origin(headers: Headers) -> bool:

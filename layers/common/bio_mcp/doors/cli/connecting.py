@@ -23,7 +23,7 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.skills import FILE, Skill, all_skills
+from bio_mcp.skills import FILE, NAMES, Skill, skill
 
 NAME = "bio-mcp"
 NEXT = (
@@ -324,7 +324,7 @@ def install_command(session: Session, client: str, project: Path | None, force: 
     """
     of_user, of_project = CLIENTS[client].skills
     directory = project / of_project if project else Path.home() / of_user
-    became = {each.name: _install(each, directory, force) for each in all_skills()}
+    became = {each: _install(skill(each), directory, force) for each in NAMES}
     rows = [f"{name}: {what}" for name, what in became.items()]
     found = f"In {directory}; a client that runs finds them when it is started again."
     session.answer({"directory": str(directory), "skills": became}, "\n".join([*rows, found]))

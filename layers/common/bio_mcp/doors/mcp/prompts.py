@@ -10,8 +10,6 @@ resources `skill://NAME/SKILL.md`, the same for every caller, so no call of them
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import mcp_types as types
@@ -21,119 +19,103 @@ from mcp.shared.exceptions import MCPError
 from bio_mcp.call import Outcome, excerpt
 from bio_mcp.doors.mcp.listing import RequestContext, body_of
 from bio_mcp.errors import InvalidInput
-from bio_mcp.skills import FILE, Skill, all_skills, skill
+from bio_mcp.skills import FILE, NAMES, skill
 from bio_mcp.tool import Resource, Tool
 from bio_mcp.untrusted import neutral
 
 LONGEST_FILLED_IN = 4_000  # characters of an argument
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A blank of a prompt. `label` is what stands before its value."""
-
-    name: str
-    label: str
-    description: str
-    required: bool = False
+def _argument(name: str, description: str, *, required: bool = False) -> types.PromptArgument:
+    return types.PromptArgument(name=name, description=description, required=required)
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A request, made of what a person filled in and the skill that answers it."""
-
-    name: str
-    title: str
-    description: str
-    skill: str
-    arguments: tuple[Argument, ...]
-
-    def text(self, given: Mapping[str, str]) -> str:
-        """What the agent is asked. Raises `InvalidInput` for an argument that lacks, is unknown or is too long."""
-        known = [each.name for each in self.arguments]
-        if unknown := [name for name in given if name not in known]:
-            raise InvalidInput(f"{self.name} has no argument {unknown[0][:50]!r}; it takes {', '.join(known)}")
-        lines = []
-        for each in self.arguments:
-            value = neutral(given.get(each.name, "")).strip()
-            if each.required and not value:
-                raise InvalidInput(f"{self.name} needs {each.name}: {each.description}")
-            if len(value) > LONGEST_FILLED_IN:
-                raise InvalidInput(f"{each.name} is longer than {LONGEST_FILLED_IN:,} characters")
-            if value:
-                lines.append(f"{each.label}: {value}")
-        return "\n".join([*lines, "", "Proceed as follows.", "", skill(self.skill).text])
-
-
-PROMPTS: Mapping[str, Prompt] = {
-    each.name: each
-    for each in (
-        Prompt(
-            "clinical_question",
-            "Answer a clinical question",
-            "Answer a clinical question from PubMed, with PMIDs, quotes, and what is not known.",
-            "answer-clinical-question",
-            (
-                Argument("question", "Question", "the question, in one sentence", required=True),
-                Argument("project", "Project", "a project of your own documents to look through as well"),
-            ),
-        ),
-        Prompt(
-            "systematic_search",
-            "Search systematically",
-            "Build a reproducible PubMed search for a topic, bring its papers in, and write down what was done.",
-            "systematic-search",
-            (
-                Argument("topic", "Topic", "the topic or review question", required=True),
-                Argument("mesh_heading", "MeSH heading to begin with", "a MeSH heading that the topic is under"),
-                Argument("query_key", "Query key", "the name to store the search under"),
-            ),
-        ),
-        Prompt(
-            "what_is_new",
-            "What is new on a topic",
-            "Bring a followed topic up to date and report what is new, changed or retracted.",
-            "keep-topic-current",
-            (
-                Argument("query_key", "Query key", "the followed query", required=True),
-                Argument("since", "Since", "the day from which on to report, YYYY-MM-DD"),
-            ),
-        ),
-    )
+PROMPTS = {
+    "clinical_question": types.Prompt(
+        name="clinical_question",
+        title="Answer a clinical question",
+        description="Answer a clinical question from PubMed, with PMIDs, quotes, and what is not known.",
+        arguments=[
+            _argument("question", "the question, in one sentence", required=True),
+            _argument("project", "a project of your own documents to look through as well"),
+        ],
+    ),
+    "systematic_search": types.Prompt(
+        name="systematic_search",
+        title="Search systematically",
+        description="Build a reproducible PubMed search for a topic, bring its papers in, and write down what was "
+        "done.",
+        arguments=[
+            _argument("topic", "the topic or review question", required=True),
+            _argument("mesh_heading", "a MeSH heading that the topic is under"),
+            _argument("query_key", "the name to store the search under"),
+        ],
+    ),
+    "what_is_new": types.Prompt(
+        name="what_is_new",
+        title="What is new on a topic",
+        description="Bring a followed topic up to date and report what is new, changed or retracted.",
+        arguments=[
+            _argument("query_key", "the followed query", required=True),
+            _argument("since", "the day from which on to report, YYYY-MM-DD"),
+        ],
+    ),
 }
+SKILLS = {
+    "clinical_question": "answer-clinical-question",
+    "systematic_search": "systematic-search",
+    "what_is_new": "keep-topic-current",
+}
+"""The skill that answers each prompt."""
+LABELS = {
+    "question": "Question",
+    "project": "Project",
+    "topic": "Topic",
+    "mesh_heading": "MeSH heading to begin with",
+    "query_key": "Query key",
+    "since": "Since",
+}
+"""What stands before the value of an argument."""
+
+
+def filled_in(prompt: types.Prompt, given: Mapping[str, str]) -> str:
+    """What the agent is asked: what a person filled in, then the skill. Raises `InvalidInput` for an argument that
+    lacks, is unknown or is too long."""
+    arguments = prompt.arguments or []
+    known = [each.name for each in arguments]
+    if unknown := [name for name in given if name not in known]:
+        raise InvalidInput(f"{prompt.name} has no argument {unknown[0][:50]!r}; it takes {', '.join(known)}")
+    lines = []
+    for each in arguments:
+        value = neutral(given.get(each.name, "")).strip()
+        if each.required and not value:
+            raise InvalidInput(f"{prompt.name} needs {each.name}: {each.description}")
+        if len(value) > LONGEST_FILLED_IN:
+            raise InvalidInput(f"{each.name} is longer than {LONGEST_FILLED_IN:,} characters")
+        if value:
+            lines.append(f"{LABELS[each.name]}: {value}")
+    return "\n".join([*lines, "", "Proceed as follows.", "", skill(SKILLS[prompt.name]).text])
 
 
 async def list_prompts(
     _context: RequestContext, _params: types.PaginatedRequestParams | None
 ) -> types.ListPromptsResult:
     """List the prompts, which are the same for every caller."""
-    listed = [
-        types.Prompt(
-            name=prompt.name,
-            title=prompt.title,
-            description=prompt.description,
-            arguments=[
-                types.PromptArgument(name=each.name, description=each.description, required=each.required)
-                for each in prompt.arguments
-            ],
-        )
-        for prompt in PROMPTS.values()
-    ]
-    return types.ListPromptsResult(prompts=listed)
+    return types.ListPromptsResult(prompts=list(PROMPTS.values()))
 
 
 async def get_prompt(_context: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """Fill a prompt in. Raises `MCPError` for an unknown one and for arguments that do not fit."""
     asked = known_prompt(params.name)
     try:
-        text = asked.text(params.arguments or {})
+        text = filled_in(asked, params.arguments or {})
     except InvalidInput as problem:
         raise MCPError(types.INVALID_PARAMS, str(problem), {"prompt": asked.name}) from None
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
     return types.GetPromptResult(description=asked.description, messages=[message])
 
 
-def known_prompt(name: str) -> Prompt:
+def known_prompt(name: str) -> types.Prompt:
     """The prompt called `name`. Raises `MCPError` that lists the known ones."""
     if name not in PROMPTS:
         message = f"Unknown prompt: {excerpt(name)}. Available prompts: {', '.join(PROMPTS)}"
@@ -147,25 +129,24 @@ MARKDOWN = "text/markdown"
 FRESH: dict[str, Any] = {"ttlMs": 300_000, "cacheScope": "public"}
 
 
-@cache
-def _skills() -> dict[str, Skill]:
-    """The skills by their addresses."""
-    return {f"skill://{each.name}/{FILE}": each for each in all_skills()}
+ADDRESSES = {f"skill://{name}/{FILE}": name for name in NAMES}
+"""The names of the skills by their addresses."""
 
 
 def skill_resources() -> list[types.Resource]:
     """The skills as `resources/list` shows them."""
     return [
-        types.Resource(uri=uri, name=each.name, description=each.front_matter["description"], mime_type=MARKDOWN)
-        for uri, each in _skills().items()
+        types.Resource(uri=uri, name=name, description=skill(name).front_matter["description"], mime_type=MARKDOWN)
+        for uri, name in ADDRESSES.items()
     ]
 
 
 def read_skill(uri: str) -> types.ReadResourceResult | None:
     """The skill at an address as `resources/read` answers with it; None for one that is no skill's."""
-    if uri not in _skills():
+    if uri not in ADDRESSES:
         return None
-    text = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=_skills()[uri].content.decode())
+    written = skill(ADDRESSES[uri]).content.decode()
+    text = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=written)
     return types.ReadResourceResult(contents=[text], ttl_ms=FRESH["ttlMs"], cache_scope=FRESH["cacheScope"])
 
 
@@ -173,24 +154,24 @@ def offer_skills(server: Server[Any]) -> None:
     """Let `server` offer the extension, which answers `skills/list` and `skills/get`."""
 
     async def list_skills(_context: RequestContext, _params: Any) -> dict[str, Any]:
-        entries = [_entry(uri, each) for uri, each in _skills().items()]
-        return {"resultType": "complete", "skills": entries, **FRESH}
+        return {"resultType": "complete", "skills": [_entry(uri) for uri in ADDRESSES], **FRESH}
 
     async def get_skill(_context: RequestContext, params: types.ReadResourceRequestParams) -> dict[str, Any]:
-        if params.uri not in _skills():
+        if params.uri not in ADDRESSES:
             message = f"No skill is served at {excerpt(params.uri)}"
-            raise MCPError(types.INVALID_PARAMS, message, {"available": list(_skills())})
-        return {"resultType": "complete", "skill": _entry(params.uri, _skills()[params.uri]), **FRESH}
+            raise MCPError(types.INVALID_PARAMS, message, {"available": list(ADDRESSES)})
+        return {"resultType": "complete", "skill": _entry(params.uri), **FRESH}
 
     server.extensions[EXTENSION] = {}
     server.add_request_handler("skills/list", types.PaginatedRequestParams, list_skills)
     server.add_request_handler("skills/get", types.ReadResourceRequestParams, get_skill)
 
 
-def _entry(uri: str, skill: Skill) -> dict[str, Any]:
-    digest = f"sha256:{hashlib.sha256(skill.content).hexdigest()}"
-    file = {"uri": uri, "digest": digest, "size": len(skill.content)}
-    return {"uri": uri, "frontmatter": dict(skill.front_matter), "resources": [file]}
+def _entry(uri: str) -> dict[str, Any]:
+    found = skill(ADDRESSES[uri])
+    digest = f"sha256:{hashlib.sha256(found.content).hexdigest()}"
+    file = {"uri": uri, "digest": digest, "size": len(found.content)}
+    return {"uri": uri, "frontmatter": dict(found.front_matter), "resources": [file]}
 
 
 MOST = 100  # values of an answer, by the protocol
@@ -244,7 +225,7 @@ class Completing:
     def _check(self, ref: types.PromptReference | types.ResourceTemplateReference, argument: str) -> None:
         """Raise `MCPError` unless there is such a prompt or resource, and it has the argument."""
         if isinstance(ref, types.PromptReference):
-            known = [each.name for each in known_prompt(ref.name).arguments]
+            known = [each.name for each in known_prompt(ref.name).arguments or ()]
         elif ref.uri in self._resources:
             known = list(self._resources[ref.uri])
         else:
