@@ -18,8 +18,8 @@ from bio_mcp.adapters.embedders.model_files import DEFAULT, GRAPH, PACKAGED, sha
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.cli.program import bio_mcp
 from bio_mcp.doors.mcp.http import DESCRIPTION
-from bio_mcp.doors.mcp.listing import META, chosen, words_of
-from bio_mcp.settings import Settings
+from bio_mcp.doors.mcp.listing import META, chosen
+from bio_mcp.settings import Settings, words_of
 from bio_mcp.skills import NAMES, skill
 from scripts.distribution import PROJECT, bill, bundle
 from scripts.image import LOCK, PROGRAMS

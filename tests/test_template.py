@@ -12,9 +12,9 @@ import pytest
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.queues import INBOX, MARGIN_S, Event
 from bio_mcp.doors.aws.tool_function import SERVICE
-from bio_mcp.doors.mcp.listing import chosen, words_of
+from bio_mcp.doors.mcp.listing import chosen
 from bio_mcp.ingesting import notices
-from bio_mcp.settings import Settings
+from bio_mcp.settings import Settings, words_of
 from bio_mcp.syncing import queries
 from tests.support.aws_tables import TABLE, properties, template
 from tests.support.aws_template import (

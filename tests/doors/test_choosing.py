@@ -5,8 +5,9 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.listing import DEFS, Listing, chosen, inlined, list_entry, sparing, unlimited, words_of
+from bio_mcp.doors.mcp.listing import DEFS, Listing, chosen, inlined, list_entry, sparing, unlimited
 from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import words_of
 
 ALL = tuple(TOOLS.values())
 FAMILIES = sorted({each.family.name for each in ALL})

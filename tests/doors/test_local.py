@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.local import QUIET_S, Connections, processes, Server, must_require_tokens, serve_locally
+from bio_mcp.doors.local import QUIET_S, Connections, Server, must_require_tokens, processes, serve_locally
 from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT
 

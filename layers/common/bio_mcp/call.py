@@ -26,7 +26,7 @@ from bio_mcp.recording import Reads
 from bio_mcp.scope import CacheUse, Meter, entered, spend
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Resource, Tool
-from bio_mcp.untrusted import deceives, neutral
+from bio_mcp.untrusted import neutral
 
 log = logging.getLogger("bio_mcp.call")
 
@@ -167,8 +167,8 @@ def _outcome(
         log.error("%s failed", what.name, exc_info=problem, extra={"correlation_id": context.correlation_id})
         body = bug(context.correlation_id)
     outcome = Outcome(body, {}, failure, context.meter.summary if context.meter else {})
-    if deceives(outcome.text):
-        outcome = replace(outcome, body=(body := neutral(body)))
+    if (seen := neutral(body, outcome.text)) is not body:
+        outcome = replace(outcome, body=(body := seen))
     code = body["error"].get("code") if "error" in body else None
     audit = outcome.audit
     audit |= _audit(given, body, context, round((time.perf_counter() - started) * 1000))

@@ -45,6 +45,11 @@ def of_aws(env: str) -> Any:
     return setting(env, "", mode="aws")
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a list with commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
 def value_of(of: Field[Any], text: str) -> Any:
     """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
     name = of.metadata["env"]
@@ -54,7 +59,7 @@ def value_of(of: Field[Any], text: str) -> Any:
     if kind is not Path and re.search("[\ud800-\udfff]", text):  # as Python reads bytes that are not UTF-8
         raise Misconfigured(f"{name} is not UTF-8")
     if kind is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
+        return words_of(text)
     if kind is int and not text.isdecimal():
         raise Misconfigured(f"{name} must be a whole number, 0 or more")
     try:

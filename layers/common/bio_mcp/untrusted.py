@@ -49,14 +49,15 @@ OURS = frozenset(
 """Names of fields of any text that the server or its user writes; every other field of any text is another's."""
 
 
-def neutral(value: Any) -> Any:
-    """The JSON `value` with each character that no reader sees replaced, in keys and texts."""
-    return _neutral(value) if deceives(json.dumps(value, ensure_ascii=False)) else value
+def neutral(value: Any, written: str = "") -> Any:
+    """The JSON `value` with each character that no reader sees replaced, in keys and texts; the value itself where
+    there is none.
 
-
-def deceives(written: str) -> bool:
-    """Whether a character that no reader sees stands in JSON, as itself or escaped."""
-    return (not written.isprintable() and _UNSEEN.search(written) is not None) or "\\u00" in written
+    `written` is the value as JSON, where that was made already.
+    """
+    written = written or json.dumps(value, ensure_ascii=False)
+    unseen = "\\u00" in written or (not written.isprintable() and _UNSEEN.search(written))
+    return _neutral(value) if unseen else value
 
 
 def _neutral(value: Any) -> Any:

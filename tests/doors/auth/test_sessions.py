@@ -1,5 +1,6 @@
 """Who may open a page: people who are signed in, holders of a token, and where there are no tokens, this machine."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -112,8 +113,10 @@ def test_who_has_signed_out_is_out_also_with_the_old_cookie(sessions):
 
 
 def test_a_session_ends_after_its_time(store, sessions):
-    early = Sessions(lambda: store, https=True, now=lambda: utc_now() - LIFETIME - timedelta(seconds=1))
-    made, _ = signed_in(early)
+    made, secret = signed_in(sessions)
+    found = store.get(SESSION, hashed(secret))
+    assert timedelta(0) <= utc_now() + LIFETIME - found.expires < timedelta(minutes=10)
+    store.put(replace(found, expires=utc_now() - timedelta(seconds=1)))
     assert made.get("/").status_code == 303
 
 

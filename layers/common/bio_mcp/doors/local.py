@@ -62,7 +62,9 @@ class Connections:
             self.warn("over %d connections are open; those that have waited longest are closed", self.limit)
             if not self.waiting:
                 return False
-            next(iter(self.waiting)).drop()
+            longest = next(iter(self.waiting))
+            self.discard(longest)
+            longest.transport.abort()
         self.open.add(new)
         return True
 
@@ -131,11 +133,6 @@ class BoundedProtocol(H11Protocol):
         super().resume_writing()
         if self._write_timer:
             self._write_timer.cancel()
-
-    def drop(self) -> None:
-        """Close the connection at once; no request is in progress."""
-        self._connections.discard(self)
-        self.transport.abort()
 
     def _answering(self) -> bool:
         """Whether a complete request has arrived whose answer is not finished."""

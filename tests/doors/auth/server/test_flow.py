@@ -281,8 +281,8 @@ def test_a_link_is_good_once(team):
     assert "used already" in team.browser().get(f"/sign-in?code={code}").text
 
 
-def test_a_link_ends_with_its_time(team, store):
-    code = People(lambda: store, now=lambda: utc_now() - 2 * DAY).invite(ANN, DAY)
+def test_a_link_ends_with_its_time(team):
+    code = team.people.invite(ANN, -DAY)
     assert team.browser().post("/sign-in", data={"code": code, "next": "/"}).status_code == 400
 
 

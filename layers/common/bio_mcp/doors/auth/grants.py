@@ -6,9 +6,9 @@ what ends a grant is one deletion.
 
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
@@ -156,10 +156,11 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
             "client": to.shown,
             "at": utc_now().isoformat(timespec="seconds"),
         }
-        self._put(GRANT, grant, owner_of(caller), until, content)
+        store = self.authorizations()
+        store.put(Authorization(GRANT, grant, owner_of(caller), until, content))
         if is_address(to.client_id):
             known = {"redirects": [str(uri) for uri in to.redirect_uris or []], "name": to.client_name}
-            self._put(CLIENT, hashed(to.client_id), CLIENT, until, known)
+            store.put(Authorization(CLIENT, hashed(to.client_id), CLIENT, until, known))
         code = Code(
             code=secret,
             scopes=scopes,
@@ -172,7 +173,7 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
         )
         # for longer than it is good, so that a second use is noticed
         content = code.model_dump(mode="json", exclude={"code"})
-        self._put(CODE, hashed(secret), grant, utc_now() + 10 * CODE_LIFETIME, content)
+        store.put(Authorization(CODE, hashed(secret), grant, utc_now() + 10 * CODE_LIFETIME, content))
         return secret
 
     @in_thread
@@ -214,7 +215,7 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
         following = new_secret()
         until = min(until, grant.expires)
         content = {"client_id": used.client_id, "scopes": lasting, "expires_at": int(until.timestamp())}
-        self._put(REFRESH, hashed(following), used.grant, until, {**content, "grant": used.grant})
+        store.put(Authorization(REFRESH, hashed(following), used.grant, until, {**content, "grant": used.grant}))
         return OAuthToken(
             access_token=self._access_token(caller_in(grant), used.client_id, scopes, used.grant),
             expires_in=int(ACCESS_LIFETIME.total_seconds()),
@@ -265,6 +266,3 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
     def _end(self, grant: str) -> None:
         self.authorizations().take(GRANT, grant)
         self.authorizations().revoke(grant)  # its codes and refresh tokens
-
-    def _put(self, kind: str, key: str, owner: str, until: datetime, content: Mapping[str, Any]) -> None:
-        self.authorizations().put(Authorization(kind, key, owner, until.astimezone(UTC), content))

@@ -59,19 +59,15 @@ class Sessions:
     `https` is whether browsers reach this server by https: the cookie is then sent by https alone.
     """
 
-    def __init__(
-        self, authorizations: Callable[[], Authorizations], *, https: bool, now: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, authorizations: Callable[[], Authorizations], *, https: bool) -> None:
         self._authorizations = authorizations
         self._https = https
-        self._now = now
         self.cookie = "__Host-bio-mcp" if https else "bio-mcp"
 
     def begin(self, caller: Caller, response: Response) -> None:
         """Sign the caller in, by a cookie of `response`."""
         secret = new_secret()
-        ends = self._now() + LIFETIME
-        self._authorizations().put(naming(caller, SESSION, hashed(secret), owner_of(caller), ends))
+        self._authorizations().put(naming(caller, SESSION, hashed(secret), owner_of(caller), utc_now() + LIFETIME))
         seconds = int(LIFETIME.total_seconds())
         response.set_cookie(self.cookie, secret, seconds, secure=self._https, httponly=True, samesite="lax")
 
@@ -190,7 +186,6 @@ class People:
     """People by tenant and subject. Every method may raise `StoreFailed`."""
 
     authorizations: Callable[[], Authorizations]
-    now: Callable[[], datetime] = utc_now
 
     def invite(self, person: Caller, lifetime: timedelta) -> str:
         """A code that signs the person in, once, within `lifetime`. Raises `InvalidInput` for an unfit name."""
@@ -200,8 +195,8 @@ class People:
             raise InvalidInput("an invitation needs a scope: --scopes")
         code = new_secret()
         store, owner = self.authorizations(), owner_of(person)
-        store.put(naming(person, PERSON, owner, PEOPLE, self.now() + REMEMBERED))
-        store.put(naming(person, INVITATION, hashed(code), owner, self.now() + lifetime))
+        store.put(naming(person, PERSON, owner, PEOPLE, utc_now() + REMEMBERED))
+        store.put(naming(person, INVITATION, hashed(code), owner, utc_now() + lifetime))
         return code
 
     def invited(self, code: str) -> Caller | None:

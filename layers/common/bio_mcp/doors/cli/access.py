@@ -12,6 +12,7 @@ from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.clock import instant
+from bio_mcp.settings import words_of
 
 if TYPE_CHECKING:
     from bio_mcp.doors.auth.sessions import People
@@ -25,7 +26,7 @@ PEOPLE = View(
 
 def scopes_of(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     """Read `--scopes`: words of `SCOPES` with commas between them, each of them once."""
-    given = tuple(dict.fromkeys(part for each in (value or "").split(",") if (part := each.strip())))
+    given = tuple(dict.fromkeys(words_of(value or "")))
     if unknown := [each for each in given if each not in SCOPES]:
         raise click.BadParameter(f"there is no scope {unknown[0][:50]!r}; there are {', '.join(SCOPES)}")
     if value is not None and not given:

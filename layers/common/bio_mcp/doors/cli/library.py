@@ -15,6 +15,7 @@ from bio_mcp.ingesting.projects import Options, create_project, delete_project, 
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K
+from bio_mcp.settings import words_of
 from bio_mcp.tools.ingest import ingest_from_source
 from bio_mcp.tools.projects import inspect_collection, list_projects, locate_quote, query, query_hybrid
 
@@ -180,7 +181,7 @@ def parse_command(session: Session, file: Path, ocr_languages: tuple[str, ...]) 
 
 
 def _languages(given: str) -> tuple[str, ...]:
-    languages = tuple(filter(None, (each.strip() for each in given.split(","))))
+    languages = words_of(given)
     if unknown := [each for each in languages if not three_letters(each)]:
         raise click.BadParameter(f"{unknown[0]!r} is no code of a language; give codes such as eng,deu,tha.")
     return languages
@@ -211,7 +212,7 @@ def ingest_command(
     again.
     """
     session.tenant = tenant
-    languages = [each.strip() for each in ocr_languages.split(",") if each.strip()]
+    languages = list(words_of(ocr_languages))
     given = {name: value for name, value in {**options, "ocr_languages": languages}.items() if value}
 
     def ask(source: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Options derived from a tool's input model, so that a command accepts what its tool accepts, and names of fields in
 errors derived from the command's options."""
 
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -102,9 +103,7 @@ def options_of(
         named = [each.name for each in getattr(command, "__click_params__", ())]
         offered = [leaf for leaf in leaves(tool.input) if leaf.name not in (*named, *without)]
         for leaf in reversed(offered):
-            flag = names.get(leaf.name) or "--" + "".join(
-                f"-{each.lower()}" if each.isupper() else each for each in leaf.name
-            ).replace("_", "-")
+            flag = names.get(leaf.name) or "--" + re.sub("_|(?=[A-Z])", "-", leaf.name).lower()
             meaning = helps.get(leaf.name) or leaf.field.description or ""
             command = _option(flag, leaf, meaning, leaf.name in whole, choices.get(leaf.name) or {})(command)
         return command

@@ -225,13 +225,7 @@ def markdown(text: str) -> str:
 
 def label(name: str, labels: Mapping[str, str]) -> str:
     """The name of a field in words: "max_edat_seen" is "max edat seen"."""
-    words = (
-        "".join(f" {each.lower()}" if each.isupper() else each for each in name)
-        .replace("_", " ")
-        .replace(".", " ")
-        .strip()
-    )
-    return labels.get(name) or LABELS.get(name) or words
+    return labels.get(name) or LABELS.get(name) or re.sub("[_.]|(?=[A-Z])", " ", name).lower().strip()
 
 
 def plain(name: str, value: Any, labels: Mapping[str, str]) -> str:

@@ -15,9 +15,8 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import exporting, log_for_people
-from bio_mcp.doors.mcp.listing import words_of
 from bio_mcp.doors.queue_worker import worker
-from bio_mcp.settings import Settings
+from bio_mcp.settings import Settings, words_of
 from bio_mcp.syncing.importing import corpus_size
 
 if TYPE_CHECKING:

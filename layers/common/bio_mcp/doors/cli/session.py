@@ -215,34 +215,28 @@ class Waiting(logging.Handler):
 
     def __init__(self, url: str, silent_s: float = SILENT_S) -> None:
         super().__init__()
-        self._silent_s = silent_s
         self._address = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-        self._tried = False
+        self._first = threading.Timer(silent_s, terminal.notice, [f"waiting for NCBI at {self._address}"])
+        self._first.daemon = True
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._tried, self._address = True, getattr(record, "address", self._address)
+        self._first.cancel()
+        self._address = getattr(record, "address", self._address)
         terminal.notice(record.getMessage())
 
     @contextmanager
     def shown(self, *, soon: bool) -> Iterator[None]:
         """Show it while the block runs; with `soon`, also before the first try has failed."""
-
-        def show_first() -> None:
-            if not self._tried:
-                terminal.notice(f"waiting for NCBI at {self._address}")
-
         log = logging.getLogger("bio_mcp.ncbi")
         level = log.level
         log.addHandler(self)
         log.setLevel(logging.INFO)
-        timer = threading.Timer(self._silent_s, show_first)
-        timer.daemon = True
         if soon:
-            timer.start()
+            self._first.start()
         try:
             yield
         finally:
-            timer.cancel()
+            self._first.cancel()
             log.removeHandler(self)
             log.setLevel(level)
 

@@ -27,6 +27,7 @@ from bio_mcp.literature.references.word import read_docx
 from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports import Backends
 from bio_mcp.querying.references.run import check_all
+from bio_mcp.settings import words_of
 from bio_mcp.tool import Context
 from bio_mcp.tools.exports import export_papers
 
@@ -198,7 +199,7 @@ def check_refs_command(
 
 
 def _chosen(fail_on: str) -> frozenset[str]:
-    words = frozenset(word.strip() for word in fail_on.split(",") if word.strip()) - {"none"}
+    words = frozenset(words_of(fail_on)) - {"none"}
     if unknown := sorted(words - set(FAILS)):
         raise click.UsageError(f"--fail-on: {', '.join(unknown)} is none of {', '.join(FAILS)}, none.")
     return words

@@ -8,12 +8,10 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
@@ -41,8 +39,13 @@ async def feed(console: Console, resource: str, request: Request) -> Response:
     outcome = await console.ask(news_page, {"query_key": query_key}, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    parts = urlsplit(resource or str(request.base_url))
-    body = document(outcome.body, f"{parts.scheme}://{parts.netloc}")
+
+    def urn(*parts: str) -> str:  # of the query, the paper and its change alone, so that it stays if the server moves
+        return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
+
+    base, named = urlsplit(resource or str(request.base_url)), urlencode({"query_key": outcome.body["query_key"]})
+    origin = f"{base.scheme}://{base.netloc}"
+    body = render("news.atom", data=outcome.body, origin=origin, named=named, urn=urn, page=pubmed_page).encode()
     return _conditional(request, body, max((each["at"] for each in outcome.body["news"]), default=None))
 
 
@@ -62,16 +65,6 @@ def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
             since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
             unchanged = changed is not None and changed.replace(microsecond=0) <= since.astimezone(UTC)
     return Response(None, 304, headers) if unchanged else Response(body, 200, headers, TYPE)
-
-
-def document(shown: Mapping[str, Any], origin: str) -> bytes:
-    """The feed as XML. Ids depend on the query, the paper and its change alone, so they stay where the server moves."""
-    named = urlencode({"query_key": shown["query_key"]})
-
-    def urn(*parts: str) -> str:
-        return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
-
-    return render("news.atom", data=shown, origin=origin, named=named, urn=urn, page=pubmed_page).encode()
 
 
 @dataclass(frozen=True)

@@ -68,19 +68,15 @@ NAMES = {
 T = TypeVar("T")
 
 
-class Reading:
-    """Reads one part after the other; a part whose store fails is None, and the others are shown all the same."""
-
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-
-    def of(self, read: Callable[[], T]) -> T | None:
-        """What `read` returns; None where it fails."""
-        try:
-            return read()
-        except Failure as failure:
-            self.problems = list(dict.fromkeys([*self.problems, str(failure)]))
-            return None
+def part(read: Callable[[], T], problems: list[str]) -> T | None:
+    """What `read` returns; None where its store fails, which is added to `problems`: other parts are shown all the
+    same."""
+    try:
+        return read()
+    except Failure as failure:
+        if str(failure) not in problems:
+            problems.append(str(failure))
+        return None
 
 
 def facts_of(job: Job, now: datetime) -> dict[str, Any]:
@@ -99,19 +95,19 @@ def facts_of(job: Job, now: datetime) -> dict[str, Any]:
 @resource("console://corpora", name="corpora page", family=CONSOLE, scope="read", timeout=10)
 def corpora_page(backends: Backends) -> Shown:
     """What the corpus holds, and how fresh it is. What a store does not answer is None, and among the `problems`."""
-    reading = Reading()
-    followed = reading.of(lambda: list_queries(None, MOST_QUERIES, backends))
-    counted = reading.of(lambda: backends.passages.count())
-    stored = reading.of(lambda: backends.documents.stored_by_day(DAYS))
+    problems: list[str] = []
+    followed = part(lambda: list_queries(None, MOST_QUERIES, backends), problems)
+    counted = part(lambda: backends.passages.count(), problems)
+    stored = part(lambda: backends.documents.stored_by_day(DAYS), problems)
     today, now = backends.today(), backends.now()
     return Shown(
-        papers=reading.of(lambda: backends.documents.count()),
+        papers=part(lambda: backends.documents.count(), problems),
         passages=counted and counted[1],
         queries=followed and [_query(each, today, now) for each in followed[0]],
         left_out=followed[1] if followed else 0,
         days=None if stored is None else _days(stored, now.astimezone(UTC).date()),
-        years=reading.of(lambda: list(backends.passages.by_year())),
-        problems=reading.problems,
+        years=part(lambda: list(backends.passages.by_year()), problems),
+        problems=problems,
     )
 
 
@@ -282,7 +278,7 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
 def evaluation_page(backends: Backends) -> Shown:
     """Sets that were evaluated, the one evaluated last first, and how long calls took; None where a store does not
     answer, which `problems` tell of."""
-    reading = Reading()
+    problems: list[str] = []
 
     def sets() -> list[dict[str, Any]]:
         by_set: dict[str, list[Job]] = {}
@@ -291,9 +287,9 @@ def evaluation_page(backends: Backends) -> Shown:
         return [_set(jobs, backends.now()) for jobs in by_set.values()]
 
     return Shown(
-        sets=reading.of(sets),
-        latencies=reading.of(lambda: latencies(backends.calls.latest(CALLS))),
-        problems=reading.problems,
+        sets=part(sets, problems),
+        latencies=part(lambda: latencies(backends.calls.latest(CALLS)), problems),
+        problems=problems,
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -81,16 +82,16 @@ def by_year(counts: Sequence[Mapping[str, Any]], title: str = "Papers by year an
     dated = [each for each in counts if each["year"] is not None]
     years = {each["year"] for each in dated}
     last, first = max(years), max(min(years), max(years) - MOST_YEARS + 1)
-    columns = [_year(year, first, last, dated) for year in range(first, last + 1)]
+    papers: Counter[tuple[int, int | None]] = Counter()
+    for each in dated:
+        papers[max(each["year"], first), each["design"]] += each["documents"]
+    columns = []
+    for year in range(first, last + 1):
+        name = f"{year} and before" if year == first > min(years) else str(year)
+        parts = tuple(papers[year, design] for design in DESIGNS)
+        columns.append(Column(name, parts, year in (first, last) or year % 10 == 0))
     sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
     return bars(columns, BY_DESIGN, "by-year", title, sentences)
-
-
-def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]]) -> Column:
-    own = [each for each in counts if each["year"] == year or (year == first and each["year"] < first)]
-    parts = tuple(sum(each["documents"] for each in own if each["design"] == design) for design in DESIGNS)
-    earlier = any(each["year"] < first for each in own)
-    return Column(f"{year} and before" if earlier else str(year), parts, year in (first, last) or year % 10 == 0)
 
 
 def by_latency(counts: Sequence[int]) -> str:

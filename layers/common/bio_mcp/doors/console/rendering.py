@@ -1,7 +1,6 @@
 """Templates and files of the pages, with the headers they are sent with. All that a paper holds is shown as text."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -49,24 +48,11 @@ FOR_A_YEAR = "public, max-age=31536000, immutable"
 UNTIL_ASKED = "no-cache"
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
-    """A file and the beginning of its hash."""
-
-    content: bytes
-    version: str
-
-
 @cache
-def static_file(name: str) -> StaticFile:
-    """The file that `TYPES` names."""
+def static_file(name: str) -> tuple[bytes, str]:
+    """The file that `TYPES` names, and its version: the beginning of its hash."""
     content = (files(__package__) / "static" / name).read_bytes()
-    return StaticFile(content, hashlib.sha256(content).hexdigest()[:16])
-
-
-def address(name: str) -> str:
-    """The address of a file, with the version of its content."""
-    return f"/static/{name}?v={static_file(name).version}"
+    return content, hashlib.sha256(content).hexdigest()[:16]
 
 
 async def serve(request: Request) -> Response:
@@ -74,12 +60,12 @@ async def serve(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in TYPES:
         return Response("There is no such file.", 404, dict(SECURE), "text/plain")
-    file = static_file(name)
-    current = request.query_params.get("v") == file.version
-    caching = {"cache-control": FOR_A_YEAR if current else UNTIL_ASKED, "etag": f'"{file.version}"'}
+    content, version = static_file(name)
+    current = request.query_params.get("v") == version
+    caching = {"cache-control": FOR_A_YEAR if current else UNTIL_ASKED, "etag": f'"{version}"'}
     if request.headers.get("if-none-match") == caching["etag"]:
         return Response(None, 304, {**SECURE, **caching})
-    return Response(file.content, 200, {**SECURE, **caching}, TYPES[name])
+    return Response(content, 200, {**SECURE, **caching}, TYPES[name])
 
 
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -123,7 +109,8 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=address, plots=PLOTS, designs=DESIGN_NAMES, public=PUBLIC)
+    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[1]}", plots=PLOTS)
+    made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown)
     return made
 

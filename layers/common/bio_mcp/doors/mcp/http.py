@@ -25,7 +25,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
@@ -351,9 +351,7 @@ class Endpoint:
             app=self.server,
             json_response=not streams,
             stateless=True,
-            security_settings=TransportSecuritySettings(
-                enable_dns_rebinding_protection=False
-            ),  # `HostOriginCheck` does it
+            security_settings=None,  # `HostOriginCheck` has looked at Host and Origin
             max_request_body_size=self.max_body,
         )
         disconnected = anyio.Event()

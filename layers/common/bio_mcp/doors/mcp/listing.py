@@ -13,15 +13,11 @@ from bio_mcp.call import Outcome
 from bio_mcp.callers import may
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.errors import InvalidInput, Misconfigured
+from bio_mcp.settings import words_of
 from bio_mcp.tool import Resource, Tool, by_any_name
 
 DEFAULT, ALL = "default", "all"
 MORE = "More tools: the user connects with ?tools=all (stdio: --tools all), or some of {}."
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """The words of a list with commas."""
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
@@ -57,15 +53,15 @@ Declared = TypeVar("Declared", Tool, Resource)
 
 @dataclass(frozen=True)
 class Listing:
-    """Which tools are listed, under which of their names. `asked`: what `choosing.chosen` takes."""
+    """Which tools are listed, under which of their names. `asked`: what `chosen` takes."""
 
     tools: tuple[Tool, ...]
     names: str = "portable"
     asked: tuple[str, ...] = (ALL,)
 
     def __post_init__(self) -> None:
-        try:
-            self._chosen(self.names, self.asked)
+        try:  # without descriptions, which take a while to make
+            chosen(self.tools, self.asked)
         except InvalidInput as problem:
             raise Misconfigured(str(problem)) from None
 
@@ -76,21 +72,17 @@ class Listing:
         Tools of the default list come without the schema of their answer. Where only that was asked for, the first
         says how to have more.
         """
-        chosen = self._chosen(names, asked)
+        if names not in ("portable", "contract"):
+            raise InvalidInput(f"names takes portable or contract, not {names[:50]!r}")
+        wanted = chosen(self.tools, asked)
         entries = [
-            list_entry(tool, tool.name if names == "contract" else tool.portable_name, with_answer=chosen[tool.name])
-            for tool in permitted(context, [each for each in self.tools if each.name in chosen])
+            list_entry(tool, tool.name if names == "contract" else tool.portable_name, with_answer=wanted[tool.name])
+            for tool in permitted(context, [each for each in self.tools if each.name in wanted])
         ]
-        if entries and not any(chosen.values()):
+        if entries and not any(wanted.values()):
             families = ",".join(dict.fromkeys(each.family.name for each in self.tools if not each.family.by_name_only))
             entries[0].description = f"{entries[0].description}\n\n{MORE.format(families)}"
         return entries
-
-    def _chosen(self, names: str, asked: Sequence[str]) -> dict[str, bool]:
-        """The chosen tools without their descriptions, which take a while to make and are not needed at the start."""
-        if names not in ("portable", "contract"):
-            raise InvalidInput(f"names takes portable or contract, not {names[:50]!r}")
-        return chosen(self.tools, asked)
 
     async def list_tools(
         self, context: RequestContext, _params: types.PaginatedRequestParams | None
@@ -169,11 +161,10 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
 def unlimited(schema: dict[str, Any]) -> dict[str, Any]:
     """An input's schema without `LIMITS`: they hold all the same, and a refusal names them."""
-
-    def reduced(part: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in part.items() if key not in LIMITS or not isinstance(value, int)}
-
-    short: dict[str, Any] = _rebuilt(schema, reduced)
+    short: dict[str, Any] = _rebuilt(
+        schema,
+        lambda part: {key: value for key, value in part.items() if key not in LIMITS or not isinstance(value, int)},
+    )
     return short
 
 

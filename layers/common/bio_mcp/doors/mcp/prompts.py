@@ -9,7 +9,8 @@ resources `skill://NAME/SKILL.md`, the same for every caller, so no call of them
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -198,12 +199,13 @@ def _question(name: str, typed: str) -> Mapping[str, Any] | None:
     return {"term": " ".join(words) + "*", "maxResults": HEADINGS} if len("".join(words)) >= MESH_FROM else None
 
 
+@dataclass(frozen=True)
 class Completing:
-    """Answers `completion/complete`."""
+    """Answers `completion/complete`. `parameters` are those of resources, by their addresses."""
 
-    def __init__(self, tools: Mapping[str, Tool], resources: Iterable[Resource], run: Run) -> None:
-        self._tools, self._run = tools, run
-        self._resources = {each.uri: each.parameters for each in resources}
+    tools: Mapping[str, Tool]
+    parameters: Mapping[str, Sequence[str]]
+    run: Run
 
     async def complete(self, context: RequestContext, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument. Raises `MCPError` for one that is not there, and where its values cannot be had."""
@@ -212,9 +214,9 @@ class Completing:
         if len(typed) > LONGEST:
             raise MCPError(types.INVALID_PARAMS, f"{name} is longer than {LONGEST} characters")
         tool, listed, field = COMPLETED.get(name, ("", "", ""))
-        if tool not in self._tools or (asked := _question(name, typed)) is None:
+        if tool not in self.tools or (asked := _question(name, typed)) is None:
             return types.CompleteResult(completion=types.Completion(values=[]))
-        body = body_of(await self._run(self._tools[tool], asked, context))
+        body = body_of(await self.run(self.tools[tool], asked, context))
         begun = " ".join(typed.split()).casefold()
         known = dict.fromkeys(each[field] for each in body[listed])
         values = [each for each in known if each.casefold().startswith(begun)]
@@ -226,10 +228,10 @@ class Completing:
         """Raise `MCPError` unless there is such a prompt or resource, and it has the argument."""
         if isinstance(ref, types.PromptReference):
             known = [each.name for each in known_prompt(ref.name).arguments or ()]
-        elif ref.uri in self._resources:
-            known = list(self._resources[ref.uri])
+        elif ref.uri in self.parameters:
+            known = list(self.parameters[ref.uri])
         else:
-            raise MCPError(types.INVALID_PARAMS, f"Unknown resource. Available: {', '.join(self._resources)}")
+            raise MCPError(types.INVALID_PARAMS, f"Unknown resource. Available: {', '.join(self.parameters)}")
         if argument not in known:
             message = f"there is no argument {excerpt(argument, 50)}; there are {', '.join(known) or 'none'}"
             raise MCPError(types.INVALID_PARAMS, message)

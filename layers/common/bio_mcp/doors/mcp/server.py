@@ -152,19 +152,20 @@ def server(
     names: str = "portable",
     listed: Sequence[str] = (ALL,),
 ) -> Server[Any]:
-    """An MCP server without a transport. `names` (portable or contract) and `listed` (`choosing.chosen`) set what is
+    """An MCP server without a transport. `names` (portable or contract) and `listed` (`listing.chosen`) set what is
     listed where a request does not say."""
     listing = Listing(tuple(tools), names, tuple(listed))
     running = Running(invoke)
     reading = Reading(tuple(resources), running)
     calling = Calling(by_any_name(listing.tools), running)
+    parameters = {each.uri: each.parameters for each in reading.resources}
     made: Server[Any] = Server(
         "bio-mcp",
         version=__version__,
         title="bio-mcp: biomedical literature",
         instructions=INSTRUCTIONS,
         cache_hints=dict.fromkeys(LISTS, LIST_FOR),
-        get_tool_input_schema=calling.input_schema,
+        get_tool_input_schema=lambda name: calling.tools[name].input_schema if name in calling.tools else None,
         on_list_tools=listing.list_tools,
         on_call_tool=calling.call_tool,
         on_list_resources=reading.list_resources,
@@ -172,7 +173,7 @@ def server(
         on_read_resource=reading.read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
-        on_completion=Completing(calling.tools, reading.resources, running.run).complete,
+        on_completion=Completing(calling.tools, parameters, running.run).complete,
     )
     offer_skills(made)
     made.middleware[:] = [Tracing(calling.tools)]
@@ -223,10 +224,6 @@ class Calling:
 
     tools: Mapping[str, Tool]
     running: Running
-
-    def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """The input schema of a tool, by any of its names; None if there is no such tool."""
-        return self.tools[name].input_schema if name in self.tools else None
 
     async def call_tool(
         self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf

@@ -68,23 +68,19 @@ class Tasks:
         job = await self._known(context, params)
         if job["state"] in STATUS:
             return task_of(job)
-        try:
-            result = await self._result(context, job)
-        except MCPError as problem:
-            error = problem.error.model_dump(mode="json", by_alias=True, exclude_none=True)
-            return {**task_of(job), "status": "failed", "error": error}
-        shown = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return {**task_of(job), "result": shown}
-
-    async def _result(self, context: RequestContext, job: dict[str, Any]) -> types.CallToolResult:
-        """What the tool says of its job. Of one that nothing continues it is an error, which says so."""
-        if job["state"] == "stalled":
+        if job["state"] == "stalled":  # nothing continues it
             message = (
                 f"{job['job_id']} stalled: {job['problem']}. Call {job['tool']} again: it goes on where it stopped."
             )
-            return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
-        again = types.CallToolRequestParams(name=job["tool"], arguments=job["arguments"])
-        return await self.call(context, again)
+            result = types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
+        else:
+            again = types.CallToolRequestParams(name=job["tool"], arguments=job["arguments"])
+            try:
+                result = await self.call(context, again)
+            except MCPError as problem:
+                error = problem.error.model_dump(mode="json", by_alias=True, exclude_none=True)
+                return {**task_of(job), "status": "failed", "error": error}
+        return {**task_of(job), "result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
     async def update(self, context: RequestContext, params: TaskParams) -> dict[str, Any]:
         """Answer `tasks/update`: no task asks for anything, so there is nothing to be answered."""
