@@ -7,9 +7,8 @@ import pytest
 
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.server import code_in
-from bio_mcp.doors.auth.sessions import People, owner_of
+from bio_mcp.doors.auth.sessions import owner_of
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.clock import utc_now
 from tests.doors.auth.minting import OTHER_SECRET, RESOURCE, SECRET
 from tests.doors.auth.server.team import ANN, BACK, DOCUMENT, ORIGIN, Asking, Team, hidden, parameters
 from tests.doors.wire import ACCEPT, MODERN
