@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.medline import parse
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import AbstractSection, Article, Document, Journal, RetractionStatus
 from bio_mcp.retrieval.chunking import (
     abstract_text,
@@ -22,7 +23,7 @@ from bio_mcp.retrieval.chunking import (
     search_terms,
     sentence_spans,
 )
-from bio_mcp.retrieval.passages import StaticQuality, chunk_uuid
+from bio_mcp.retrieval.passages import chunk_uuid
 from bio_mcp.retrieval.project_chunks import Work
 from tests.support.memory_corpus import WordVectors
 from tests.support.memory_corpus import article as printed

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bio_mcp.errors import InvalidInput, ModelMismatch
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate, StaticQuality
+from bio_mcp.retrieval.passages import Candidate
 from bio_mcp.retrieval.ranking import (
     RETRACTED_FACTOR,
     apply_quality_bias,

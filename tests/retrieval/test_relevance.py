@@ -4,8 +4,9 @@ from math import log
 
 import pytest
 
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate, StaticQuality
+from bio_mcp.retrieval.passages import Candidate
 from bio_mcp.retrieval.ranking import fuse, rank
 from bio_mcp.retrieval.relevance import (
     COVERAGE_WEIGHT,

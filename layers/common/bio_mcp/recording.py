@@ -21,13 +21,14 @@ from pydantic_core import to_json
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Failure, NotFound, StoreFailed, UpstreamFailed
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.models import Generated, LanguageModel
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.state import CallRecord, Calls
 from bio_mcp.ports.stores import Documents, Passages
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
 from bio_mcp.scope import NO_CALL, current, entered
 
 log = logging.getLogger("bio_mcp.recording")

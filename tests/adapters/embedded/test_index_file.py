@@ -30,9 +30,10 @@ from bio_mcp.adapters.embedded.integrity import index_file
 from bio_mcp.adapters.embedded.live_index import MAX_CHANGED
 from bio_mcp.adapters.embedded.passages import SqliteIndexes, SqlitePassages
 from bio_mcp.health import OK, WARN
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import Role
-from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
+from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.embedded.reader import as_reader
 from tests.adapters.entries import DIM, entry, unit
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from bio_mcp.errors import Conflict, EmbeddingFailed, InvalidInput, ModelMismatch
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, StaticQuality, YearCount
+from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, YearCount
 from tests.adapters.entries import DIM, chunk, entry, unit
 from tests.support.reference_indexes import ReferencePassages
 

@@ -65,6 +65,15 @@ DESIGN_NAMES = ("no design named", *_OBSERVED.values(), _BEST)
 
 
 @dataclass(frozen=True, slots=True)
+class StaticQuality:
+    """The components of quality that do not change with the calendar. None: unknown, which is not 0."""
+
+    design: int | None = None  # 0..3
+    journal: int | None = None  # 0..2
+    human: int | None = None  # 0..2
+
+
+@dataclass(frozen=True, slots=True)
 class Quality:
     """The components, their sum (0..9) and one reason for each known component."""
 
@@ -80,9 +89,7 @@ def quality(article: Article, today: date) -> Quality:
     """Assess `article` as of `today`; the reasons name the study design and the journal."""
     shown = best_design(article)
     return total_quality(
-        design(article),
-        journal_rank(article.journal),
-        human(article),
+        static_quality(article),
         year(article),
         article.retraction,
         today,
@@ -91,10 +98,12 @@ def quality(article: Article, today: date) -> Quality:
     )
 
 
+def static_quality(article: Article) -> StaticQuality:
+    return StaticQuality(design(article), journal_rank(article.journal), human(article))
+
+
 def total_quality(
-    design: int | None,
-    journal: int | None,
-    human: int | None,
+    static: StaticQuality,
     year: int | None,
     retraction: RetractionStatus,
     today: date,
@@ -107,8 +116,8 @@ def total_quality(
     Without `design_name` and `journal_name` the reasons fall back to general words ("trial or observational study"),
     since an index stores points and no names.
     """
-    recent = recency(year, today)
-    total = total_of(design, journal, human, year, retraction, today)
+    design, journal, human, recent = static.design, static.journal, static.human, recency(year, today)
+    total = total_of(static, year, retraction, today)
     if retraction is RetractionStatus.RETRACTED:
         return Quality(design, recent, journal, human, total, (RETRACTED,))
     known = (
@@ -121,18 +130,11 @@ def total_quality(
     return Quality(design, recent, journal, human, total, reasons)
 
 
-def total_of(
-    design: int | None,
-    journal: int | None,
-    human: int | None,
-    year: int | None,
-    retraction: RetractionStatus,
-    today: date,
-) -> int:
+def total_of(static: StaticQuality, year: int | None, retraction: RetractionStatus, today: date) -> int:
     """Compute the total alone, 0..9; for ranking, where reasons would cost time."""
     if retraction is RetractionStatus.RETRACTED:
         return 0
-    return (design or 0) + (journal or 0) + (human or 0) + (recency(year, today) or 0)
+    return (static.design or 0) + (static.journal or 0) + (static.human or 0) + (recency(year, today) or 0)
 
 
 def design(article: Article) -> int | None:

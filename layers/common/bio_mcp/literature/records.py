@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class RetractionStatus(StrEnum):
-    """A paper's retraction status according to PubMed."""
+    """A paper's retraction status according to PubMed, the gravest first."""
 
     RETRACTED = "retracted"
     NOTICE = "notice"  # this record is itself a retraction notice
@@ -17,15 +17,7 @@ class RetractionStatus(StrEnum):
     UNKNOWN = "unknown"  # not a PubMed record that would say
 
 
-GRAVITY = (
-    RetractionStatus.RETRACTED,
-    RetractionStatus.NOTICE,
-    RetractionStatus.CONCERN,
-    RetractionStatus.CORRECTED,
-    RetractionStatus.CLEAR,
-    RetractionStatus.UNKNOWN,
-)
-"""The gravest first."""
+GRAVITY = tuple(RetractionStatus)
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """As PubMed prints them."""

@@ -10,7 +10,7 @@ from bio_mcp.literature import quality
 from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.passages import Chunk, Entry, StaticQuality, chunk_uuid
+from bio_mcp.retrieval.passages import Chunk, Entry, chunk_uuid
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 
 if TYPE_CHECKING:
@@ -354,7 +354,7 @@ def entry_of(
         publication_types=tuple(each.ui for each in article.publication_types),
         tags=tuple(tags),
         projects=tuple(projects),
-        quality=StaticQuality(quality.design(article), quality.journal_rank(article.journal), quality.human(article)),
+        quality=quality.static_quality(article),
         retraction=article.retraction,
     )
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
 
 if TYPE_CHECKING:
@@ -43,15 +44,6 @@ class Chunk:
     def embedded_sha256(self) -> str:
         """SHA-256 (hex) of `embedded_text`: equal for equal vectors of one model."""
         return sha256(self.embedded_text.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class StaticQuality:
-    """The components of quality that do not change with the calendar. None: unknown, which is not 0."""
-
-    design: int | None = None  # 0..3
-    journal: int | None = None  # 0..2
-    human: int | None = None  # 0..2
 
 
 @dataclass(slots=True)

@@ -105,9 +105,8 @@ class Ranked:
     @property
     def quality(self) -> Quality:
         """The quality points with their components and reasons, as of `today`."""
-        static, year = self.candidate.quality, self.candidate.year
-        retraction = self.candidate.retraction
-        return total_quality(static.design, static.journal, static.human, year, retraction, self.today)
+        paper = self.candidate
+        return total_quality(paper.quality, paper.year, paper.retraction, self.today)
 
     @property
     def explanation(self) -> str:
@@ -166,8 +165,7 @@ def rank(
     """
     ranked = []
     for each in candidates:
-        share, static = fused[each.pmid], each.quality
-        points = total_of(static.design, static.journal, static.human, each.year, each.retraction, today)
+        share, points = fused[each.pmid], total_of(each.quality, each.year, each.retraction, today)
         score = _score(each, share.score, points, biased=quality_bias)
         ranked.append(Ranked(each, share, points, score, quality_bias, today))
     return _in_order(ranked)

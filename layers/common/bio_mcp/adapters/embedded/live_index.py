@@ -41,8 +41,9 @@ from bio_mcp.adapters.embedded.vector_search import (
 )
 from bio_mcp.adapters.indexes import other_model
 from bio_mcp.errors import IndexUnavailable
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate, StaticQuality
+from bio_mcp.retrieval.passages import Candidate
 
 T = TypeVar("T")
 

@@ -66,9 +66,10 @@ from bio_mcp.adapters.opensearch.schema import Layout, indexed, nearest
 from bio_mcp.adapters.stored import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.health import OK, WARN, Finding
+from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import PaperIndex, Role
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StaticQuality, StoredChunk, YearCount
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
