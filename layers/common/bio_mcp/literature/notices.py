@@ -107,26 +107,29 @@ def _date(text: str | None) -> str:
     return found[0] if (found := _ISO.match((text or "").strip())) else ""
 
 
-KINDS = {  # tag of NLM's description of the format -> the DTD's RefType
-    "RIN": "RetractionIn",
-    "RRI": "RetractedandRepublishedIn",
-    "PRIN": "PartialRetractionIn",
-    "ROF": "RetractionOf",
-    "PROF": "PartialRetractionOf",
-    "ECI": "ExpressionOfConcernIn",
-    "EIN": "ErratumIn",
-    "CRI": "CorrectedandRepublishedIn",
-    "RPI": "RepublishedIn",
-    "CIN": "CommentIn",
-    "CON": "CommentOn",
-    "EFR": "ErratumFor",
-    "ECF": "ExpressionOfConcernFor",
-    "UIN": "UpdateIn",
-    "UOF": "UpdateOf",
-    "CRF": "CorrectedandRepublishedFrom",
-    "RPF": "RepublishedFrom",
-    "RRF": "RetractedandRepublishedFrom",
-    "ORI": "OriginalReportIn",
-    "SPIN": "SummaryForPatientsIn",
+# The DTD's RefType -> its tag in NLM's display format, the status that it gives, and how a citation
+# names it ("" where it does not), in the order in which a reader must know of them.
+CORRECTIONS: dict[str, tuple[str, RetractionStatus, str]] = {
+    "RetractionIn": ("RIN", RetractionStatus.RETRACTED, "Retraction in"),
+    "PartialRetractionIn": ("PRIN", RetractionStatus.RETRACTED, "Partial retraction in"),
+    "RetractedandRepublishedIn": ("RRI", RetractionStatus.RETRACTED, "Retracted and republished in"),
+    "RetractionOf": ("ROF", RetractionStatus.NOTICE, "Retraction of"),
+    "PartialRetractionOf": ("PROF", RetractionStatus.NOTICE, "Partial retraction of"),
+    "ExpressionOfConcernIn": ("ECI", RetractionStatus.CONCERN, "Expression of concern in"),
+    "ExpressionOfConcernFor": ("ECF", RetractionStatus.CLEAR, "Expression of concern for"),
+    "CorrectedandRepublishedIn": ("CRI", RetractionStatus.CORRECTED, "Corrected and republished in"),
+    "RepublishedIn": ("RPI", RetractionStatus.CORRECTED, "Corrected and republished in"),
+    "ErratumIn": ("EIN", RetractionStatus.CORRECTED, "Erratum in"),
+    "ErratumFor": ("EFR", RetractionStatus.CLEAR, "Erratum for"),
+    "CommentIn": ("CIN", RetractionStatus.CLEAR, ""),
+    "CommentOn": ("CON", RetractionStatus.CLEAR, ""),
+    "UpdateIn": ("UIN", RetractionStatus.CLEAR, ""),
+    "UpdateOf": ("UOF", RetractionStatus.CLEAR, ""),
+    "CorrectedandRepublishedFrom": ("CRF", RetractionStatus.CLEAR, ""),
+    "RepublishedFrom": ("RPF", RetractionStatus.CLEAR, ""),
+    "RetractedandRepublishedFrom": ("RRF", RetractionStatus.CLEAR, ""),
+    "OriginalReportIn": ("ORI", RetractionStatus.CLEAR, ""),
+    "SummaryForPatientsIn": ("SPIN", RetractionStatus.CLEAR, ""),
 }
-"""RefTypes that are not here have no tag."""
+KINDS = {tag: kind for kind, (tag, _, _) in CORRECTIONS.items()}
+"""RefTypes by tag."""

@@ -297,19 +297,15 @@ class ConverterTransport(HttpTransport):
         return self._answer(endpoint, deadline, "GET", self.base_url, params=params)
 
 
+@well_formed("NCBI's converter did not answer for every id; try again")
 def read_ids(answer: Answer, requested: Sequence[str], kind: IdKind) -> dict[str, ArticleIds]:
     """The ids of each article in `requested`; ids that PMC does not have are absent.
 
     Raises `NcbiUnreadable`, also if the answer omits one of them.
     """
-    rows = well_formed(lambda: list(answer.json["records"]), "NCBI's converter sent no records; try again")
-    by_id = {
-        str(row.get("requested-id") or row.get(kind) or "").casefold(): row for row in rows if isinstance(row, dict)
-    }
-    return well_formed(
-        lambda: {id_: _ids(row) for id_ in requested if (row := by_id[id_.casefold()]).get("status") != "error"},
-        "NCBI's converter did not answer for every id; try again",
-    )
+    rows = [row for row in answer.json["records"] if isinstance(row, dict)]
+    by_id = {str(row.get("requested-id") or row.get(kind) or "").casefold(): row for row in rows}
+    return {id_: _ids(row) for id_ in requested if (row := by_id[id_.casefold()]).get("status") != "error"}
 
 
 def _ids(row: dict[str, object]) -> ArticleIds:
@@ -365,12 +361,10 @@ class EntrezLookup:
         return article
 
 
+@well_formed("NCBI's MeSH answer lacks a record that its search named; try again")
 def read_headings(answer: Answer, uids: Sequence[str]) -> tuple[MeshRecord, ...]:
     """The record of each uid, in order. Raises `NcbiUnreadable` if one is missing or has no name."""
-    return well_formed(
-        lambda: tuple(_heading(answer.json["result"][uid]) for uid in uids),
-        "NCBI's MeSH answer lacks a record that its search named; try again",
-    )
+    return tuple(_heading(answer.json["result"][uid]) for uid in uids)
 
 
 def _heading(row: Any) -> MeshRecord:

@@ -4,11 +4,12 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -70,6 +71,7 @@ class BeyondReach(NcbiQueryRejected):
     """PubMed lists only the first 9,999 records of a search."""
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _ERROR = re.compile(rb"<ERROR>\s*([^<]*?)\s*</ERROR>")
@@ -142,16 +144,22 @@ def _moment(value: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def well_formed(read: Callable[[], T], otherwise: str) -> T:
-    """Return `read()`. Raises `NcbiUnreadable(otherwise)` if it fails on a missing member or a member of another type.
+def well_formed(otherwise: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A reader that raises `NcbiUnreadable(otherwise)` where it fails on a missing member or one of another type.
 
     The error is not chained, as it would quote the answer.
     """
-    try:
-        return read()
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        pass
-    raise NcbiUnreadable(otherwise)
+
+    def of(read: Callable[P, T]) -> Callable[P, T]:
+        @wraps(read)
+        def reading(*args: P.args, **named: P.kwargs) -> T:
+            with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):
+                return read(*args, **named)
+            raise NcbiUnreadable(otherwise)
+
+        return reading
+
+    return of
 
 
 log = logging.getLogger("bio_mcp.ncbi")

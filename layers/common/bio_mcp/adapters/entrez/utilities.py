@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
 from typing import Any
 
 from bio_mcp.adapters.entrez.transport import Answer, redacted, well_formed
@@ -45,12 +44,10 @@ def batches(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
 COMMANDS = ("neighbor", "neighbor_score")
 
 
+@well_formed("NCBI's links are not in their known form; try again")
 def read_links(answer: Answer, requested: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:
     """One set per requested PMID, empty if nothing is linked. Raises `NcbiUnreadable` for a missing set."""
-    sets = well_formed(
-        lambda: dict(_json_sets(answer, link_name) if answer.form == "json" else _xml_sets(answer, link_name)),
-        "NCBI's links are not in their known form; try again",
-    )
+    sets = dict(_json_sets(answer, link_name) if answer.form == "json" else _xml_sets(answer, link_name))
     missing = [pmid for pmid in requested if pmid not in sets]
     if missing:
         raise NcbiUnreadable(
@@ -130,28 +127,23 @@ def search_form(
     return form | {"datetype": kind, "mindate": first, "maxdate": last}
 
 
+@well_formed("NCBI's search answer lacks its count or its list of PMIDs; try again")
 def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
     """The page, with every id that its count promises. Raises `NcbiUnreadable` if some are missing."""
-    page = well_formed(
-        lambda: _page(answer.json["esearchresult"], answer.day),
-        "NCBI's search answer lacks its count or its list of PMIDs; try again",
-    )
-    expected = max(0, min(retmax, page.count - retstart, LISTABLE - retstart))
-    if len(page.ids) < expected:
-        raise NcbiUnreadable(f"NCBI sent {len(page.ids)} of {expected} PMIDs; try again")
-    return page
-
-
-def _page(result: Any, day: date | None) -> SearchPage:
+    result = answer.json["esearchresult"]
+    count, ids = int(result["count"]), tuple(dict.fromkeys(str(int(pmid)) for pmid in result["idlist"]))
+    expected = max(0, min(retmax, count - retstart, LISTABLE - retstart))
+    if len(ids) < expected:
+        raise NcbiUnreadable(f"NCBI sent {len(ids)} of {expected} PMIDs; try again")
     return SearchPage(
-        count=int(result["count"]),
-        ids=tuple(dict.fromkeys(str(int(pmid)) for pmid in result["idlist"])),
+        count=count,
+        ids=ids,
         translation=str(result.get("querytranslation") or ""),
         warnings=tuple(dict.fromkeys(_warnings(result))),
         web_env=result.get("webenv"),
         query_key=result.get("querykey"),
         dropped=tuple(dict.fromkeys((result.get("errorlist") or {}).get("phrasesnotfound", ()))),
-        day=day,
+        day=answer.day,
     )
 
 
@@ -166,15 +158,10 @@ def _warnings(result: Any) -> list[str]:
     return warnings
 
 
+@well_formed("NCBI's description of the database is not in its known form; try again")
 def read_info(answer: Answer) -> EntrezDatabase:
     """Read EInfo's description of a database. Raises `NcbiUnreadable`."""
-    return well_formed(
-        lambda: _info(answer.json["einforesult"]["dbinfo"]),
-        "NCBI's description of the database is not in its known form; try again",
-    )
-
-
-def _info(dbinfo: Any) -> EntrezDatabase:
+    dbinfo: Any = answer.json["einforesult"]["dbinfo"]
     info = dbinfo[0] if isinstance(dbinfo, list) else dbinfo
     return EntrezDatabase(
         name=info["dbname"],

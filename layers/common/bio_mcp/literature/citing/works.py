@@ -8,6 +8,7 @@ from hashlib import sha256
 from bio_mcp.literature.citing.imprint import article_number, full_pages, printed_year
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
 from bio_mcp.literature.languages import MARC
+from bio_mcp.literature.notices import CORRECTIONS
 from bio_mcp.literature.records import Article, Author, Book, Correction, Journal, PartialDate, RetractionStatus
 
 # NLM writes the ranks as ordinals; APA and MLA as Roman numerals.
@@ -318,20 +319,6 @@ def plain_title(title: str | None) -> str:
     return text if text.endswith("...") else text.removesuffix(".").rstrip()
 
 
-# In the order in which a reader must know of them.
-_KINDS = {
-    "RetractionIn": "Retraction in",
-    "PartialRetractionIn": "Partial retraction in",
-    "RetractedandRepublishedIn": "Retracted and republished in",
-    "RetractionOf": "Retraction of",
-    "PartialRetractionOf": "Partial retraction of",
-    "ExpressionOfConcernIn": "Expression of concern in",
-    "ExpressionOfConcernFor": "Expression of concern for",
-    "CorrectedandRepublishedIn": "Corrected and republished in",
-    "RepublishedIn": "Corrected and republished in",
-    "ErratumIn": "Erratum in",
-    "ErratumFor": "Erratum for",
-}
 _RETRACTING = ("RetractionIn", "PartialRetractionIn", "RetractedandRepublishedIn")
 _SOURCE = re.compile(
     r"(?:.*\.\s+)?(?P<journal>[^.]+?)\.?\s+(?P<year>(?:1[89]|2[01])\d\d)(?:[^;:.]*)"
@@ -341,9 +328,9 @@ _SOURCE = re.compile(
 
 def nlm_notices(work: Work) -> Iterator[str]:
     """`Retraction in: Lancet. 2010 Feb 6;375(9713):445.`, one for each notice, the gravest first."""
-    for kind, label in _KINDS.items():
+    for kind, (_, _, label) in CORRECTIONS.items():
         for correction in work.article.corrections:
-            if correction.kind == kind:
+            if correction.kind == kind and label:
                 yield f"{label}: {_cited(correction)}"
 
 

@@ -23,7 +23,7 @@ partial ones of earlier years.
 import re
 from collections.abc import Iterable
 
-from bio_mcp.literature.notices import KINDS
+from bio_mcp.literature.notices import CORRECTIONS, KINDS
 from bio_mcp.literature.records import GRAVITY, Correction, PublicationType, RetractionStatus
 
 _FIELD = re.compile(r"^([A-Z]{2,4}) *- (.*)", re.MULTILINE)
@@ -33,17 +33,7 @@ _TYPE_NAMES = {
     "Retraction of Publication": RetractionStatus.NOTICE,
     "Retraction Notice": RetractionStatus.NOTICE,
 }
-REF_TYPES = {
-    "RetractionIn": RetractionStatus.RETRACTED,
-    "RetractedandRepublishedIn": RetractionStatus.RETRACTED,
-    "PartialRetractionIn": RetractionStatus.RETRACTED,
-    "RetractionOf": RetractionStatus.NOTICE,
-    "PartialRetractionOf": RetractionStatus.NOTICE,
-    "ExpressionOfConcernIn": RetractionStatus.CONCERN,
-    "ErratumIn": RetractionStatus.CORRECTED,
-    "CorrectedandRepublishedIn": RetractionStatus.CORRECTED,
-    "RepublishedIn": RetractionStatus.CORRECTED,
-}
+REF_TYPES = {kind: status for kind, (_, status, _) in CORRECTIONS.items()}
 
 
 def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
