@@ -311,8 +311,8 @@ def test_mesh_is_not_searched():
 def test_an_entry_holds_what_filters_and_ranking_ask_for():
     paper = printed("7", types=[("D016449", "Randomized Controlled Trial")], mesh=[("D006801", "Humans")])
     chunks = chunks_of(paper, WordVectors().count_tokens, 256)
-    entry = entry_of(Document(paper, "hash", version=3), chunks, {"w0": np.zeros(64, np.float32)}, projects=["p"])
-    assert (entry.pmid, entry.version, entry.year, entry.projects) == ("7", 3, 2024, ("p",))
+    entry = entry_of(Document(paper, "hash", version=3), chunks, {"w0": np.zeros(64, np.float32)})
+    assert (entry.pmid, entry.version, entry.year) == ("7", 3, 2024)
     assert (entry.journal, entry.journal_nlm_id, entry.publication_types) == ("A journal", "0000000", ("D016449",))
     assert entry.quality == StaticQuality(design=2, journal=0, human=2)
     assert entry.retraction is RetractionStatus.CLEAR

@@ -6,9 +6,8 @@ from importlib.resources import files
 
 import pytest
 
-from bio_mcp.retrieval import thai as thai_words
 from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.thai import THAI, can_segment, dictionary, spelled, stop_words, word_terms, words_of
+from bio_mcp.retrieval.thai import THAI, dictionary, segmenter, spelled, stop_words, word_terms, words_of
 
 TEXT = "สมุนไพรขมิ้นชันลดน้ำตาลในเลือดของผู้ป่วยเบาหวานชนิดที่ 2 (n = 50)"
 
@@ -16,9 +15,9 @@ TEXT = "สมุนไพรขมิ้นชันลดน้ำตาลใ
 @pytest.fixture
 def without_pythainlp(monkeypatch):
     monkeypatch.setitem(sys.modules, "pythainlp.corpus", None)
-    thai_words._newmm.cache_clear()
+    segmenter.cache_clear()
     yield
-    thai_words._newmm.cache_clear()
+    segmenter.cache_clear()
 
 
 def test_names_of_the_dictionary_are_words_and_so_are_others():
@@ -41,7 +40,7 @@ def test_words_that_say_nothing_are_known():
 
 
 def test_without_pythainlp_names_are_found_and_nothing_else_is_a_word(without_pythainlp):
-    assert not can_segment()
+    assert not segmenter()
     assert words_of(TEXT) == ["สมุนไพร", "ขมิ้นชัน", "ลด", "น้ำตาลในเลือด", "ของ", "ผู้ป่วย", "เบาหวานชนิดที่ 2"]
     assert word_terms(TEXT) == []
     assert stop_words() == frozenset()

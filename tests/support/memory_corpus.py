@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -116,7 +116,8 @@ class Corpus:
         chunks = chunks_of(document.article, self.embeddings.count_tokens, self.embeddings.max_tokens)
         vectors = self.embeddings.embed([each.embedded_text for each in chunks])
         by_id = {each.chunk_id: vector for each, vector in zip(chunks, vectors, strict=True)}
-        self.passages.upsert_chunks([entry_of(document, chunks, by_id, projects=projects, tags=tags)])
+        entry = replace(entry_of(document, chunks, by_id), projects=tuple(projects), tags=tuple(tags))
+        self.passages.upsert_chunks([entry])
         self.documents.by_pmid[document.article.pmid] = document
 
     def today(self):

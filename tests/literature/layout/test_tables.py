@@ -11,7 +11,7 @@ def table(x=50.0, y=100.0, step=100.0, size=8.0, rows=ROWS):
 
 def found(*parts):
     left, tables = without_tables(page(*parts), SIZE)
-    return [each.text for each in left.lines], [each.text for each in tables.values()]
+    return [each.text for each in left.lines], list(tables.values())
 
 
 CAPTION = line("Table 1. Doses of the trial", y=85, size=8)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from bio_mcp.adapters.entrez.utilities import batches
+from bio_mcp.adapters.entrez.utilities import batches, objects
 from bio_mcp.adapters.http import Rejected, asked, http_client, read_body, seconds, timeout_of
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import Deadline
@@ -86,11 +86,6 @@ def whole(value: Any) -> int | None:
     if isinstance(value, str) and value.isdecimal() and len(value) <= DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def objects(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; empty for anything else."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def inner(value: Any, *names: str) -> Any:

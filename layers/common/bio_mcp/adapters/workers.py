@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Timer
-from types import TracebackType
 from typing import IO, Any
 
 from bio_mcp.adapters.child_processes import ChildProcess, own_stdout
@@ -85,7 +84,7 @@ HARMLESS = Article("1", title="Aspirin")
 _log = logging.getLogger(__name__)
 
 
-class WorkerProcesses:
+class WorkerProcesses(contextlib.AbstractContextManager["WorkerProcesses"]):
     """`count` processes, started when they are needed and killed at the end of the `with` block.
 
     Each makes its model by `make`, which is pickled, and is refused unless that model has this `fingerprint`. One
@@ -110,12 +109,7 @@ class WorkerProcesses:
         self._alive: set[Worker] = set()
         self._closed = False
 
-    def __enter__(self) -> "WorkerProcesses":
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._closed = True
             for worker in self._alive:

@@ -29,17 +29,14 @@ def sections_of(element: etree._Element, title: str = "", level: int = 1) -> lis
     inner: list[TextSection] = []
     for child in element:
         if child.tag == "sec" and level < _DEEPEST:
-            inner += sections_of(child, _title(child), level + (1 if title else 0))
+            parts = [plain(part) for tag in ("label", "title") if (part := child.find(tag)) is not None]
+            named = " ".join(filter(None, parts)) or (child.get("sec-type") or "").replace("-", " ").capitalize()
+            inner += sections_of(child, named, level + (1 if title else 0))
         else:
             _read(child, lines, tables)
     text = "\n\n".join(lines)
     own = [TextSection(title, level, text, tuple(tables))] if text or tables or (title and inner) else []
     return own + inner
-
-
-def _title(section: etree._Element) -> str:
-    parts = [plain(part) for tag in ("label", "title") if (part := section.find(tag)) is not None]
-    return " ".join(filter(None, parts)) or (section.get("sec-type") or "").replace("-", " ").capitalize()
 
 
 def _read(element: etree._Element, lines: list[str], tables: list[Table]) -> None:

@@ -331,14 +331,7 @@ def _whole_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Siz
 TITLE_WEIGHT = 2  # a word of the title counts as often; measured, docs/benchmarks.md
 
 
-def entry_of(
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: "Mapping[str, NDArray[np.float32]]",
-    *,
-    tags: Sequence[str] = (),
-    projects: Sequence[str] = (),
-) -> Entry:
+def entry_of(document: Document, chunks: Sequence[Chunk], vectors: "Mapping[str, NDArray[np.float32]]") -> Entry:
     """The index entry of `document`; `vectors` holds the chunks that were embedded, by chunk id."""
     article = document.article
     return Entry(
@@ -352,8 +345,6 @@ def entry_of(
         journal=article.journal.title if article.journal else None,
         journal_nlm_id=article.journal.nlm_id if article.journal else None,
         publication_types=tuple(each.ui for each in article.publication_types),
-        tags=tuple(tags),
-        projects=tuple(projects),
         quality=quality.static_quality(article),
         retraction=article.retraction,
     )

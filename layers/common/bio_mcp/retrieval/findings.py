@@ -40,7 +40,8 @@ _DENIED_WORD = re.compile(rf"\b(?:{'|'.join(_DENIED)})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence that affirms or denies one thing, with its search terms and the directions that it names."""
+    """A part of a sentence that affirms or denies one thing, with its search terms and the directions that it names:
+    up, down, better, worse."""
 
     text: str
     terms: frozenset[str]
@@ -58,11 +59,6 @@ class Clause:
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of all sentences of `text`, in order, without those that have no words."""
     return tuple(each for start, end in sentence_spans(text) for each in _clauses(text[start:end]) if each.terms)
-
-
-def directions(text: str) -> frozenset[str]:
-    """The directions that a text names: up, down, better, worse."""
-    return frozenset(name for name, words in _DIRECTIONS.items() if words.search(text))
 
 
 def distorts(text: str, sources: Iterable[str]) -> bool:
@@ -97,7 +93,8 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         bare = re.sub(_CUE, lambda cue: cue.group() if _DENIED_WORD.match(cue.group()) else " ", part)
         plain = _DENIED_WORD.sub(lambda word: _DENIED[word.group().lower()], bare)
         terms = frozenset(term for term, _ in query_terms(plain))
-        yield Clause(part, terms, len(cues) % 2 == 1, directions(part))
+        directions = frozenset(name for name, words in _DIRECTIONS.items() if words.search(part))
+        yield Clause(part, terms, len(cues) % 2 == 1, directions)
 
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -165,7 +162,6 @@ _ONLY_NOUN = re.compile(
     r"(?:reductions?|improvements?|differences?|deterioration|association|associated|related|correlated|effects?|impact)\Z",
     re.I,
 )
-_PASSIVE = re.compile(r"ed\Z", re.IGNORECASE)
 _NO_FINDING = r"""(?xi)
       \b(?: whether | aims? | aimed | objectives? | purpose | hypothes\w+ | investigat\w+ | examin\w+ | evaluat\w+
       | assess\w* | to\s+(?:determine|test|compare|study) | previous\w* | suggest\w* | thought | believed | unclear
@@ -281,8 +277,9 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     """
     if match.lastgroup == LINKED or _NOUN.match(match.group()):
         return True
-    predicate = _AUX.search(text[: match.start()]) is not None
-    return not (predicate and _STOP.match(text[match.end() :])) and not (predicate and _PASSIVE.search(match.group()))
+    if not _AUX.search(text[: match.start()]):
+        return True
+    return not _STOP.match(text[match.end() :]) and not match.group().lower().endswith("ed")
 
 
 def _behind(match: re.Match[str], after: str) -> str | None:

@@ -10,7 +10,7 @@ from itertools import chain
 from math import log
 
 from bio_mcp.retrieval.analysis import ANALYSIS_VERSION, QUERY_CHARACTERS, analyse, query_terms
-from bio_mcp.retrieval.thai import THAI, THAI_RUN, can_segment, cut, dictionary, spelled, stop_words, term_of, words_of
+from bio_mcp.retrieval.thai import THAI, THAI_RUN, cut, dictionary, segmenter, spelled, stop_words, term_of, words_of
 
 GRAMS_SHARE = 0.5  # of a word's weight is what its n-grams have together, which texts have that were cut by them alone
 MOST_UNKNOWN = 8  # words that are named
@@ -57,7 +57,7 @@ def parse_question(text: str, language: str | None = None) -> ParsedQuestion:
 
     english = " ".join(THAI_RUN.sub(translated, spelled(text)).split())
     looked_up = english if any(map(str.isalnum, english)) else ""
-    return ParsedQuestion(text, looked_up, tuple(_terms(telling)), tuple(unknown[:MOST_UNKNOWN]), can_segment())
+    return ParsedQuestion(text, looked_up, tuple(_terms(telling)), tuple(unknown[:MOST_UNKNOWN]), bool(segmenter()))
 
 
 def _english(word: str) -> tuple[str, ...]:

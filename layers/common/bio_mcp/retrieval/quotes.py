@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache, partial
 from itertools import groupby, islice
-from typing import NamedTuple
 
 from bio_mcp.literature.documents import SEPARATOR, PageSpan
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
@@ -276,13 +275,6 @@ LEFT_OUT = " […] "
 CACHED_TEXTS = 1024
 
 
-class _Letters(NamedTuple):
-    """The letters of a text, and where each stands in it."""
-
-    text: str
-    places: tuple[int, ...]
-
-
 def new_text(chunk: ProjectChunk, better: Iterable[ProjectChunk]) -> str | None:
     """The text of `chunk` without what `better` chunks of its work have of it; None where they have most of it.
 
@@ -300,11 +292,11 @@ def is_same_work(one: Work, other: Work) -> bool:
 
 def unrepeated(text: str, others: Iterable[str]) -> str:
     """`text` without what the others have of it whole, at its beginning or at its end; "" where nothing is left."""
-    letters = _letters(text)
-    repeated = [span for other in others for span in _repeated(letters.text, _letters(other).text)]
+    letters, places = _letters(text)
+    repeated = [span for other in others for span in _repeated(letters, _letters(other)[0])]
     if not repeated:
         return text.strip()
-    pieces = (_piece(text, letters.places, *span) for span in _between(sorted(repeated), len(letters.text)))
+    pieces = (_piece(text, places, *span) for span in _between(sorted(repeated), len(letters)))
     return LEFT_OUT.join(piece for piece in pieces if piece)
 
 
@@ -352,6 +344,7 @@ def _piece(text: str, places: tuple[int, ...], first: int, last: int) -> str:
 
 
 @lru_cache(CACHED_TEXTS)
-def _letters(text: str) -> _Letters:
+def _letters(text: str) -> tuple[str, tuple[int, ...]]:
+    """The letters of a text, and where each stands in it."""
     places = tuple(at for at, letter in enumerate(text) if letter.isalnum())
-    return _Letters("".join(text[at].lower()[:1] for at in places), places)
+    return "".join(text[at].lower()[:1] for at in places), places

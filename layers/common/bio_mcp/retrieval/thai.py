@@ -38,17 +38,12 @@ def words_of(text: str) -> list[str]:
 
 def cut(run: str) -> Sequence[str]:
     """A run of Thai letters, `spelled`, as words; a number behind it is part of a name or a word of its own."""
-    return (_newmm() or _by_names)(run)
-
-
-def can_segment() -> bool:
-    """Whether PyThaiNLP is installed."""
-    return _newmm() is not None
+    return (segmenter() or _by_names)(run)
 
 
 def stop_words() -> frozenset[str]:
     """Thai words that say nothing of a subject; empty without PyThaiNLP."""
-    if not can_segment():
+    if not segmenter():
         return frozenset()
     from pythainlp.corpus import thai_stopwords
 
@@ -62,11 +57,11 @@ def term_of(word: str) -> str:
 
 def word_terms(text: str) -> list[str]:
     """What an index has of the Thai words of a text, beside its n-grams: words as short as two letters are found."""
-    return [term_of(word) for word in words_of(text)] if THAI.search(text) and can_segment() else []
+    return [term_of(word) for word in words_of(text)] if THAI.search(text) and segmenter() else []
 
 
 @cache
-def _newmm() -> Cut | None:
+def segmenter() -> Cut | None:
     """The segmenter of PyThaiNLP; None where it is not installed."""
     os.environ.setdefault("PYTHAINLP_READ_ONLY", "1")
     os.environ.setdefault("PYTHAINLP_OFFLINE", "1")

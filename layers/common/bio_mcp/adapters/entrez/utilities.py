@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bio_mcp.adapters.entrez.transport import Answer, redacted, well_formed
@@ -254,8 +254,8 @@ def read_summaries(answer: Answer, requested: Sequence[str] | None = None) -> Su
 
 
 def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
-    ids = {item.get("idtype"): item.get("value") for item in _objects(entry.get("articleids"))}
-    history = {item.get("pubstatus"): item.get("date") for item in _objects(entry.get("history"))}
+    ids = {item.get("idtype"): item.get("value") for item in objects(entry.get("articleids"))}
+    history = {item.get("pubstatus"): item.get("date") for item in objects(entry.get("history"))}
     return DocSummary(
         pmid=pmid,
         title=_text(entry.get("title")) or _text(entry.get("vernaculartitle")) or _text(entry.get("booktitle")),
@@ -264,7 +264,7 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         pdat=_text(entry.get("pubdate")),
         edat=_instant(history.get("pubmed")),
         pmcid=next(iter(re.findall(r"PMC\d+", f"{ids.get('pmc')} {ids.get('pmcid')}")), None),
-        authors=_texts(author.get("name") for author in _objects(entry.get("authors"))),
+        authors=_texts(author.get("name") for author in objects(entry.get("authors"))),
         source=_text(entry.get("source")),
         epdat=_text(entry.get("epubdate")),
         doi=_text(ids.get("doi")),
@@ -279,12 +279,13 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
 def _retraction_status(entry: dict[str, Any]) -> RetractionStatus:
     """The retraction status by ESummary's own terms: its "Retraction in" is the DTD's RetractionIn."""
     types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
-    kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in _objects(entry.get("references"))]
+    kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in objects(entry.get("references"))]
     return retraction_status(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value or () if isinstance(item, dict)]
+def objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; empty for anything else."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str | None:

@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 from typing import Any
@@ -95,7 +95,8 @@ class IsolatedParser:
     """
 
     def __init__(self, limits: Limits, *, tesseract: str, environment: Mapping[str, str], reader: str = READER) -> None:
-        self._limits, self._tesseract, self._environment, self._reader = limits, tesseract, environment, reader
+        self._limits, self._tesseract, self._environment = limits, tesseract, environment
+        self._start = partial(Child, limits, reader=reader, tesseract=tesseract, environment=environment)
         self._idle: list[Child] = []
         self._lock = threading.Lock()
 
@@ -124,7 +125,7 @@ class IsolatedParser:
         answer = self._ask(child, content, name, languages)
         if answer is None and not child.has_file and not child.timed_out:  # it ended while it was idle
             child.end()
-            child = self._started()
+            child = self._start()
             answer = self._ask(child, content, name, languages)
         if answer is None:
             raise self._died(child)
@@ -160,10 +161,7 @@ class IsolatedParser:
                 if (child := self._idle.pop()).is_alive:
                     return child
                 child.end()
-        return self._started()
-
-    def _started(self) -> Child:
-        return Child(self._limits, reader=self._reader, tesseract=self._tesseract, environment=self._environment)
+        return self._start()
 
     def _give_back(self, child: Child, answer: Mapping[str, Any]) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from bio_mcp.adapters.parsers.frames import Options
-from bio_mcp.adapters.parsers.pdf import PageImage, RecognisedPage, parse_pdf
+from bio_mcp.adapters.parsers.pdf import POINTS_PER_INCH, PageImage, RecognisedPage, parse_pdf
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.health import OK, Finding
 from bio_mcp.literature.documents import ParsedDocument
@@ -32,7 +32,6 @@ _SPACE = 0.3  # letter heights: the least gap between two Thai words; within one
 _TALL = 1.5  # times its width: a line of several letters that is so high is turned
 _SURE = 0.6  # of text; strokes of drawings have less
 _SAME = (0.6, 1.35)  # times the page's median: heights that are one font's; those of Thai vary with its marks
-_POINTS = 72
 _COARSE = 2  # sizes are told apart by half points
 
 
@@ -62,7 +61,7 @@ class HocrPage:
         """The page's lines in points at this resolution, and the mean confidence of their words."""
         usual = median(line.height for line in self.lines) if self.lines else 1.0
         parts = [(line, words) for line in self.lines if (words := _without_strokes(line.words, usual))]
-        placed = tuple(_placed(line, words, usual, _POINTS / dpi) for line, words in parts)
+        placed = tuple(_placed(line, words, usual, POINTS_PER_INCH / dpi) for line, words in parts)
         sure = [word.sure for _, words in parts for word in words]
         return RecognisedPage(placed, sum(sure) / len(sure) if sure else 0.0)
 
@@ -298,7 +297,7 @@ def parse_image(content: bytes, options: Options) -> ParsedDocument:
     if not any(each.lines for _, each in recognised):
         raise UnreadableDocument("No text is recognised in the image; check that it shows a page, and its languages.")
     pages = [
-        PageLines(number, page.width * 72 / page.dpi, page.height * 72 / page.dpi, each.lines)
+        PageLines(number, page.width * POINTS_PER_INCH / page.dpi, page.height * POINTS_PER_INCH / page.dpi, each.lines)
         for number, (page, each) in enumerate(recognised, 1)
     ]
     confidence = mean(each.confidence for _, each in recognised if each.lines)

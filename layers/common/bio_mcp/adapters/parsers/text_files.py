@@ -10,7 +10,7 @@ from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable, UnreadableDocument
 from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, ParsedSection, SectionKind
-from bio_mcp.literature.layout.headings import is_references
+from bio_mcp.literature.layout import headings
 from bio_mcp.literature.medline.text import subscript, superscript
 
 
@@ -56,7 +56,7 @@ class Outline:
 
     def _add(self, text: str, kind: SectionKind) -> None:
         path = tuple(heading for _, heading in self._path)
-        if any(map(is_references, path)):
+        if "references" in map(headings.named, path):
             kind = SectionKind.REFERENCES
         self._sections.append(ParsedSection(text, path[-1] if path else None, path, kind=kind))
         self._announced = False
@@ -261,17 +261,13 @@ WRAPPED = 120  # characters; where a line is longer, a line is a paragraph
 
 
 def parse_plain_text(text: str) -> ParsedDocument:
+    lines = [" ".join(line.split()) for line in re.split(r"\r\n|[\n\r\f\v\x85\u2028\u2029]", text)]
+    if max(map(len, lines), default=0) <= WRAPPED:
+        lines = [" ".join(block) for filled, block in groupby(lines, bool) if filled]
     outline = Outline()
-    for paragraph in paragraphs(text):
+    for paragraph in lines:
         outline.paragraph(paragraph)
     return ParsedDocument(outline.sections())
-
-
-def paragraphs(text: str) -> list[str]:
-    lines = [" ".join(line.split()) for line in re.split(r"\r\n|[\n\r\f\v\x85\u2028\u2029]", text)]
-    if max(map(len, lines), default=0) > WRAPPED:
-        return [line for line in lines if line]
-    return [" ".join(block) for filled, block in groupby(lines, bool) if filled]
 
 
 _LANGUAGE = re.compile(rb"""<article\b[^>]{0,2000}?\bxml:lang\s*=\s*["']([A-Za-z-]{2,12})["']""")

@@ -9,10 +9,10 @@ from statistics import median
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.identifiers import doi, normal, parse_pmid
-from bio_mcp.literature.layout.headings import Heading, headings, is_references, named, parted_headings
+from bio_mcp.literature.layout.headings import Heading, headings, named, parted_headings
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, Words, body_size, joined, words_of
 from bio_mcp.literature.layout.reading_order import in_reading_order, parted, without_running_lines
-from bio_mcp.literature.layout.tables import Table, without_tables
+from bio_mcp.literature.layout.tables import without_tables
 
 PageStarts = tuple[tuple[int, int], ...]
 
@@ -84,7 +84,7 @@ def sections_of(
     captions: Sequence[tuple[int, Sequence[FlowLine]]],
     footnotes: Sequence[Sequence[FlowLine]],
     words: Words,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, str],
 ) -> Iterator[ParsedSection]:
     """Yield the sections in reading order, each caption and table after the one in which it stands.
 
@@ -108,7 +108,7 @@ def sections_of(
                 yield _section(lines, path, words, kind=SectionKind.BODY)
             else:
                 heading = path[-1] if path else None
-                yield ParsedSection(table.text, heading, path, ((0, lines[0].page),), SectionKind.TABLE)
+                yield ParsedSection(table, heading, path, ((0, lines[0].page),), SectionKind.TABLE)
     late = [line for note in footnotes if note[0].page != first_page for line in note]
     if late:
         yield _section(late, (FOOTNOTES,), words)
@@ -127,7 +127,7 @@ def _section(
     lines: Sequence[FlowLine], path: Path, words: Words, page: int | None = None, kind: SectionKind | None = None
 ) -> ParsedSection:
     """The section of these lines; `page` is its heading's, `kind` what its headings say unless it is given."""
-    kind = kind or (SectionKind.REFERENCES if any(map(is_references, path)) else SectionKind.BODY)
+    kind = kind or (SectionKind.REFERENCES if "references" in map(named, path) else SectionKind.BODY)
     text, starts = text_of(lines, words, entries=kind is SectionKind.REFERENCES)
     return ParsedSection(text, path[-1] if path else None, path, starts or (((0, page),) if page else ()), kind)
 
@@ -149,7 +149,7 @@ def with_unnamed(flow: Sequence[FlowLine], found: Sequence[Heading]) -> list[Hea
     if found and found[0].start and not any(named(each.text) == "abstract" for each in found):
         start = _abstract(flow[: found[0].start])
         all_found[:0] = [] if start is None else [Heading(start, start, ABSTRACT, 1)]
-    if not any(is_references(each.text) for each in found):
+    if not any(named(each.text) == "references" for each in found):
         start = _references(flow)
         if start is not None:
             before = [each for each in all_found if each.end <= start]

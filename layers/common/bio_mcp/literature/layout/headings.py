@@ -60,10 +60,6 @@ def named(heading: str) -> str:
     return next((kind for kind, names in _NAMED.items() if names.fullmatch(name)), "")
 
 
-def is_references(heading: str) -> bool:
-    return named(heading) == "references"
-
-
 def is_top(heading: str) -> bool:
     """Whether sections of this name stand at the top level: main ones, and what comes before and after them."""
     return named(heading) not in ("", "contents")
@@ -233,7 +229,7 @@ def _without_entries(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]])
     for start, end in found:
         line = flow[start]
         if references is None or is_top(line.text) or _is_set_as(line, references):
-            references = line if is_references(line.text) else None
+            references = line if named(line.text) == "references" else None
             chosen.append((start, end))
     return chosen
 

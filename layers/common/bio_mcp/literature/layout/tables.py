@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bio_mcp.literature.layout.lines import PageLines, PositionedLine, Words, joined
 from bio_mcp.literature.layout.reading_order import grouped_by_row, gutter_of
@@ -23,25 +23,12 @@ Window = tuple[float, float]
 """Where a table may stand, from left to right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table: its caption, and the cells of its rows, empty where a row has none."""
-
-    caption: str
-    rows: tuple[tuple[str, ...], ...]
-
-    @property
-    def text(self) -> str:
-        """The caption and the rows as lines, cells parted by tabs."""
-        return "\n".join([self.caption, *("\t".join(row).rstrip("\t") for row in self.rows)])
-
-
-def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, Table]]:
+def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, str]]:
     """Return the page with one line in the place of each table, and the tables by that line's font.
 
-    `size` is that of the document's text.
+    A table is its caption and its rows as lines, cells parted by tabs. `size` is that of the document's text.
     """
-    tables: dict[str, Table] = {}
+    tables: dict[str, str] = {}
     lines = [line for line in page.lines if not line.angle]
     for caption in [line for line in lines if _CAPTION.match(line.text)]:
         if caption not in lines:
@@ -54,7 +41,7 @@ def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, T
             text = ""
             for row in head:
                 text = joined(text, " ".join(line.text for line in row), Words())
-            tables[font] = Table(text, _cells(rows))
+            tables[font] = "\n".join([text, *("\t".join(row).rstrip("\t") for row in _cells(rows))])
             place = replace(caption, text=text, x0=left, x1=right, font=font, bold=True)
             lines = [place if line is caption else line for line in lines if line is caption or line not in taken]
     turned = [line for line in page.lines if line.angle]
@@ -129,7 +116,7 @@ def _distance(row: Row, below: Row) -> float:
     return abs(below[0].y - row[0].y) / max(below[0].size, row[0].size)
 
 
-def _cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
+def _cells(rows: Sequence[Row]) -> list[list[str]]:
     """The rows with each line in its column; a row that only goes on with some cells is joined to the one above."""
     columns = _columns(rows)
     table: list[list[str]] = []
@@ -143,7 +130,7 @@ def _cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
         for at, text in placed:
             table[-1][at] = joined(table[-1][at], text, Words())
         before = row
-    return tuple(map(tuple, table))
+    return table
 
 
 def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
