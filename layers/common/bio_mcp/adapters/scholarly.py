@@ -141,18 +141,17 @@ class RestApi:
         parameters: Parameters | None = None,
         *,
         deadline: Deadline,
-        check: Callable[[dict[str, Any]], None] = lambda _answer: None,
+        check: Callable[[dict[str, Any]], bool] = lambda _answer: True,
     ) -> dict[str, Any]:
-        """The JSON object at a path below the address. Raises as `read` does, and what `check` raises of an answer."""
+        """The JSON object at a path below the address. Raises as `read` does, and for an answer that `check` denies."""
 
         def attempt() -> dict[str, Any]:
             try:
                 read = json.loads(self._ask(path, parameters or {}, deadline))
             except (ValueError, RecursionError):
                 raise self.unreadable() from None
-            if not isinstance(read, dict):
+            if not isinstance(read, dict) or not check(read):
                 raise self.unreadable()
-            check(read)
             return read
 
         return self._retried(attempt, deadline=deadline)
@@ -340,7 +339,7 @@ class EuropePmcClient:
     ) -> EuropePmcPage:
         asked = {"query": query, "resultType": "core", "format": "json", "pageSize": str(most)}
         asked |= {"cursorMark": cursor or "*"} | ({"sort": ORDERS[order]} if ORDERS[order] else {})
-        answer = self.api.json("search", asked, deadline=deadline, check=self._check)
+        answer = self.api.json("search", asked, deadline=deadline, check=_is_page)
         records = tuple(map(_record, objects(inner(answer, "resultList", "result"))))
         following = text(answer.get("nextCursorMark"))
         ended = not records or following in ("", cursor)
@@ -364,18 +363,18 @@ class EuropePmcClient:
             raise self.api.unreadable()
         return article
 
-    def _check(self, answer: Mapping[str, Any]) -> None:
-        """Raise `InvalidInput` for a query that was refused, `UpstreamFailed` for an answer without a count.
 
-        A share of its answers comes without one while it is busy; that is no empty result.
-        """
-        if answer.get("errMsg") or answer.get("errCode"):
-            raise InvalidInput("Europe PMC could not run the query; check brackets, quotes and field names")
-        hits = inner(answer, "resultList", "result")
-        if whole(answer.get("hitCount")) is None or not isinstance(hits, list):
-            raise self.api.unreadable()
-        if not all(isinstance(each, dict) and each.get("id") and each.get("source") for each in hits):
-            raise UpstreamFailed("Europe PMC sent a record without an id; try again in a minute")
+def _is_page(answer: Mapping[str, Any]) -> bool:
+    """Whether the answer has a count: a share of them comes without one while Europe PMC is busy; that is no empty
+    result. Raises `InvalidInput` for a query that was refused, `UpstreamFailed` for a record without an id."""
+    if answer.get("errMsg") or answer.get("errCode"):
+        raise InvalidInput("Europe PMC could not run the query; check brackets, quotes and field names")
+    hits = inner(answer, "resultList", "result")
+    if whole(answer.get("hitCount")) is None or not isinstance(hits, list):
+        return False
+    if not all(isinstance(each, dict) and each.get("id") and each.get("source") for each in hits):
+        raise UpstreamFailed("Europe PMC sent a record without an id; try again in a minute")
+    return True
 
 
 def _term(known: str) -> str:
@@ -443,14 +442,14 @@ class Icite:
         asked = dict.fromkeys(pmids)
         found: dict[str, Metrics] = {}
         for some in batches(list(asked), ICITE_BATCH):
-            answer = self.api.json("pubs", {"pmids": ",".join(some)}, deadline=deadline, check=self._check)
+            answer = self.api.json("pubs", {"pmids": ",".join(some)}, deadline=deadline, check=_has_papers)
             found |= {str(each["pmid"]): _metrics(each) for each in answer["data"]}
         return {pmid: found[pmid] for pmid in asked if pmid in found}
 
-    def _check(self, answer: Mapping[str, Any]) -> None:
-        listed = answer.get("data")
-        if not isinstance(listed, list) or not all(isinstance(each, dict) and each.get("pmid") for each in listed):
-            raise self.api.unreadable()
+
+def _has_papers(answer: Mapping[str, Any]) -> bool:
+    listed = answer.get("data")
+    return isinstance(listed, list) and all(isinstance(each, dict) and each.get("pmid") for each in listed)
 
 
 def _metrics(found: Mapping[str, Any]) -> Metrics:
@@ -490,13 +489,9 @@ class Unpaywall:
     api: RestApi
 
     def copies(self, doi: str, *, deadline: Deadline) -> Copies:
-        answer = self.api.json(_path(doi), deadline=deadline, check=self._check)
+        answer = self.api.json(_path(doi), deadline=deadline, check=lambda said: isinstance(said.get("is_oa"), bool))
         listed = [*objects([answer.get("best_oa_location")]), *objects(answer.get("oa_locations"))]
         return Copies(doi, text(answer.get("title")), tuple(dict.fromkeys(filter(None, map(_copy, listed)))))
-
-    def _check(self, answer: Mapping[str, Any]) -> None:
-        if not isinstance(answer.get("is_oa"), bool):
-            raise self.api.unreadable()
 
 
 def _path(doi: str) -> str:

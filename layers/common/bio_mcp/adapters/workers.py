@@ -32,12 +32,10 @@ class Died(Exception):
 class Worker(ChildProcess):
     """A process that embeds with the model of the first message to it. One thread at a time may ask it.
 
-    `environment` is all that the process is given of this one's. A process that does not answer
-    a batch within `batch_s` seconds is killed. Raises `EmbeddingFailed` if it cannot be started.
+    `environment` is all that the process is given of this one's. Raises `EmbeddingFailed` if it cannot be started.
     """
 
-    def __init__(self, environment: Mapping[str, str], batch_s: float) -> None:
-        self._batch_s = batch_s
+    def __init__(self, environment: Mapping[str, str]) -> None:
         given = {**environment, "OMP_NUM_THREADS": "1"}
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
         try:
@@ -50,12 +48,12 @@ class Worker(ChildProcess):
                 retryable=False,
             ) from error
 
-    def ask(self, request: Any, seconds: float | None = None) -> Any:
+    def ask(self, request: Any, seconds: float) -> Any:
         """The answer to a batch, or to the first message, which is the model to make: its fingerprint or a `Failure`.
 
-        Raises `Died`.
+        The process is killed if it does not come within so many seconds. Raises `Died`.
         """
-        timer = Timer(self._batch_s if seconds is None else seconds, self.kill)
+        timer = Timer(seconds, self.kill)
         timer.daemon = True
         timer.start()
         try:
@@ -151,7 +149,7 @@ class WorkerProcesses(contextlib.AbstractContextManager["WorkerProcesses"]):
         try:
             if is_new:
                 self._check(worker.ask(self._make, ANSWER_S))
-            answer = worker.ask((articles, known))
+            answer = worker.ask((articles, known), self._batch_s)
         except (Died, Failure) as ended:
             with self._lock:
                 self._alive.discard(worker)
@@ -172,7 +170,7 @@ class WorkerProcesses(contextlib.AbstractContextManager["WorkerProcesses"]):
                 raise EmbeddingFailed("The worker processes were ended.")
             if self._idle:
                 return self._idle.pop(), False
-            worker = Worker(self._environment, self._batch_s)
+            worker = Worker(self._environment)
             self._alive.add(worker)
             return worker, True
 

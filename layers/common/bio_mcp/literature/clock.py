@@ -41,10 +41,10 @@ def moment(iso: str) -> datetime:
     calendar.
     """
     try:
-        parsed: datetime | None = datetime.fromisoformat(iso)
+        parsed = datetime.fromisoformat(iso)
     except ValueError:
-        parsed = None
-    if parsed is None or not 1 < parsed.year < 9999:  # the first and the last year may end in another zone's calendar
+        parsed = datetime.min
+    if not 1 < parsed.year < 9999:  # the first and the last year may end in another zone's calendar
         raise InvalidInput(f"{iso!r} is not an ISO 8601 time; write it as 2025-08-17T15:59:02Z")
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 

@@ -31,10 +31,8 @@ class Description:
 
     def over(self, other: "Description") -> "Description":
         """This description, with what it lacks from `other`."""
-        chosen: dict[str, Any] = {
-            each.name: getattr(self, each.name) or getattr(other, each.name) for each in fields(self)
-        }
-        return Description(**chosen)
+        known = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
+        return replace(other, **known)
 
     @property
     def identifiers(self) -> frozenset[str]:

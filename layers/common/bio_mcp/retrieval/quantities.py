@@ -10,15 +10,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-_WORDS = dict(
-    zip(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        [*range(1, 21), *range(30, 91, 10)],
-        strict=True,
+_FOLDS = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "tripled": 3, "threefold": 3, "twofold": 2, "fourfold": 4}
+_WORDS = (
+    dict(
+        zip(
+            "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+            "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split(),
+            [*range(1, 21), *range(30, 91, 10)],
+            strict=True,
+        )
     )
-) | {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "tripled": 3, "threefold": 3, "twofold": 2, "fourfold": 4}
-_FOLD = frozenset(["twice", "double", "doubled", "triple", "tripled", "threefold", "twofold", "fourfold"])
+    | _FOLDS
+)
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _FRACTION = r"half|halved|(?:a|one|two|three)[ -](?:third|quarter|fifth|tenth)s?"
 _ONE_SPELLING = "pp pg mol mmol umol nmol mM uM nM nm um mm cm m km m2 cm2 mmHg IU U kcal kJ Gy Hz bpm kDa"
@@ -119,7 +122,7 @@ def unmatched(sentence: str, sources: Iterable[str]) -> list[Quantity]:
 
 def _quantity(match: re.Match[str]) -> Quantity:
     unit, counted = _unit(match["unit"] or "")
-    if match["word"] and match["word"].lower() in _FOLD:
+    if match["word"] and match["word"].lower() in _FOLDS:
         unit = "fold"
     compare = "<" if match["below"] else ">" if match["above"] else ""
     return Quantity(_value(match), compare, unit, counted, match.start(), match.end())

@@ -364,19 +364,18 @@ class EntrezLookup:
 @well_formed("NCBI's MeSH answer lacks a record that its search named; try again")
 def read_headings(answer: Answer, uids: Sequence[str]) -> tuple[MeshRecord, ...]:
     """The record of each uid, in order. Raises `NcbiUnreadable` if one is missing or has no name."""
-    return tuple(_heading(answer.json["result"][uid]) for uid in uids)
-
-
-def _heading(row: Any) -> MeshRecord:
-    links = row.get("ds_idxlinks") or ()
-    if not row["ds_meshterms"]:
+    rows = [answer.json["result"][uid] for uid in uids]
+    if not all(row["ds_meshterms"] for row in rows):
         raise ValueError("a heading without a name")
-    return MeshRecord(
-        ui=row["ds_meshui"],
-        terms=tuple(str(term) for term in row["ds_meshterms"]),
-        kind=row.get("ds_recordtype") or "descriptor",
-        scope_note=" ".join(str(row.get("ds_scopenote") or "").split()),
-        trees=tuple(link["treenum"] for link in links if link.get("treenum")),
-        year=str(row.get("ds_yearintroduced") or "").strip(),
-        qualifiers=tuple(row.get("ds_subheading") or ()),
+    return tuple(
+        MeshRecord(
+            ui=row["ds_meshui"],
+            terms=tuple(str(term) for term in row["ds_meshterms"]),
+            kind=row.get("ds_recordtype") or "descriptor",
+            scope_note=" ".join(str(row.get("ds_scopenote") or "").split()),
+            trees=tuple(link["treenum"] for link in row.get("ds_idxlinks") or () if link.get("treenum")),
+            year=str(row.get("ds_yearintroduced") or "").strip(),
+            qualifiers=tuple(row.get("ds_subheading") or ()),
+        )
+        for row in rows
     )

@@ -10,7 +10,7 @@ from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.literature.medline.retraction_status import REF_TYPES, retraction_status
 from bio_mcp.literature.medline.text import subscript, superscript
-from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+from bio_mcp.literature.records import Correction, PublicationType
 from bio_mcp.ports.ncbi import (
     LISTABLE,
     Citation,
@@ -256,6 +256,9 @@ def read_summaries(answer: Answer, requested: Sequence[str] | None = None) -> Su
 def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
     ids = {item.get("idtype"): item.get("value") for item in objects(entry.get("articleids"))}
     history = {item.get("pubstatus"): item.get("date") for item in objects(entry.get("history"))}
+    types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
+    # ESummary's "Retraction in" is the DTD's RetractionIn.
+    kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in objects(entry.get("references"))]
     return DocSummary(
         pmid=pmid,
         title=_text(entry.get("title")) or _text(entry.get("vernaculartitle")) or _text(entry.get("booktitle")),
@@ -272,15 +275,8 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         issue=_text(entry.get("issue")),
         pages=_text(entry.get("pages")),
         languages=_texts(entry.get("lang")),
-        retraction=_retraction_status(entry),
+        retraction=retraction_status(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES]),
     )
-
-
-def _retraction_status(entry: dict[str, Any]) -> RetractionStatus:
-    """The retraction status by ESummary's own terms: its "Retraction in" is the DTD's RetractionIn."""
-    types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
-    kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in objects(entry.get("references"))]
-    return retraction_status(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
 
 
 def objects(value: Any) -> list[Mapping[str, Any]]:

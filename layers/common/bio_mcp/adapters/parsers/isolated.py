@@ -52,7 +52,7 @@ class Child(ChildProcess):
         return not self.timed_out and self._process.poll() is None
 
     def ask(self, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
-        """Have a file read; None when the process ended, or was ended, without an answer. Raises `frames.Broken`."""
+        """The answer about a file, with the document in it; None when the process ended, or was ended, without one."""
         self.has_file, self._heard_at = False, monotonic()
         end, done = self._heard_at + min(self._limits.seconds, call_deadline().remaining), threading.Event()
         threading.Thread(target=self._watch, args=(end, done), daemon=True).start()
@@ -63,7 +63,14 @@ class Child(ChildProcess):
                 self._input.flush()
             while (answer := read_line(self._output)) == {}:
                 self.has_file, self._heard_at = True, monotonic()
+            if answer and "document" in answer:
+                answer["document"] = document_from_json(answer["document"])
             return answer
+        except Broken:
+            return {"failed": "Broken", "ends": True}
+        except BaseException:  # a keyboard interrupt among them
+            self.end()
+            raise
         finally:
             done.set()
 
@@ -121,12 +128,12 @@ class IsolatedParser:
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
         if len(content) > LARGEST_FILE:
             raise UnreadableDocument(f"The file is larger than {LARGEST_FILE >> 20} MB; split it.")
-        child = self._take()
-        answer = self._ask(child, content, name, languages)
+        child, shown = self._take(), name[-LONGEST_NAME:]
+        answer = child.ask(content, shown, languages)
         if answer is None and not child.has_file and not child.timed_out:  # it ended while it was idle
             child.end()
             child = self._start()
-            answer = self._ask(child, content, name, languages)
+            answer = child.ask(content, shown, languages)
         if answer is None:
             raise self._died(child)
         self._give_back(child, answer)
@@ -141,19 +148,6 @@ class IsolatedParser:
             children, self._idle = self._idle, []
         for child in children:
             child.end()
-
-    def _ask(self, child: Child, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
-        """The child's answer, with the document in it; None if it ended without one."""
-        try:
-            answer = child.ask(content, name[-LONGEST_NAME:], languages)
-            if answer and "document" in answer:
-                answer["document"] = document_from_json(answer["document"])
-            return answer
-        except Broken:
-            return {"failed": "Broken", "ends": True}
-        except BaseException:  # a keyboard interrupt among them
-            child.end()
-            raise
 
     def _take(self) -> Child:
         with self._lock:

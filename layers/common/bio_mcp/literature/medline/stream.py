@@ -116,10 +116,9 @@ def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletio
     newest_by_pmid: dict[str, Article | Deletion] = {}
     for record in records:
         known = newest_by_pmid.get(record.pmid)
-        if not isinstance(known, Article) or isinstance(record, Deletion):
-            if not isinstance(known, Deletion):
-                newest_by_pmid[record.pmid] = record
-        elif record.pmid_version >= known.pmid_version:
+        if isinstance(known, Deletion):
+            continue
+        if known is None or isinstance(record, Deletion) or record.pmid_version >= known.pmid_version:
             newest_by_pmid[record.pmid] = record
     return newest_by_pmid
 

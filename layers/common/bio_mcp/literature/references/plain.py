@@ -321,16 +321,12 @@ def _below_heading(lines: list[Line]) -> list[Line]:
 def _references(lines: list[Line]) -> Iterator[Line]:
     blocks = [list(block) for filled, block in groupby(lines, lambda line: bool(line[1].strip())) if filled]
     filled = [line for block in blocks for line in block]
-    if starts := _number_starts([_number_of(line) for _, line in filled]):
+    found = [_NUMBERED.match(line) for _, line in filled]
+    if starts := _number_starts([int(next(filter(None, each.groups()))) if each else 0 for each in found]):
         return _joined(filled, starts)
     if len(blocks) > 1 and any(len(block) > 1 for block in blocks):
         return (each for block in blocks for each in _of_block(block))
     return _of_block(filled)
-
-
-def _number_of(line: str) -> int:
-    found = _NUMBERED.match(line)
-    return int(next(filter(None, found.groups()))) if found else 0
 
 
 def _number_starts(numbers: list[int]) -> list[int]:
