@@ -137,7 +137,11 @@ def _readable() -> Iterator[None]:
 
 def _path(source: str) -> Path:
     """The path that a source names, by itself or as a `file:` address of this machine."""
-    if "\0" in source or not source.strip() or not _can_be_encoded(source):
+    try:
+        readable = bool(source.strip()) and b"\0" not in os.fsencode(source)
+    except UnicodeEncodeError:  # for unpaired surrogates but those that stand for bytes
+        readable = False
+    if not readable:
         raise InvalidInput("this is not a path", field="source")
     if not source.lower().startswith("file:"):
         return Path(source)
@@ -149,14 +153,6 @@ def _path(source: str) -> Path:
     if parts.netloc not in ("", "localhost") or not path.startswith("/") or "\0" in path:
         raise InvalidInput("a file address is file:/// and an absolute path of this machine", field="source")
     return Path(path)
-
-
-def _can_be_encoded(path: str) -> bool:
-    """Whether it has no unpaired surrogates but those that stand for bytes."""
-    try:
-        return bool(os.fsencode(path))
-    except UnicodeEncodeError:
-        return False
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -58,7 +58,7 @@ def earlier(one: str | None, other: str | None) -> str | None:
     """The earlier of two ISO 8601 times or days, in its own spelling. None counts as earlier than any time."""
     if one is None or other is None:
         return None
-    return other if moment(other) < moment(one) else one
+    return min(one, other, key=moment)
 
 
 def later(one: str | None, other: str | None) -> str | None:
@@ -68,4 +68,4 @@ def later(one: str | None, other: str | None) -> str | None:
     """
     if one is None or other is None:
         return one if other is None else other
-    return other if moment(other) > moment(one) else one
+    return max(one, other, key=moment)

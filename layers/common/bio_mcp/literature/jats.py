@@ -177,15 +177,15 @@ def _abstracts(meta: etree._Element | None) -> list[TextSection]:
     return sections
 
 
+_BEHIND = {"ack": "Acknowledgments", "notes": "Notes", "app-group": "Appendix", "sec": ""}
+
+
 def _back(back: etree._Element | None) -> list[TextSection]:
     """Acknowledgments, notes, appendices and other sections behind the body; references are left out."""
     sections: list[TextSection] = []
     for part in back if back is not None else ():
-        if part.tag in ("ack", "notes", "app-group"):
-            title = {"ack": "Acknowledgments", "notes": "Notes", "app-group": "Appendix"}[str(part.tag)]
+        if (title := _BEHIND.get(str(part.tag))) is not None:
             sections += sections_of(part, title=_text(part, "title") or title)
-        elif part.tag == "sec":
-            sections += sections_of(part, title=_text(part, "title"))
     return sections
 
 

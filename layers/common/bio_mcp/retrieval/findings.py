@@ -58,7 +58,16 @@ class Clause:
 @lru_cache(4096)
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of all sentences of `text`, in order, without those that have no words."""
-    return tuple(each for start, end in sentence_spans(text) for each in _clauses(text[start:end]) if each.terms)
+    found = []
+    for part in (part for start, end in sentence_spans(text) for part in re.split(_CLAUSE, text[start:end])):
+        cues = re.findall(_CUE, part)
+        # "unchanged" is a denial of a change, which is a word of its own
+        bare = re.sub(_CUE, lambda cue: cue.group() if _DENIED_WORD.match(cue.group()) else " ", part)
+        plain = _DENIED_WORD.sub(lambda word: _DENIED[word.group().lower()], bare)
+        if terms := frozenset(term for term, _ in query_terms(plain)):
+            directions = frozenset(name for name, words in _DIRECTIONS.items() if words.search(part))
+            found.append(Clause(part, terms, len(cues) % 2 == 1, directions))
+    return tuple(found)
 
 
 def distorts(text: str, sources: Iterable[str]) -> bool:
@@ -84,17 +93,6 @@ def _agreement(clause: Clause, theirs: list[Clause], *, agree: bool) -> float:
     shared = (clause.terms & each.terms for each in theirs if clause.contradicts(each) is not agree)
     rarity = {term: 1 / (sum(term in each.terms for each in theirs) or 1) for term in clause.terms}
     return max((sum(rarity[term] for term in terms) for terms in shared), default=0.0)
-
-
-def _clauses(sentence: str) -> Iterator[Clause]:
-    for part in re.split(_CLAUSE, sentence):
-        cues = re.findall(_CUE, part)
-        # "unchanged" is a denial of a change, which is a word of its own
-        bare = re.sub(_CUE, lambda cue: cue.group() if _DENIED_WORD.match(cue.group()) else " ", part)
-        plain = _DENIED_WORD.sub(lambda word: _DENIED[word.group().lower()], bare)
-        terms = frozenset(term for term, _ in query_terms(plain))
-        directions = frozenset(name for name, words in _DIRECTIONS.items() if words.search(part))
-        yield Clause(part, terms, len(cues) % 2 == 1, directions)
 
 
 _NUMBER = r"\d+(?:\.\d+)?"

@@ -11,17 +11,15 @@ from decimal import Decimal
 from functools import lru_cache
 
 _FOLDS = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "tripled": 3, "threefold": 3, "twofold": 2, "fourfold": 4}
-_WORDS = (
-    dict(
-        zip(
-            "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-            "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split(),
-            [*range(1, 21), *range(30, 91, 10)],
-            strict=True,
-        )
+_WORDS = dict(
+    zip(
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        [*range(1, 21), *range(30, 91, 10)],
+        strict=True,
     )
-    | _FOLDS
 )
+_WORDS |= _FOLDS
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _FRACTION = r"half|halved|(?:a|one|two|three)[ -](?:third|quarter|fifth|tenth)s?"
 _ONE_SPELLING = "pp pg mol mmol umol nmol mM uM nM nm um mm cm m km m2 cm2 mmHg IU U kcal kJ Gy Hz bpm kDa"

@@ -97,7 +97,7 @@ def features_of_paper(paper: Ranked, behind: Background) -> tuple[float, ...]:
     """`OF_PAPER` of one candidate."""
     sim, bm25 = paper.candidate.sim, paper.candidate.bm25
     above = (behind.floor if sim is None else sim) - behind.tail
-    return (behind.best, above, (bm25 or 0.0) / behind.words, paper.fused.semantic + paper.fused.lexical)
+    return (behind.best, above, (bm25 or 0.0) / behind.words, paper.fused.score)
 
 
 def features_of_papers(name: str, papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:

@@ -263,11 +263,9 @@ class Eutils:
             if (failure := failure_in(answer)) is not None:
                 raise failure
             result = read(answer)
-        except NcbiRateLimited as limited:
-            self.pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
-            self._note(answer, failed=utc_now())
-            raise
-        except (UpstreamFailed, DeadlineExceeded):
+        except (UpstreamFailed, DeadlineExceeded) as failed:
+            if isinstance(failed, NcbiRateLimited):
+                self.pacer.cool_down(failed.retry_after_s or COOL_DOWN_S)
             self._note(answer, failed=utc_now())
             raise
         self._note(answer, answered=utc_now())

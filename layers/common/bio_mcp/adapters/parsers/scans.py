@@ -194,17 +194,8 @@ class Tesseract:
         return max(found, self._upright(turned(image, int(angle[1]))), key=lambda each: each.confidence)
 
     def _upright(self, image: PageImage) -> RecognisedPage:
-        pages = self._pages(image.pgm, ("--dpi", str(round(image.dpi))))
+        pages = self.pages_in(image.pgm, "--dpi", str(round(image.dpi)))
         return pages[0].in_points(image.dpi) if pages else RecognisedPage((), 0.0)
-
-    def pages_in(self, content: bytes) -> list[HocrPage]:
-        """Recognise the pages of an image file. Raises `UnreadableDocument` for one that is none."""
-        if self.problem:
-            raise UnreadableDocument(self.problem)
-        pages = self._pages(content, ())
-        if not pages:
-            raise UnreadableDocument("The image cannot be read: it is damaged, too large, or takes too long.")
-        return pages
 
     @cached_property
     def problem(self) -> str | None:
@@ -235,7 +226,7 @@ class Tesseract:
     def _used(self) -> tuple[str, ...]:
         return tuple(each for each in self._wanted if each in self.installed)
 
-    def _pages(self, image: bytes, options: Sequence[str]) -> list[HocrPage]:
+    def pages_in(self, image: bytes, *options: str) -> list[HocrPage]:
         """The pages that tesseract finds in an image; none if it fails or takes too long."""
         more = _THAI if "tha" in self._used else ()
         answer = self._run(image, (*options, "-l", "+".join(self._used), *more, "hocr"))
@@ -292,8 +283,11 @@ def parse_pdf_with_scans(content: bytes, options: Options) -> ParsedDocument:
 
 def parse_image(content: bytes, options: Options) -> ParsedDocument:
     tesseract = Tesseract(options.tesseract, options.languages)
-    found = tesseract.pages_in(content)
-    recognised = [(page, page.in_points(page.dpi)) for page in found]
+    if tesseract.problem:
+        raise UnreadableDocument(tesseract.problem)
+    recognised = [(page, page.in_points(page.dpi)) for page in tesseract.pages_in(content)]
+    if not recognised:
+        raise UnreadableDocument("The image cannot be read: it is damaged, too large, or takes too long.")
     if not any(each.lines for _, each in recognised):
         raise UnreadableDocument("No text is recognised in the image; check that it shows a page, and its languages.")
     pages = [

@@ -220,19 +220,19 @@ class Comparison:
         return tuple(each for each in self.differs if each.field not in MINOR)
 
     @property
-    def names_it(self) -> bool:
-        """Whether what agrees is enough to name one work: its title and more, an id and more, or the whole imprint, or
-        of it journal, year, and an article number of five figures, which no other article of the journal has."""
+    def confirms(self) -> bool:
+        """Whether the reference is this work's: nothing serious differs, and what agrees is enough to name one work.
+
+        That is its title and more, an id and more, or the whole imprint, or of it journal, year, and an article number
+        of five figures, which no other article of the journal has.
+        """
+        if self.serious:
+            return False
         fields, ids = set(self.agrees), {"pmid", "doi", "pmcid"} & set(self.agrees)
         if "title" in fields or ids:
             return len(fields) > 1 or bool(ids)
         numbered = self.by_number and {"journal", "year"} <= fields
         return "pages" in fields and (len(fields.intersection(_IMPRINT)) >= _ENOUGH or numbered)
-
-    @property
-    def confirms(self) -> bool:
-        """Whether the reference is this work's, with nothing serious that differs."""
-        return self.names_it and not self.serious
 
     @property
     def score(self) -> float:
