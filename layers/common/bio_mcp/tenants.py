@@ -4,7 +4,7 @@ Papers, watermarks, syncs and the graph are everybody's; projects and all that c
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -17,6 +17,7 @@ from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step, without_documents
 from bio_mcp.ports import Backends, BackendsOver
 from bio_mcp.ports.messages import Continuations
 from bio_mcp.ports.projects import Project, Projects
+from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, CallRecord, Calls, Job, Jobs
 from bio_mcp.ports.stores import Answers, Blobs, Graph, StoredAnswer
 from bio_mcp.ports.zotero import ZoteroLibrary
@@ -58,7 +59,8 @@ class CallBackends(BackendsOver):
         self, backends: Backends, caller: Caller | None, *, local: bool = False, trace: Reads | None = None
     ) -> None:
         self.over, self.caller, self.local, self.trace = backends, caller, local, trace
-        self.names = Names(caller.tenant if caller else "")
+        tenant = caller.tenant if caller else ""
+        self.names, self.names_of_work = Names(tenant), Names(tenant, SHARED_KINDS)
 
     @property
     def of_all_tenants(self) -> Backends:
@@ -87,9 +89,11 @@ class CallBackends(BackendsOver):
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names of one tenant's things. Those of the installation's own, the tenant "", are stored as they are; those
-    of any other begin with a hash of the tenant, so that no two tenants have one, whatever a client names."""
+    of any other begin with a hash of the tenant, so that no two tenants have one, whatever a client names. Those that
+    begin with one of `shared` are the same for all."""
 
     tenant: str
+    shared: frozenset[str] = frozenset()
 
     @property
     def key(self) -> str:
@@ -98,6 +102,8 @@ class Names:
 
     def stored(self, name: str, joint: str = ":") -> str:
         """The name in the store. Raises `NotFound` for one that only another tenant's thing can have."""
+        if name.partition(joint)[0] in self.shared:
+            return name
         if self.key:
             return f"{self.key}{joint}{name}"
         if is_foreign(name, joint):
@@ -106,6 +112,8 @@ class Names:
 
     def own(self, stored: str, joint: str = ":") -> str | None:
         """The name by which the tenant knows it; None for another tenant's."""
+        if stored.partition(joint)[0] in self.shared:
+            return stored
         if self.key:
             begin = f"{self.key}{joint}"
             return stored.removeprefix(begin) if stored.startswith(begin) else None
@@ -129,47 +137,6 @@ def first(limit: int, fetch: Callable[[int], list[T]], own: Callable[[Iterable[T
     return mine[:limit]
 
 
-class View:
-    """A port as one call sees it."""
-
-    port: Any
-
-    def __init__(self, port: Any, own: CallBackends) -> None:
-        self.port, self.names, self.caller = port, own.names, own.caller
-
-
-class TenantProjects(View):
-    """The port `Projects`, without those of other tenants."""
-
-    port: Projects
-
-    def get(self, project_id: str) -> Project:
-        try:
-            found = self._own(self.port.get(self.names.stored(project_id)))
-        except NotFound:
-            found = None
-        if found is None:
-            raise unknown_project(project_id, (each.project_id for each in self.all()))
-        return found
-
-    def put(self, project: Project) -> None:
-        collection = self.names.stored(project.collection, JOINT)
-        self.port.put(replace(project, project_id=self.names.stored(project.project_id), collection=collection))
-
-    def all(self) -> list[Project]:
-        return [own for each in self.port.all() if (own := self._own(each))]
-
-    def delete(self, project_id: str) -> bool:
-        return self.port.delete(self.names.stored(project_id))
-
-    def _own(self, project: Project) -> Project | None:
-        project_id = self.names.own(project.project_id)
-        collection = self.names.own(project.collection, JOINT)
-        if project_id is None or collection is None:
-            return None
-        return replace(project, project_id=project_id, collection=collection)
-
-
 class FirstNamed:
     """A port each of whose methods takes first the name of what it is about: `stored` makes the name in the store of
     it."""
@@ -186,26 +153,56 @@ class FirstNamed:
         return call
 
 
-class Records(View):
-    """Records of which `NAMED` is the field with the name; those of other tenants are left out."""
+@dataclass
+class Records:
+    """A port of records, without those of other tenants. `NAMED` has the fields with names, each with its joint."""
 
-    NAMED: ClassVar[str]
+    port: Any
+    names: Names
+    NAMED: ClassVar[Mapping[str, str]]
 
     def get(self, name: str) -> Any:
-        return replace(self.port.get(self.names.stored(name)), **{self.NAMED: name})
+        return self._own([self.port.get(self.names.stored(name))])[0]
 
     def _stored(self, record: Any) -> Any:
-        return replace(record, **{self.NAMED: self.names.stored(getattr(record, self.NAMED))})
+        return replace(record, **{of: self.names.stored(getattr(record, of), by) for of, by in self.NAMED.items()})
 
     def _own(self, records: Iterable[Any]) -> list[Any]:
-        named = ((each, self.names.own(getattr(each, self.NAMED))) for each in records)
-        return [replace(each, **{self.NAMED: own}) for each, own in named if own is not None]
+        named = (
+            (each, {of: self.names.own(getattr(each, of), by) for of, by in self.NAMED.items()}) for each in records
+        )
+        return [replace(each, **own) for each, own in named if None not in own.values()]
+
+
+class TenantProjects(Records):
+    """The port `Projects`."""
+
+    NAMED: ClassVar = {"project_id": ":", "collection": JOINT}
+    port: Projects
+
+    def get(self, project_id: str) -> Project:
+        try:
+            found = self._own([self.port.get(self.names.stored(project_id))])
+        except NotFound:
+            found = []
+        if not found:
+            raise unknown_project(project_id, (each.project_id for each in self.all()))
+        return cast(Project, found[0])
+
+    def put(self, project: Project) -> None:
+        self.port.put(self._stored(project))
+
+    def all(self) -> list[Project]:
+        return self._own(self.port.all())
+
+    def delete(self, project_id: str) -> bool:
+        return self.port.delete(self.names.stored(project_id))
 
 
 class TenantAnswers(Records):
     """The port `Answers`, but for `flag`, which is of every tenant's."""
 
-    NAMED = "answer_id"
+    NAMED: ClassVar = {"answer_id": ":"}
     port: Answers
 
     def put(self, answer: StoredAnswer) -> None:
@@ -221,7 +218,7 @@ class TenantAnswers(Records):
 class TenantCalls(Records):
     """The port `Calls`."""
 
-    NAMED = "correlation_id"
+    NAMED: ClassVar = {"correlation_id": ":"}
     port: Calls
 
     def record(self, call: CallRecord) -> None:
@@ -231,51 +228,37 @@ class TenantCalls(Records):
         return first(limit, self.port.latest, self._own)
 
 
-class TenantBlobs(View):
-    """The port `Blobs`; a tenant's files are in a folder of its own below each folder."""
+def stored_file(key: str, names: Names) -> str:
+    """The stored key of a file; a tenant's files are in a folder of its own below each folder."""
+    folder, _, name = key.rpartition("/")
+    if any(is_foreign(f"{part}/", "/") for part in folder.split("/")):
+        raise NotFound("there is no such file")
+    return f"{folder}/{names.key}/{name}" if names.key else key
 
-    port: Blobs
+
+class TenantBlobs(FirstNamed):
+    """The port `Blobs`."""
+
+    _port: Blobs
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
-        key = self.port.put(f"{folder}/{self.names.key}" if self.names.key else folder, content, suffix)
+        key = self._port.put(self._stored(f"{folder}/").rstrip("/"), content, suffix)
         return f"{folder}/{key.rpartition('/')[2]}"
 
-    def get(self, key: str) -> bytes:
-        return self.port.get(self._stored(key))
-
-    def uri(self, key: str) -> str:
-        return self.port.uri(self._stored(key))
-
     def join(self, keys: Sequence[str]) -> str:
-        key = self.port.join([self._stored(each) for each in keys])
+        key = self._port.join([self._stored(each) for each in keys])
         return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"
 
-    def stream(self, key: str) -> Iterator[bytes]:
-        return self.port.stream(self._stored(key))
 
-    def link(self, key: str, name: str, seconds: int) -> str | None:
-        return self.port.link(self._stored(key), name, seconds)
+class TenantJobs(Records):
+    """The port `Jobs`; jobs of the corpus are everybody's."""
 
-    def _stored(self, key: str) -> str:
-        folder, _, name = key.rpartition("/")
-        if any(is_foreign(f"{part}/", "/") for part in folder.split("/")):
-            raise NotFound("there is no such file")
-        return f"{folder}/{self.names.key}/{name}" if self.names.key else key
-
-
-def stored_work(name: str, names: Names) -> str:
-    """The stored form of a kind of jobs, or of a lease, which begins with one."""
-    return name if name.partition(":")[0] in SHARED_KINDS else names.stored(name)
-
-
-class TenantJobs(View):
-    """The port `Jobs`, without jobs of other tenants; those of the corpus are everybody's."""
-
+    NAMED: ClassVar = {"kind": ":"}
     port: Jobs
 
     def get(self, job_id: str) -> Job:
-        if job := self._own(self.port.get(job_id)):
-            return job
+        if found := self._own([self.port.get(job_id)]):
+            return cast(Job, found[0])
         raise NotFound(f"There is no job {job_id!r}")
 
     def put(self, job: Job) -> None:
@@ -283,52 +266,48 @@ class TenantJobs(View):
         job.number = stored.number
 
     def is_cancelled(self, job_id: str) -> bool:
-        return self.port.is_cancelled(job_id) and self._own(self.port.get(job_id)) is not None
+        return self.port.is_cancelled(job_id) and bool(self._own([self.port.get(job_id)]))
 
     def remove(self, job: Job) -> None:
         self.port.remove(self._stored(job))
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
-        found = self.port.latest(stored_work(kind, self.names), query_key, term)
-        return self._own(found) if found else None
+        found = self.port.latest(self.names.stored(kind), query_key, term)
+        return next(iter(self._own([found] if found else [])), None)
 
     def newest(self, kind: str, most: int) -> list[Job]:
-        return [own for each in self.port.newest(stored_work(kind, self.names), most) if (own := self._own(each))]
-
-    def _stored(self, job: Job) -> Job:
-        return replace(job, kind=stored_work(job.kind, self.names))
-
-    def _own(self, job: Job) -> Job | None:
-        if job.kind in SHARED_KINDS:
-            return job
-        kind = self.names.own(job.kind)
-        return None if kind is None else replace(job, kind=kind)
+        return self._own(self.port.newest(self.names.stored(kind), most))
 
 
-class CallersAudit(View):
+@dataclass
+class CallersAudit:
     """The port `Audit`; who asked for a change is the caller, whoever forgets to say so."""
 
     port: Audit
+    caller: Caller | None
 
     def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
         asked = caller or (self.caller.subject if self.caller else None)
         self.port.record(action, subject, before, after, caller=asked)
 
 
-class CallersQueue(View):
+@dataclass
+class CallersQueue:
     """The port `Continuations`; what is sent is called on behalf of the caller."""
 
     port: Continuations
+    caller: Caller | None
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
         self.port.send({**event, "caller": as_json(self.caller)} if self.caller else event, delay_s)
 
 
-class GraphForTenants(View):
+@dataclass
+class GraphForTenants:
     """The port `Graph`, read only, without what documents of projects state."""
 
     port: Graph
-    ALIKE = frozenset({"nodes", "named", "names", "revision", "count"})
+    ALIKE: ClassVar = frozenset({"nodes", "named", "names", "revision", "count"})
 
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:  # noqa: ARG002  the form of the port
         raise Forbidden(NO_EDGES)
@@ -355,8 +334,11 @@ def _vouched(edges: Sequence[Edge]) -> tuple[Edge, ...]:
     )
 
 
-class SourcesForTenants(View):
+@dataclass
+class SourcesForTenants:
     """The port `Sources`, with addresses of the web alone, unless the user of this machine asks."""
+
+    port: Sources
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         called = getattr(self.port, method)
@@ -376,19 +358,19 @@ def _zotero(own: CallBackends) -> ZoteroLibrary:
 
 
 OF_TENANT: Mapping[str, Callable[[CallBackends], object]] = {
-    "projects": lambda own: TenantProjects(own.over.projects, own),
+    "projects": lambda own: TenantProjects(own.over.projects, own.names),
     "collections": lambda own: FirstNamed(own.over.collections, partial(own.names.stored, joint=JOINT)),
     "project_documents": lambda own: FirstNamed(own.over.project_documents, own.names.stored),
     "screenings": lambda own: FirstNamed(own.over.screenings, own.names.stored),
-    "leases": lambda own: FirstNamed(own.over.leases, partial(stored_work, names=own.names)),
-    "jobs": lambda own: TenantJobs(own.over.jobs, own),
-    "audit": lambda own: CallersAudit(own.over.audit, own),
-    "continuations": lambda own: CallersQueue(own.over.continuations, own),
-    "answers": lambda own: TenantAnswers(own.over.answers, own),
-    "calls": lambda own: TenantCalls(own.over.calls, own),
-    "blobs": lambda own: TenantBlobs(own.over.blobs, own),
-    "graph": lambda own: GraphForTenants(own.over.graph, own) if own.names.tenant else own.over.graph,
-    "sources": lambda own: SourcesForTenants(own.over.sources, own) if own.names.tenant else own.over.sources,
+    "leases": lambda own: FirstNamed(own.over.leases, own.names_of_work.stored),
+    "jobs": lambda own: TenantJobs(own.over.jobs, own.names_of_work),
+    "audit": lambda own: CallersAudit(own.over.audit, own.caller),
+    "continuations": lambda own: CallersQueue(own.over.continuations, own.caller),
+    "answers": lambda own: TenantAnswers(own.over.answers, own.names),
+    "calls": lambda own: TenantCalls(own.over.calls, own.names),
+    "blobs": lambda own: TenantBlobs(own.over.blobs, partial(stored_file, names=own.names)),
+    "graph": lambda own: GraphForTenants(own.over.graph) if own.names.tenant else own.over.graph,
+    "sources": lambda own: SourcesForTenants(own.over.sources) if own.names.tenant else own.over.sources,
     "zotero": _zotero,
 }
 """Ports of which a tenant has its own form."""
