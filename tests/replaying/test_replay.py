@@ -11,7 +11,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.models import Generated
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.stores import StoredAnswer
-from bio_mcp.replaying import replay
+from bio_mcp.replaying import PapersMoved, replay
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from tests.replaying.backends import GINGER, RecordedCorpus
@@ -44,7 +44,7 @@ def test_where_nothing_moved_the_answer_is_equal(corpus):
     asked(corpus)
     found = replayed(corpus)
     assert (found.equal, found.as_then, found.today, found.moved) == (True, True, True, ())
-    assert not found.papers
+    assert found.papers == PapersMoved()
 
 
 def test_an_answer_of_an_empty_corpus_is_equal(tmp_path):

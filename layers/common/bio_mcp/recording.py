@@ -23,7 +23,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Failure, NotFound, StoreFailed, UpstreamFailed
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.ports import Backends
+from bio_mcp.ports import Backends, PortOver
 from bio_mcp.ports.models import Generated, LanguageModel
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.state import CallRecord, Calls
@@ -99,6 +99,13 @@ scores = attrgetter("pmid", "bm25", "sim", "chunk_id", "year")  # of a candidate
 quality = attrgetter("design", "journal", "human")
 
 
+_Row = tuple[
+    int, str | None, list[tuple[str, list[list[Any]]]], list[tuple[str, Sims]], dict[str, tuple[int, int] | None],
+    dict[str, str | None], list[tuple[int, int]], list[tuple[bool, str]] | None, str | None, set[str],
+]  # fmt: skip
+"""The scheme, and the reads with searches as columns, as they are stored."""
+
+
 def dumps(reads: Reads) -> bytes:
     """The reads as compressed bytes."""
     rows = [
@@ -115,27 +122,16 @@ def dumps(reads: Reads) -> bytes:
 
 def loads(blob: bytes) -> Reads:
     """The reads that `dumps` wrote. Raises `StoreFailed`, not retryable, for other bytes."""
+    from pydantic import TypeAdapter  # on first use: an import of this module needs none
+
     try:
-        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere = json.loads(
-            zlib.decompress(blob)
-        )
+        row = TypeAdapter(_Row).validate_json(zlib.decompress(blob))
+        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere = row
         if scheme != SCHEME:
             raise ValueError(scheme)
-        return Reads(
-            day,
-            [(key, _candidates(columns)) for key, columns in searches],
-            [
-                (key, {pmid: [(id_, sim) for id_, sim in found] for pmid, found in sims.items()})
-                for key, sims in passages
-            ],
-            {pmid: None if versions is None else (versions[0], versions[1]) for pmid, versions in papers.items()},
-            resolved,
-            [(documents, chunks) for documents, chunks in counts],
-            None if generated is None else [(ok, text) for ok, text in generated],
-            graph,
-            set(elsewhere),
-        )
-    except (zlib.error, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        found = [(key, _candidates(columns)) for key, columns in searches]
+        return Reads(day, found, passages, papers, resolved, counts, generated, graph, elsewhere)
+    except (zlib.error, ValueError, TypeError, IndexError) as error:
         raise StoreFailed("What this call read cannot be read any more.", retryable=False) from error
 
 
@@ -146,42 +142,40 @@ def _candidates(columns: Sequence[Sequence[Any]]) -> list[Candidate]:
     ]
 
 
-class RecordingPort:
-    """A port of which some methods note what they return; the others are its own."""
+class RecordingPort(PortOver):
+    """A port of which some methods note what they return."""
 
     def __init__(self, port: Any, trace: Reads) -> None:
-        self._port, self._trace = port, trace
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._port, name)
+        super().__init__(port)
+        self._trace = trace
 
 
 class RecordingPassages(RecordingPort):
-    _port: Passages
+    _over: Passages
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
-        found = self._port.hybrid_search(query)
+        found = self._over.hybrid_search(query)
         self._trace.searches.append((search_key(query), found))
         return found
 
     def chunks(self, pmids: Sequence[str], vector: Any = None) -> dict[str, list[StoredChunk]]:
-        found = self._port.chunks(pmids, vector)
+        found = self._over.chunks(pmids, vector)
         sims = {pmid: [(each.chunk_id, each.sim) for each in chunks] for pmid, chunks in found.items()}
         self._trace.passages.append((key_of(sorted(pmids), vector is not None), sims))
         return found
 
     def count(self) -> tuple[int, int]:
-        counted = self._port.count()
+        counted = self._over.count()
         self._trace.counts.append(counted)
         return counted
 
 
 class RecordingDocuments(RecordingPort):
-    _port: Documents
+    _over: Documents
 
     def get(self, pmid: str) -> Document:
         try:
-            document = self._port.get(pmid)
+            document = self._over.get(pmid)
         except NotFound:
             self._trace.papers[pmid] = None
             raise
@@ -189,14 +183,14 @@ class RecordingDocuments(RecordingPort):
         return document
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
-        found = self._port.get_many(pmids)
+        found = self._over.get_many(pmids)
         self._trace.papers |= dict.fromkeys(pmids) | {
             pmid: (each.version, each.indexed_version) for pmid, each in found.items()
         }
         return found
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
-        found = self._port.resolve(identifiers)
+        found = self._over.resolve(identifiers)
         self._trace.resolved |= dict.fromkeys(identifiers) | found
         return found
 
@@ -204,10 +198,10 @@ class RecordingDocuments(RecordingPort):
 class RecordingProjects(RecordingPort):
     """Where there are projects, what is read of them is not recorded."""
 
-    _port: Projects
+    _over: Projects
 
     def all(self) -> list[Project]:
-        found = self._port.all()
+        found = self._over.all()
         if found:
             self._trace.elsewhere.add("projects")
         return found
@@ -218,7 +212,7 @@ class RecordingProjects(RecordingPort):
 
 
 class RecordingLanguageModel(RecordingPort):
-    _port: LanguageModel
+    _over: LanguageModel
 
     def __init__(self, port: LanguageModel, trace: Reads) -> None:
         super().__init__(port, trace)
@@ -226,7 +220,7 @@ class RecordingLanguageModel(RecordingPort):
 
     def generate(self, question: str, passages: Sequence[str], deadline: Deadline) -> Generated:
         try:
-            generated = self._port.generate(question, passages, deadline)
+            generated = self._over.generate(question, passages, deadline)
         except (BudgetSpent, UpstreamFailed, DeadlineExceeded) as failure:
             self._written.append((False, str(failure)))
             raise

@@ -1,6 +1,6 @@
 """Replay a recorded call: on what it read then, and on what is stored now; and say which of its inputs moved."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
-from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports import Backends, BackendsOver, PortOver
 from bio_mcp.ports.models import Generated
 from bio_mcp.ports.state import CallRecord
 from bio_mcp.recording import Reads, Sims, inputs_of, key_of, loads, search_key
@@ -34,9 +34,6 @@ class PapersMoved:
     new: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     rescored: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.revised or self.new or self.gone or self.rescored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +97,25 @@ def _moved(
     """
     if today and as_then is not False:
         return ()
-    corpus = [CORPUS] if papers and not today else []
+    corpus = [CORPUS] if papers != PapersMoved() and not today else []
     projects = ["projects"] if elsewhere & {"projects", "collections"} and not today else []
     others = [name for name in changed if as_then is not True or name not in ("code", "rules")]
     return (*corpus, *projects, *others) or (UNKNOWN,)
 
 
 def _papers_moved(then: Reads, now: Reads) -> PapersMoved:
-    def in_order(pmids: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(pmids, key=int))
-
     before, after = (
         {pmid: versions[0] if versions else 0 for pmid, versions in reads.papers.items()} for reads in (then, now)
     )
-    revised = {pmid for pmid in before.keys() & after.keys() if before[pmid] != after[pmid]}
+    other = {pmid for pmid in before.keys() & after.keys() if before[pmid] != after[pmid]}
     old, new = _scores(then), _scores(now)
-    return PapersMoved(
-        in_order(pmid for pmid in revised if before[pmid] and after[pmid]),
-        in_order({*(new.keys() - old.keys()), *(pmid for pmid in revised if not before[pmid])}),
-        in_order({*(old.keys() - new.keys()), *(pmid for pmid in revised if not after[pmid])}),
-        sum(old[pmid] != new[pmid] for pmid in old.keys() & new.keys()),
+    came = {pmid for pmid in other if not before[pmid]}
+    went = {pmid for pmid in other if not after[pmid]}
+    revised, new_ones, gone = (
+        tuple(sorted(pmids, key=int))
+        for pmids in (other - came - went, (new.keys() - old.keys()) | came, (old.keys() - new.keys()) | went)
     )
+    return PapersMoved(revised, new_ones, gone, sum(old[pmid] != new[pmid] for pmid in old.keys() & new.keys()))
 
 
 def _scores(reads: Reads) -> dict[str, list[Any]]:
@@ -141,9 +136,13 @@ class ReadOnlyBackends(BackendsOver):
     """Other backends on the day of then, which store no answer; no call is recorded."""
 
     def __init__(self, backends: Backends, day: str | None) -> None:
-        super().__init__(backends, answers=_Answers(backends))
+        super().__init__(backends)
         if day:
             self.__dict__["today"] = lambda: date.fromisoformat(day)
+
+    def find_port(self, name: str) -> Any:
+        found = super().find_port(name)
+        return _Answers(found) if name == "answers" else found
 
 
 class ReplayBackends(ReadOnlyBackends):
@@ -159,11 +158,13 @@ class ReplayBackends(ReadOnlyBackends):
         for pmid, versions in reads.papers.items():
             if versions is not None:
                 papers[pmid] = replace(backends.documents.at_version(pmid, versions[0]), indexed_version=versions[1])
+        model = None if reads.generated is None else backends.language_model
+        fingerprint = model.fingerprint if model else ""
         self.__dict__ |= {
             "documents": _Documents(papers, reads.resolved),
             "passages": _Passages(backends, reads, papers),
             "reranker": None,  # what one makes of hits is not recorded, and such a call is not read as it was then
-            "language_model": None if reads.generated is None else _LanguageModel(backends, [*reads.generated]),
+            "language_model": None if reads.generated is None else _LanguageModel(fingerprint, [*reads.generated]),
         }
         if "projects" not in reads.elsewhere:
             self.__dict__["projects"] = SimpleNamespace(all=list)
@@ -232,30 +233,17 @@ def _next(recorded: list[tuple[str, Any]], key: str) -> Any:
     return recorded.pop(place)[1]
 
 
-@dataclass
-class _Answers:
-    """Answers that are not stored again."""
-
-    _backends: Backends
-
+class _Answers(PortOver):
     def put(self, _answer: Any) -> None:
         """Nothing: the answer was stored when it was given."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._backends.answers, name)
 
 
 @dataclass
 class _LanguageModel:
     """The language model as it answered then."""
 
-    _backends: Backends
+    fingerprint: str
     _generated: list[tuple[bool, str]]
-
-    @property
-    def fingerprint(self) -> str:
-        model = self._backends.language_model
-        return model.fingerprint if model else ""
 
     def generate(self, _question: str, _passages: Sequence[str], _deadline: Deadline) -> Generated:
         if not self._generated:

@@ -21,6 +21,7 @@ from bio_mcp.errors import Failure, StoreFailed
 from bio_mcp.literature import identifiers, serial
 from bio_mcp.literature.documents import FullText
 from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion, RetractionStatus
+from bio_mcp.ports import PortOver
 from bio_mcp.ports.messages import Announcements
 from bio_mcp.ports.ncbi import (
     SIMILAR,
@@ -247,20 +248,20 @@ class Lifetimes:
     info_s: float
 
 
-class _Cached(Generic[A]):
+class _Cached(PortOver, Generic[A]):
     """Answers of a service behind a cache. `source` is the service's base URL. Threads may share it.
 
     Only complete answers are stored: no failure, and never that the service does not have something, as it may have it
     next time. What has no form here is asked each time.
     """
 
+    _over: A
+
     def __init__(self, asked: A, cache: Cache, lifetimes: Lifetimes, source: str) -> None:
-        self._asked, self._lifetimes = asked, lifetimes
+        super().__init__(asked)
+        self._lifetimes = lifetimes
         self._cache, self._source = FailOpenCache(cache), source
         self._singleflight = SingleFlight()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._asked, name)
 
     def _gathered(
         self,
@@ -352,7 +353,7 @@ class Stored:
     def __get__(self, cached: _Cached[Any], _owner: type) -> Callable[..., Any]:
         answer = cached._many if self._by_id else cached._one
         lifetime_s = self._lifetime(cached._lifetimes)
-        return functools.partial(answer, self._codec, lifetime_s, getattr(cached._asked, self._name))
+        return functools.partial(answer, self._codec, lifetime_s, getattr(cached._over, self._name))
 
 
 class CachedLookup(_Cached[NcbiLookup]):
@@ -365,7 +366,7 @@ class CachedLookup(_Cached[NcbiLookup]):
         by_id = {json.dumps(astuple(citation)): citation for citation in citations}
 
         def fetch(missing: Sequence[str], *, deadline: Deadline) -> dict[str, CitationMatch]:
-            matches = self._asked.ecitmatch([by_id[id_] for id_ in missing], deadline=deadline)
+            matches = self._over.ecitmatch([by_id[id_] for id_ in missing], deadline=deadline)
             return {json.dumps(astuple(match.citation)): match for match in matches}
 
         found = self._many(MATCH, self._lifetimes.link_s, fetch, list(by_id), deadline=deadline)
@@ -373,7 +374,7 @@ class CachedLookup(_Cached[NcbiLookup]):
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
         number, lifetime_s = identifiers.pmcid(pmcid), self._lifetimes.record_s
-        return self._one(FULL_TEXT, lifetime_s, self._asked.full_text, number, deadline=deadline)
+        return self._one(FULL_TEXT, lifetime_s, self._over.full_text, number, deadline=deadline)
 
 
 FLAGGED = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN}
@@ -404,30 +405,30 @@ class CachedPubmed(_Cached[Pubmed]):
         self, term: str, *, deadline: Deadline, retmax: int, sort: str = "relevance", history: bool = False
     ) -> SearchPage:
         options: dict[str, Any] = {"retmax": retmax, "sort": sort, "history": history}
-        ask, today = self._asked.esearch, (self._today().isoformat(),)
+        ask, today = self._over.esearch, (self._today().isoformat(),)
         return self._one(PAGE, self._lifetimes.search_s, ask, term, deadline=deadline, depends_on=today, **options)
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
         ids = checked(pmids)
-        return self._summaries(ids, lambda missing: self._asked.esummary(missing, deadline=deadline), deadline)
+        return self._summaries(ids, lambda missing: self._over.esummary(missing, deadline=deadline), deadline)
 
     def summaries_of(self, page: SearchPage, many: int, *, deadline: Deadline) -> Summaries:
         """Unless all are cached, all are requested: NCBI's history server has the search, so it is one request."""
         return self._summaries(
-            page.ids[:many], lambda _missing: self._asked.summaries_of(page, many, deadline=deadline), deadline
+            page.ids[:many], lambda _missing: self._over.summaries_of(page, many, deadline=deadline), deadline
         )
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
         """The cached records come first, then the fetched ones."""
         gathered = self._gathered(
             CacheQuery(RECORD, checked(pmids), self._lifetimes.record_s),
-            lambda missing: list(self._asked.efetch(missing, deadline=deadline)),
+            lambda missing: list(self._over.efetch(missing, deadline=deadline)),
             _newest,
             deadline,
         )
         fresh = gathered.fresh or []
         flagged = [record.pmid for record in fresh if isinstance(record, Article) and record.retraction in FLAGGED]
-        self._invalidate(flagged, SUMMARY)
+        self.invalidate(flagged, [SUMMARY])
         return iter([*gathered.cached.values(), *fresh])
 
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
@@ -436,7 +437,7 @@ class CachedPubmed(_Cached[Pubmed]):
         keys = self._keys(CacheQuery(INVALIDATED, ids, lifetime_s))
         invalidated = dict(_decoded(INVALIDATED, keys, self._cache.get(list(keys.values())))) if lifetime_s > 0 else {}
         whole = replace(TEXT, complete=lambda text: set(ids) <= set(PRINTED_PMID[style].findall(text)))
-        ask, depends_on = self._asked.efetch_text, (invalidated,)
+        ask, depends_on = self._over.efetch_text, (invalidated,)
         return self._one(whole, lifetime_s, ask, ids, deadline=deadline, depends_on=depends_on, style=style)
 
     def elink(
@@ -450,19 +451,18 @@ class CachedPubmed(_Cached[Pubmed]):
         def fetch(
             missing: list[str], link_name: str, command: Literal["neighbor", "neighbor_score"], *, deadline: Deadline
         ) -> dict[str, LinkSet]:
-            found = self._asked.elink(missing, link_name=link_name, command=command, deadline=deadline)
+            found = self._over.elink(missing, link_name=link_name, command=command, deadline=deadline)
             return {linkset.pmid: linkset for linkset in found}
 
         ids = checked(pmids)
         found = self._many(LINKS, self._lifetimes.link_s, fetch, ids, link_name, command, deadline=deadline)
         return tuple(found[pmid] for pmid in ids)
 
-    def invalidate(self, pmids: Sequence[str]) -> None:
-        """Remove what is cached of these papers, in every form."""
-        self._invalidate(pmids, RECORD, SUMMARY)
+    def invalidate(self, pmids: Sequence[str], forms: Sequence[Codec[Any]] = (RECORD, SUMMARY)) -> None:
+        """Remove what is cached of these papers in these forms, and as texts.
 
-    def _invalidate(self, pmids: Sequence[str], *forms: Codec[Any]) -> None:
-        """A text may be of many papers, so its key is unknown; a token per invalidated paper is a part of that key."""
+        A text may be of many papers, so its key is unknown; a token per invalidated paper is a part of that key.
+        """
         lifetime_s = self._lifetimes.record_s
         if not pmids or lifetime_s <= 0:
             return
@@ -479,7 +479,7 @@ class CachedPubmed(_Cached[Pubmed]):
             deadline,
         )
         fresh = gathered.fresh or Summaries((), {})
-        self._invalidate([summary.pmid for summary in fresh.found if summary.retraction in FLAGGED], RECORD)
+        self.invalidate([summary.pmid for summary in fresh.found if summary.retraction in FLAGGED], [RECORD])
         known: dict[str, DocSummary] = gathered.cached | {summary.pmid: summary for summary in fresh.found}
         present = known.keys() - fresh.missing.keys()
         return Summaries(tuple(known[pmid] for pmid in ids if pmid in present), fresh.missing)

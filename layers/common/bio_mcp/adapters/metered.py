@@ -6,23 +6,14 @@ from typing import Any
 from bio_mcp.adapters.language_models import INSTRUCTIONS, MOST_TOKENS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
+from bio_mcp.ports import PortOver
 from bio_mcp.ports.models import Generated
 from bio_mcp.scope import account_of_call, spend
 
 BYTES_A_TOKEN = 4  # of English, where a model does not say what it used
 
 
-class Metered:
-    """A port over another, of which some calls are charged; all else is the other's."""
-
-    def __init__(self, over: Any) -> None:
-        self._over = over
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._over, name)
-
-
-class MeteredTurns(Metered):
+class MeteredTurns(PortOver):
     """The port `RateLimiter`: a turn is one request to NCBI, and belongs to the caller's share."""
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
@@ -30,7 +21,7 @@ class MeteredTurns(Metered):
         self._over.wait(deadline, share or account_of_call())
 
 
-class MeteredEmbeddings(Metered):
+class MeteredEmbeddings(PortOver):
     """The port `Embeddings`: each text counts."""
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -42,7 +33,7 @@ class MeteredEmbeddings(Metered):
         return self._over.embed_questions(texts)
 
 
-class MeteredReranker(Metered):
+class MeteredReranker(PortOver):
     """The port `Reranker`: each passage counts as an embedded text."""
 
     def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> Any:
@@ -50,7 +41,7 @@ class MeteredReranker(Metered):
         return self._over.scores(question, passages, deadline)
 
 
-class MeteredLanguageModel(Metered):
+class MeteredLanguageModel(PortOver):
     """The port `LanguageModel`: tokens count, those that it takes and those that it gives.
 
     As many as it could use are charged first, and what it did not use is given back.
@@ -65,11 +56,8 @@ class MeteredLanguageModel(Metered):
         except Failure:
             spend("model_tokens", -most)
             raise
-        used = _tokens(generated.input_tokens, given) + _tokens(generated.output_tokens, len(generated.text.encode()))
+        took, gave = generated.input_tokens, generated.output_tokens
+        used = given // BYTES_A_TOKEN if took is None else took
+        used += len(generated.text.encode()) // BYTES_A_TOKEN if gave is None else gave
         spend("model_tokens", used - most)
         return generated
-
-
-def _tokens(counted: int | None, size: int) -> int:
-    """As the model counted them, or as many as text of `size` bytes usually has."""
-    return size // BYTES_A_TOKEN if counted is None else counted

@@ -184,18 +184,17 @@ def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> dict[str,
     return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at)})
 
 
-def label_of(row: dict[str, Any]) -> ScreeningLabel:
-    return ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])})
-
-
-def search_of(row: dict[str, Any]) -> ReviewSearch:
-    moment = datetime.fromisoformat(row["at"])
-    return ReviewSearch(**{**row, "at": moment, "record_ids": tuple(row["record_ids"])})
-
-
-def by_time(labels: list[ScreeningLabel]) -> list[ScreeningLabel]:
-    """The labels in the order that the port promises."""
+def labels_of(rows: Iterable[dict[str, Any]]) -> list[ScreeningLabel]:
+    """The labels that `review_row` made these rows of, in the order that the port promises."""
+    labels = [ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in rows]
     return sorted(labels, key=lambda each: (each.at, each.record_id, each.stage))
+
+
+def searches_of(rows: Iterable[dict[str, Any]]) -> list[ReviewSearch]:
+    """The searches that `review_row` made these rows of, in the order that the port promises."""
+    dated = datetime.fromisoformat
+    found = [ReviewSearch(**{**row, "at": dated(row["at"]), "record_ids": tuple(row["record_ids"])}) for row in rows]
+    return sorted(found, key=lambda each: (each.at, each.search_id))
 
 
 MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ

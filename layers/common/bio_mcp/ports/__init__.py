@@ -158,6 +158,16 @@ class BackendsOver(Backends):
         return self.over.now()
 
 
+class PortOver:
+    """A port over another, of which some methods are its own; the others are the other's."""
+
+    def __init__(self, over: Any) -> None:
+        self._over = over
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._over, name)
+
+
 class OpenBackends(Backends):
     """The backends of a process, with what its doors use besides, and which it closes at its end."""
 

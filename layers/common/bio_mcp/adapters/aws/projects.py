@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, in_parallel, item_key
-from bio_mcp.adapters.stored import by_time, from_row, label_of, review_row, search_of, to_row
+from bio_mcp.adapters.stored import from_row, labels_of, review_row, searches_of, to_row
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
 from bio_mcp.retrieval.project_chunks import unknown_project
@@ -152,11 +152,10 @@ class DynamoScreenings(DynamoStore):
         self._table.batch_write_items(deletes=keys)
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        return by_time([label_of(row) for row in self._rows(review, LABEL)])
+        return labels_of(self._rows(review, LABEL))
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        found = [search_of(row) for row in self._rows(review, SEARCH)]
-        return sorted(found, key=lambda each: (each.at, each.search_id))
+        return searches_of(self._rows(review, SEARCH))
 
     def drop(self, review: str) -> None:
         self._table.batch_write_items(deletes=list(self._table.partition(review, names=("name", "item"))))

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Store
-from bio_mcp.adapters.stored import by_time, from_row, label_of, review_row, search_of, to_row
+from bio_mcp.adapters.stored import from_row, labels_of, review_row, searches_of, to_row
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import CitedSpan
@@ -121,11 +121,10 @@ class SqliteScreenings(Store):
             connection.executemany(sql, [(review, each, stage) for each in record_ids])
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        return by_time([label_of(row) for row in self._rows("review_labels", "record_id", review)])
+        return labels_of(self._rows("review_labels", "record_id", review))
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        found = [search_of(row) for row in self._rows("review_searches", "search_id", review)]
-        return sorted(found, key=lambda each: (each.at, each.search_id))
+        return searches_of(self._rows("review_searches", "search_id", review))
 
     def drop(self, review: str) -> None:
         with self._database.writing() as connection:
