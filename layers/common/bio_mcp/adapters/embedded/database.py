@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
@@ -243,19 +244,73 @@ def connect(path: Path, timeout_s: float, factory: type[Connection] = Connection
     raise StoreFailed(CLOSED)
 
 
+READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+
+
+class SqliteFile(ABC):
+    """Pooled connections to the file at `path`, opened on first use. If another file replaces it, later transactions
+    use that one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: deque[Connection] = deque()
+        weakref.finalize(self, _close, self._idle)
+
+    @abstractmethod
+    def _connect(self) -> Connection:
+        """Open the file, with its tables."""
+
+    def close(self) -> None:
+        _close(self._idle)
+
+    @contextmanager
+    def _connected(self, begin: str, replaced: Failure) -> Iterator[Connection]:
+        """A transaction that commits at the end of the block, or rolls back. Raises `replaced` for a write into a file
+        that was replaced meanwhile."""
+        connection = self._checkout()
+        try:
+            connection.execute(begin)
+            connection.record_log(self._path)
+            yield connection
+            connection.execute("COMMIT")
+            if begin == WRITE and not connection.refers_to(self._path):
+                raise replaced
+        finally:
+            try:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _checkout(self) -> Connection:
+        """A connection to the current file; idle connections to a replaced file are closed."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.refers_to(self._path):
+                return connection
+            connection.close_replaced(self._path)
+        return self._connect()
+
+
+def _close(connections: deque[Connection]) -> None:
+    while connections:
+        connections.pop().close()
+
+
 FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
-READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 PRAGMAS = "application_id", "user_version"
 
 
-class Database:
-    """Pooled connections to the corpus file in `directory`, opened on first use.
+class Database(SqliteFile):
+    """The corpus file in `directory`.
 
     A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither a
-    killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one. If another
-    file replaces the corpus file, later transactions use that one. A file that is not writable can still be read.
+    killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one. A file that is
+    not writable can still be read.
     """
 
     connections = Connection  # what a connection is an object of
@@ -269,13 +324,11 @@ class Database:
         busy_timeout_s: float = 10.0,
         migrations: Sequence[str] = MIGRATIONS,
     ) -> None:
+        super().__init__(directory / FILE)
         self.directory = directory
         self._busy_timeout_s = busy_timeout_s
         self._migrations = migrations
-        self._idle: deque[Connection] = deque()
-        self._path = directory / FILE
         self._verified: Identity | None = None  # the file whose application id and schema were checked
-        weakref.finalize(self, _close, self._idle)
 
     @contextmanager
     def reading(self, failure: type[Failure] = StoreFailed, *, apart: bool = False) -> Iterator[Connection]:
@@ -321,45 +374,14 @@ class Database:
     def presence(self) -> Presence:
         return presence_in(self.directory)
 
-    def close(self) -> None:
-        _close(self._idle)
-
     @contextmanager
     def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[Connection]:
-        with explained(failure):
-            connection = self._checkout()
-            try:
-                connection.execute(begin)
-                connection.record_log(self._path)
-                yield connection
-                connection.execute("COMMIT")
-                if begin == WRITE and not connection.refers_to(self._path):
-                    raise failure(REPLACED, retryable=True)
-            finally:
-                self._return(connection)
-
-    def _checkout(self) -> Connection:
-        """A connection to the current file; idle connections to a replaced file are closed."""
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.refers_to(self._path):
-                return connection
-            connection.close_replaced(self._path)
-        if self._verified and not self._path.exists():
-            raise StoreFailed(GONE, retryable=False)
-        return self._connect()
-
-    def _return(self, connection: Connection) -> None:
-        """Roll back and return a connection to the pool; close it if it cannot roll back."""
-        try:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-        except sqlite3.Error:
-            connection.close()
-        else:
-            self._idle.append(connection)
+        with explained(failure), self._connected(begin, failure(REPLACED, retryable=True)) as connection:
+            yield connection
 
     def _connect(self) -> Connection:
+        if self._verified and not self._path.exists():
+            raise StoreFailed(GONE, retryable=False)
         connection = connect(self._path, self._busy_timeout_s, self.connections)
         with ExitStack() as failed:
             failed.callback(connection.close)
@@ -378,7 +400,7 @@ class Database:
         one commit.
         """
         empty = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)").fetchone()[0]
-        application, version = _file_version(connection)
+        application, version = file_version(connection)
         if application not in (0, APPLICATION_ID) or (application == 0 and not empty):
             raise StoreFailed(
                 "The corpus file belongs to another program; choose another data directory.", retryable=False
@@ -432,7 +454,7 @@ class Store:
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    _, version = _file_version(connection)
+    _, version = file_version(connection)
     for step in migrations[max(0, version - EARLIER) :]:
         for statement in filter(str.strip, step.split(";\n")):
             connection.execute(statement)
@@ -441,11 +463,6 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.execute("COMMIT")
 
 
-def _close(connections: deque[Connection]) -> None:
-    while connections:
-        connections.pop().close()
-
-
-def _file_version(connection: sqlite3.Connection) -> tuple[int, int]:
+def file_version(connection: sqlite3.Connection) -> tuple[int, int]:
     application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in PRAGMAS)
     return application, version

@@ -16,7 +16,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, connect
+from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect, file_version
 from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.literature.clock import sortable
@@ -29,8 +29,8 @@ LARGEST_SHARE = 8  # one value of a limited file may take an eighth of it
 USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # SQLITE_ERROR: another schema
 
 
-class SideFile:
-    """One connection to the file in `directory`, opened on first use. `what` names it in failures, `version` its
+class SideFile(SqliteFile):
+    """A file in `directory`, which one thread at a time uses. `what` names it in failures, `version` its
     `schema`. `clock` returns seconds since 1970.
 
     Threads may share it, and processes the file; unless it is `durable`, the last writes may be lost in a power cut.
@@ -45,59 +45,45 @@ class SideFile:
     busy_s = BUSY_S
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
-        self._path = directory / self.file
+        super().__init__(directory / self.file)
         self._clock = clock
         self._lock = threading.Lock()
-        self._connection: Connection | None = None
+        self._unusable = f"The file of {self.what} cannot be used at the moment."
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""
         with self._lock:
-            self._close()
+            super().close()
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[Connection]:
         """A transaction that commits at the end of the block. Raises `StoreFailed`, also for a write into a file that
         was replaced meanwhile."""
-        unusable = f"The file of {self.what} cannot be used at the moment."
+        replaced = f"The file of {self.what} was replaced while it was written, and may not hold that; repeat the call."
         with self._lock:
             try:
-                if self._connection is not None and not self._connection.refers_to(self._path):
-                    self._connection.close_replaced(self._path)
-                    self._connection = None
-                try:
-                    connection = self._connection = self._connection or self._open()
-                except StoreFailed as failure:  # whose words are about the corpus
-                    raise StoreFailed(unusable) from failure
-                connection.execute(begin)
-                connection.record_log(self._path)
-                yield connection
-                connection.execute("COMMIT")
-                if begin != READ and not connection.refers_to(self._path):
-                    raise StoreFailed(
-                        f"The file of {self.what} was replaced while it was written, and may not hold that; "
-                        "repeat the call."
-                    )
+                with self._connected(begin, StoreFailed(replaced)) as connection:
+                    yield connection
             except (sqlite3.Error, OSError) as error:
-                self._close()
+                super().close()
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
                     self._delete()
-                raise StoreFailed(unusable) from error
-            finally:
-                if self._connection is not None and self._connection.in_transaction:
-                    self._close()
+                raise StoreFailed(self._unusable) from error
 
-    def _open(self) -> Connection:
+    def _connect(self) -> Connection:
         """Open the file, and create its tables, in place of those of another version."""
-        with ExitStack() as failed:
+        try:
             connection = connect(self._path, self.busy_s)
+        except StoreFailed as failure:  # whose words are about the corpus
+            raise StoreFailed(self._unusable) from failure
+        with ExitStack() as failed:
             failed.callback(connection.close)
             connection.execute(f"PRAGMA journal_mode = {self.journal}")
             connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
-            if _version(connection) != self.version:
+            if file_version(connection)[1] != self.version:
                 connection.execute(WRITE)
-                if _version(connection) != self.version:
+                if file_version(connection)[1] != self.version:
                     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
                     dropped = [f"DROP TABLE {table}" for (table,) in tables]
                     made = filter(str.strip, self.schema.split(";\n"))
@@ -106,11 +92,6 @@ class SideFile:
                 connection.execute("COMMIT")
             failed.pop_all()
         return connection
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _delete(self) -> None:
         try:
@@ -132,11 +113,6 @@ def _shrink(connection: sqlite3.Connection, limit: int, oldest: str) -> None:
         if (pages - free) * size <= limit:
             return
         deleted = connection.execute(f"DELETE FROM {oldest}").rowcount  # noqa: S608  ours
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
 
 
 COLUMNS = "kind, key, owner, expires, content"
