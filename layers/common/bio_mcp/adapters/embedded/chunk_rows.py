@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from bio_mcp.adapters.embedded.database import Connection
 from bio_mcp.adapters.embedded.live_index import NO_YEAR, Conditions, Names, RowBatch, Source
 from bio_mcp.adapters.embedded.paper_rows import BATCH, as_bytes, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.term_ids import term_counts
@@ -121,16 +122,15 @@ def write_chunks(
         connection.execute("INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, blob, crc32(blob)))
 
 
-def delete_chunks(connection: sqlite3.Connection, collection: int, ids: Sequence[int]) -> None:
-    """Delete chunks of a collection by their numbers, with their texts and their vectors in every build."""
-    listed = json.dumps(ids)
-    within = "id IN (SELECT value FROM json_each(?))"
-    connection.execute(f"DELETE FROM collection_chunks WHERE collection = ? AND {within}", (collection, listed))  # noqa: S608
-    connection.execute(f"DELETE FROM collection_texts WHERE {within}", (listed,))  # noqa: S608
+def delete_chunks(connection: Connection, collection: int, wanted: str, *values: object) -> None:
+    """Delete the chunks of a collection that meet the condition, with their texts and their vectors in every build."""
+    sql = f"DELETE FROM collection_chunks WHERE collection = ? AND ({wanted}) RETURNING id"  # noqa: S608  our own words
+    ids = [number for (number,) in connection.execute(sql, (collection, *values))]
+    connection.delete_among("collection_texts", "id", ids)
     connection.execute(
-        "DELETE FROM collection_vectors WHERE build IN (SELECT id FROM collection_builds WHERE collection = ?) "  # noqa: S608
-        f"AND {within}",
-        (collection, listed),
+        "DELETE FROM collection_vectors WHERE build IN (SELECT id FROM collection_builds WHERE collection = ?) "
+        "AND id IN (SELECT value FROM json_each(?))",
+        (collection, json.dumps(ids)),
     )
 
 

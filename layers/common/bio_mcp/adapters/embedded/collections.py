@@ -78,8 +78,6 @@ _CHUNKS = (
     "SELECT c.id, c.chunk_id, c.doc_id, c.position, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "
     "LEFT JOIN collection_texts AS t ON t.id = c.id WHERE c.collection = ? AND "
 )
-_NUMBERS = "SELECT id FROM collection_chunks WHERE collection = ?"
-_REPLACED = f"{_NUMBERS} AND (doc_id = ? OR chunk_id IN (SELECT value FROM json_each(?)))"  # noqa: S608
 
 
 class SqliteCollections:
@@ -115,7 +113,7 @@ class SqliteCollections:
             stored = head(connection, collection)
             if stored is None:
                 return False
-            delete_chunks(connection, stored.collection, _numbers(connection, _NUMBERS, stored.collection))
+            delete_chunks(connection, stored.collection, "TRUE")
             for table in ("terms", "builds"):
                 connection.execute(f"DELETE FROM collection_{table} WHERE collection = ?", (stored.collection,))  # noqa: S608
             connection.execute("DELETE FROM collections WHERE id = ?", (stored.collection,))
@@ -150,16 +148,16 @@ class SqliteCollections:
             check_vectors({row[1]: vector for row, vector in zip(page, vectors, strict=True)}, dim)
             made = {row[0]: vector.astype("<f4").tobytes() for row, vector in zip(page, vectors, strict=True)}
 
-    def replace(
-        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
-    ) -> None:
-        self._write(collection, doc_id, chunks, vectors, model)
-
     def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
-        self._write(collection, None, chunks, vectors, model)
+        self.replace(collection, None, chunks, vectors, model)
 
-    def _write(
-        self, collection: str, doc_id: str | None, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str
+    def replace(
+        self,
+        collection: str,
+        doc_id: str | None,
+        chunks: Sequence[ProjectChunk],
+        vectors: ChunkVectors,
+        model: str = "",
     ) -> None:
         """Write chunks in place of those of their ids, and of all of `doc_id`, whose vectors may be used again."""
         with self._database.writing(IndexUnavailable) as connection:
@@ -173,8 +171,8 @@ class SqliteCollections:
             intact = intact_chunks(connection, stored.collection, doc_id) if doc_id is not None else []
             kept = {sha256: np.frombuffer(vector, "<f4") for _, sha256, vector in intact}
             chosen = vectors_of(by_id.values(), vectors, kept)
-            replaced = _numbers(connection, _REPLACED, stored.collection, doc_id, json.dumps(list(by_id)))
-            delete_chunks(connection, stored.collection, replaced)
+            replaced = "doc_id = ? OR chunk_id IN (SELECT value FROM json_each(?))"
+            delete_chunks(connection, stored.collection, replaced, doc_id, json.dumps(list(by_id)))
             write_chunks(connection, stored, list(by_id.values()), chosen)
             connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (stored.collection,))
 
@@ -226,10 +224,6 @@ class SqliteCollections:
             while len(self._loaded) > LOADED:
                 self._loaded.popitem(last=False)
         return index.current(connection.file, ChunkRows(connection, of))
-
-
-def _numbers(connection: sqlite3.Connection, sql: str, *values: object) -> list[int]:
-    return [number for (number,) in connection.execute(sql, values)]
 
 
 def _chunks(

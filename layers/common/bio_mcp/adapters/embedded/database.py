@@ -1,5 +1,6 @@
 """The corpus file: one SQLite database, shared by every process that uses the data directory."""
 
+import json
 import os
 import random
 import sqlite3
@@ -9,7 +10,7 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -174,7 +175,7 @@ class Connection(sqlite3.Connection):
     """A connection that knows its file: `file` is device and inode, for a read-only file also size and modification
     time.
 
-    `log` is the same of its write-ahead log, recorded by `record_log` in the first transaction.
+    `log` is the same of its write-ahead log, recorded in the first transaction.
     """
 
     file: Identity = ()
@@ -182,13 +183,14 @@ class Connection(sqlite3.Connection):
     read_only = False
     numbers: Numbers
 
+    def delete_among(self, table: str, column: str, values: Iterable[object]) -> int:
+        """Delete the rows whose `column` has one of these values; returns how many there were."""
+        sql = f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608  our own names
+        return self.execute(sql, (json.dumps(list(values)),)).rowcount
+
     def refers_to(self, path: Path) -> bool:
         """Whether the file at `path` is still the one that this connection has open."""
         return self.file == identity(path, self.read_only)
-
-    def record_log(self, path: Path) -> None:
-        if self.log is None and not self.read_only:
-            self.log = identity(Path(f"{path}-wal"), read_only=False)
 
     def close_replaced(self, path: Path) -> None:
         """Close a connection whose file was replaced at `path`, and remove the old file's write-ahead log.
@@ -270,7 +272,8 @@ class SqliteFile(ABC):
         connection = self._checkout()
         try:
             connection.execute(begin)
-            connection.record_log(self._path)
+            if connection.log is None and not connection.read_only:
+                connection.log = identity(Path(f"{self._path}-wal"), read_only=False)
             yield connection
             connection.execute("COMMIT")
             if begin == WRITE and not connection.refers_to(self._path):

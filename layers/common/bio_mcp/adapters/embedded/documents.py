@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
@@ -61,7 +61,7 @@ class SqliteDocuments(Store):
                     written[pmid] = document.article
                     counts[replaces] += 1
             if written:
-                _delete(connection, "paper_identifiers", written)
+                connection.delete_among("paper_identifiers", "pmid", written)
                 named = sorted((each, pmid) for pmid, article in written.items() for each in paper_identifiers(article))
                 connection.executemany("INSERT INTO paper_identifiers VALUES (?, ?)", named)
                 connection.execute(
@@ -90,8 +90,8 @@ class SqliteDocuments(Store):
     def delete(self, pmids: Sequence[str]) -> int:
         with self._database.writing() as connection:
             for table in ("articles", "old_articles", "paper_identifiers"):
-                _delete(connection, table, numbers(pmids))
-            return _delete(connection, "heads", numbers(pmids))
+                connection.delete_among(table, "pmid", numbers(pmids))
+            return connection.delete_among("heads", "pmid", numbers(pmids))
 
     def count(self) -> int:
         return int(self._database.row("SELECT count(*) FROM heads")[0])
@@ -112,12 +112,6 @@ class SqliteDocuments(Store):
     def _selected(self, columns: str, tables: str, pmids: Sequence[str]) -> list[Any]:
         sql = f"SELECT {columns} FROM {tables} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own
         return self._database.rows(sql, (json.dumps(numbers(pmids)),))
-
-
-def _delete(connection: sqlite3.Connection, table: str, pmids: Iterable[int]) -> int:
-    """Delete the rows of these papers; returns how many there were."""
-    sql = f"DELETE FROM {table} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own names
-    return connection.execute(sql, (json.dumps(list(pmids)),)).rowcount
 
 
 def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> bool:

@@ -214,7 +214,7 @@ def index_file(database: Database) -> Finding:
         except Unusable as unusable:
             reason = unusable.reason
         else:
-            since = papers.changed(file.about["change"])
+            _, since = papers.past(file.about["change"])
             return Finding(OK, f"{NAME}, {path.stat().st_size / (1 << 20):,.0f} MB, {since:,} papers changed since")
     found = f"{NAME} {reason}; a search does not use it, and reads the whole corpus file"
     if obstacle := _obstacle(path, FREE * size_of(windows, papers.dim)):

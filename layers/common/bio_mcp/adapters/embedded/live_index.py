@@ -312,13 +312,10 @@ class Source(ABC):
         vectors = np.concatenate([batch.vectors for batch in self.batches(Names())])
         return vectors[:: max(1, len(vectors) // windows)]
 
-    def token(self, change: int) -> str | None:  # noqa: ARG002  without a token nothing is saved
-        """What tells this change from that of the same number of another corpus."""
-        return None
-
-    def changed(self, since: int) -> int:  # noqa: ARG002
-        """How many documents were written after the change `since`."""
-        return 0
+    def past(self, change: int) -> tuple[str | None, int]:  # noqa: ARG002  without a token nothing is saved
+        """What tells this change from that of the same number of another corpus, and how many documents were written
+        after it."""
+        return None, 0
 
 
 class Columns:
@@ -475,10 +472,10 @@ def usable(path: Path, source: Source, *, once: bool = False) -> ArrayFile:
     about = file.about
     if about["sketch"] != SKETCH:
         raise Unusable(Reason.OTHER_VERSION)
-    since: int = about["change"]
-    if (about["dim"], about["token"]) != (source.dim, source.token(since)):
+    token, changed = source.past(about["change"])
+    if (about["dim"], about["token"]) != (source.dim, token):
         raise Unusable(Reason.OTHER_CORPUS)
-    if source.changed(since) > max(MAX_CHANGED, len(file.arrays["pmids"][0]) // 8):
+    if changed > max(MAX_CHANGED, len(file.arrays["pmids"][0]) // 8):
         raise Unusable(Reason.OUTDATED)
     return file
 
@@ -544,7 +541,7 @@ class LiveIndex:
         self._mapped = None
         self._columns = Columns(0, self._sizes)  # the memory of the old ones is free before the new ones take theirs
         self._columns = Columns.read(source, self._sizes)
-        windows, token = self._columns.windows, source.token(change)
+        windows, (token, _) = self._columns.windows, source.past(change)
         large = windows.quantiser is not None and windows.count > MIN_WINDOWS  # else a start is as fast without it
         if self._index_file is not None and token is not None and large:
             about, arrays = self._columns.state()

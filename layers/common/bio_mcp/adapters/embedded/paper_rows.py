@@ -58,8 +58,6 @@ def abbreviated(pmids: Sequence[object]) -> str:
 
 BATCH = 256  # documents read at once
 
-READ_AT_ONCE = 4_096
-
 VECTORS = (
     "SELECT pmid, vectors, vectors_crc FROM vectors LEFT JOIN checksums USING (pmid) "
     "WHERE pmid IN (SELECT value FROM json_each(?))"
@@ -73,14 +71,10 @@ SELECT = (
 def read_vectors(connection: sqlite3.Connection, dim: int, pmids: Sequence[int]) -> list[NDArray[np.float32]]:
     """The vectors of documents, in the order of `pmids`; no rows for one that is not stored. Raises
     `IndexUnavailable` for a damaged row."""
-    found: dict[int, bytes] = {}
-    for start in range(0, len(pmids), READ_AT_ONCE):
-        some = json.dumps(list(pmids[start : start + READ_AT_ONCE]))
-        rows = connection.execute(VECTORS, (some,)).fetchall()
-        broken = [pmid for pmid, vectors, crc in rows if not is_intact(vectors, crc)]
-        if broken:
-            raise damaged(broken)
-        found |= {pmid: vectors for pmid, vectors, _ in rows}
+    rows = connection.execute(VECTORS, (json.dumps(list(pmids)),)).fetchall()
+    if broken := [pmid for pmid, vectors, crc in rows if not is_intact(vectors, crc)]:
+        raise damaged(broken)
+    found = {pmid: vectors for pmid, vectors, _ in rows}
     return [np.frombuffer(found.get(pmid, b""), "<f4").reshape(-1, dim) for pmid in pmids]
 
 
@@ -117,13 +111,11 @@ class PaperRows(Source):
         step = max(1, self.size()[1] // windows)
         return np.concatenate(read_vectors(self._connection, self.dim, pmids[::step]))
 
-    def token(self, change: int) -> str | None:
-        row = self._connection.execute("SELECT token FROM changes WHERE change = ?", (change,)).fetchone()
-        return row[0] if row else None
-
-    def changed(self, since: int) -> int:
-        count: int = self._connection.execute("SELECT count(*) FROM entries WHERE change > ?", (since,)).fetchone()[0]
-        return count
+    def past(self, change: int) -> tuple[str | None, int]:
+        counted = "SELECT count(*) FROM entries WHERE change > ?1"
+        sql = f"SELECT (SELECT token FROM changes WHERE change = ?1), ({counted})"  # noqa: S608  as it stands above
+        token, count = self._connection.execute(sql, (change,)).fetchone()
+        return token, count
 
 
 def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBatch:
@@ -184,7 +176,7 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     connection.executemany("DELETE FROM entries WHERE pmid = ?", zip(stored.keys() & current.keys()))
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
     connection.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?, ?)", checksums)
-    connection.execute("DELETE FROM removed WHERE pmid IN (SELECT value FROM json_each(?))", (listed,))
+    connection.delete_among("removed", "pmid", wanted)
     return len(current)
 
 

@@ -8,7 +8,6 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from secrets import token_hex
@@ -22,6 +21,7 @@ from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
 from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Snapshot, search, weights_of_terms
 from bio_mcp.adapters.embedded.paper_rows import (
     PaperRows,
+    Row,
     read_vectors,
     stored_chunks,
     stored_rows,
@@ -85,7 +85,8 @@ class SqlitePassages:
             if rows.model == (fingerprint, dim):
                 return
             connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (rows.change + 1,))
-            _empty(connection)
+            for table in TABLES:
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
             _put_change(connection, model=fingerprint, dim=dim)
 
     def name(self) -> str:
@@ -106,13 +107,11 @@ class SqlitePassages:
                 yield str(after), version
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
-        with self._reading() as (connection, _):
-            rows = stored_rows(connection, pmids, pass_damaged=True)
+        _, rows = self._rows(pmids, pass_damaged=True)
         return {str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)} for pmid, chunks, _ in rows}
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
-        with self._reading() as (connection, _):
-            rows = stored_rows(connection, pmids, pass_damaged=True)
+        _, rows = self._rows(pmids, pass_damaged=True)
         return {str(pmid): vectors_by_text(chunks, vectors) for pmid, chunks, vectors in rows}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
@@ -129,12 +128,11 @@ class SqlitePassages:
 
     def delete(self, pmids: Sequence[str]) -> None:
         with self._database.writing(IndexUnavailable) as connection:
-            listed = (json.dumps(numbers(pmids)),)
-            among = "pmid IN (SELECT value FROM json_each(?1))"
-            gone = f"INSERT INTO removed SELECT pmid, ?2 FROM entries WHERE {among}"  # noqa: S608  as it stands above
-            if connection.execute(gone, (*listed, PaperRows(connection).change + 1)).rowcount:
+            gone = "INSERT INTO removed SELECT pmid, ? FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
+            values = (PaperRows(connection).change + 1, json.dumps(numbers(pmids)))
+            if connection.execute(gone, values).rowcount:
                 for table in TABLES:
-                    connection.execute(f"DELETE FROM {table} WHERE {among}", listed)  # noqa: S608  our own names
+                    connection.delete_among(table, "pmid", numbers(pmids))
                 _put_change(connection)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
@@ -148,15 +146,11 @@ class SqlitePassages:
         return search(self._database, answer)
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        with self._reading() as (connection, index):
-            rows = stored_rows(connection, pmids)
-        return {
-            str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, index.dim)) for pmid, _, blob in rows if blob
-        }
+        dim, rows = self._rows(pmids)
+        return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
-        with self._reading() as (connection, _):
-            rows = stored_rows(connection, pmids)
+        _, rows = self._rows(pmids)
         return {str(pmid): stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
     def count(self) -> tuple[int, int]:
@@ -168,10 +162,11 @@ class SqlitePassages:
             rows = connection.execute("SELECT year, design, count(*) FROM entries GROUP BY year, design").fetchall()
         return [YearCount(*row) for row in rows]
 
-    @contextmanager
-    def _reading(self) -> Iterator[tuple["Connection", PaperRows]]:
+    def _rows(self, pmids: Sequence[str], *, pass_damaged: bool = False) -> tuple[int, list[Row]]:
+        """The length of the vectors, and the rows of these papers, as `stored_rows` reads them."""
         with self._database.reading(IndexUnavailable) as connection:
-            yield connection, self._checked(connection)
+            index = self._checked(connection)
+            return index.dim, stored_rows(connection, pmids, pass_damaged=pass_damaged)
 
     def _checked(self, connection: sqlite3.Connection) -> PaperRows:
         """The index, unless it was changed to another model than the caller has."""
@@ -192,11 +187,6 @@ def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> 
 
 def _is_filled(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
-
-
-def _empty(connection: sqlite3.Connection, *others: str) -> None:
-    for table in (*TABLES, *others):
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
 
 
 def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
@@ -304,7 +294,8 @@ class SqliteIndexes:
             others = [role for role in names if role is not Role.SEARCHED]
             connection.executemany("DELETE FROM indexes WHERE role = ?", [(role,) for role in others])
             if MAIN in (names[role] for role in others):
-                _empty(connection, "removed")
+                for table in (*TABLES, "removed"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
                 connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
                 _put_change(connection)
         self._passages(self._names())
