@@ -270,11 +270,10 @@ class CallRecorder:
         except Full:
             log.info("a call was not recorded: too many wait")
             return
-        if self._thread is None or not self._thread.is_alive():
-            with self._lock:
-                if self._thread is None or not self._thread.is_alive():
-                    self._thread = Thread(target=self._run, name="recording calls", daemon=True)
-                    self._thread.start()
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = Thread(target=self._run, name="recording calls", daemon=True)
+                self._thread.start()
 
     def close(self) -> None:
         """Store what waits, as far as it takes no longer than some seconds."""

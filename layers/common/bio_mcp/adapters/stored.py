@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -92,7 +92,10 @@ class CheckpointsByKey(ABC):
         """Apply `change` to the checkpoints of a key, atomically; returns them before and after."""
 
 
-MOST_NAMED = 10  # ids in a message
+def abbreviated(names: Sequence[object], most: int = 5) -> str:
+    """The first `most` of what a message names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(str, names[:most])) + more
 
 
 def text_of(what: Node | Edge) -> str:
@@ -118,9 +121,7 @@ def merged(
 
 def missing_nodes(node_ids: Collection[str]) -> InvalidInput:
     """The failure for edges whose nodes are neither given nor stored."""
-    named = ", ".join(sorted(node_ids)[:MOST_NAMED])
-    more = f" and {len(node_ids) - MOST_NAMED} more" if len(node_ids) > MOST_NAMED else ""
-    return InvalidInput(f"These nodes of edges are neither given nor stored: {named}{more}")
+    return InvalidInput(f"These nodes of edges are neither given nor stored: {abbreviated(sorted(node_ids), 10)}")
 
 
 def entry_at(position: str) -> NewsEntry:

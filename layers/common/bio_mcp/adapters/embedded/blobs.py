@@ -34,7 +34,7 @@ class DirectoryBlobs:
         with _reaching():
             if not path.is_file() or path.read_bytes() != content:
                 _write(path, [content])
-            self._begin_days(path)
+            os.utime(path, (self._clock(), self._clock()))  # the days of `EXPIRING_DAYS` begin now
         return key
 
     def get(self, key: str) -> bytes:
@@ -54,9 +54,9 @@ class DirectoryBlobs:
         with _reaching():
             if not self.exists(whole):
                 _write(self._directory / whole, map(self.get, keys))
-            self._begin_days(self._directory / whole)
-            first = whole.partition("/")[0]
-            oldest = self._clock() - EXPIRING_DAYS.get(first, 0) * 86_400
+            now, first = self._clock(), whole.partition("/")[0]
+            os.utime(self._directory / whole, (now, now))
+            oldest = now - EXPIRING_DAYS.get(first, 0) * 86_400
             for file in (self._directory / first).rglob("*") if first in EXPIRING_DAYS else ():
                 if file.is_file() and file.stat().st_mtime < oldest:
                     file.unlink(missing_ok=True)
@@ -77,10 +77,6 @@ class DirectoryBlobs:
         with _reaching(), (self._directory / key).open("rb") as file:
             while piece := file.read(PIECE):
                 yield piece
-
-    def _begin_days(self, path: Path) -> None:
-        """Let the days of `EXPIRING_DAYS` begin now, which those in other folders do not end by."""
-        os.utime(path, (self._clock(), self._clock()))
 
 
 @contextmanager

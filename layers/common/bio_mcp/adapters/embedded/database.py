@@ -305,6 +305,7 @@ def _close(connections: deque[Connection]) -> None:
 FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
+PAGE = 1_000  # rows listed in one transaction
 PRAGMAS = "application_id", "user_version"
 
 
@@ -367,6 +368,22 @@ class Database(SqliteFile):
         """The first row of what a query reads, None for none, in a transaction of its own."""
         with self.reading() as connection:
             return connection.execute(sql, values).fetchone()
+
+    def pages(
+        self, sql: str, *values: Any, after: Any = -1, failure: type[Failure] = StoreFailed
+    ) -> Iterator[list[Any]]:
+        """Yield `PAGE` rows at a time, each page read in a transaction of its own.
+
+        The rows are ordered by their first column. `sql` takes, behind `values`, the value that this must be above, and
+        the number of rows.
+        """
+        while True:
+            with self.reading(failure) as connection:
+                page = connection.execute(sql, (*values, after, PAGE)).fetchall()
+            if not page:
+                return
+            yield page
+            after = page[-1][0]
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement in a transaction of its own; returns how many rows it changed."""

@@ -15,9 +15,6 @@ from bio_mcp.literature.identifiers import paper_identifiers
 from bio_mcp.literature.records import Article, Document, Head
 from bio_mcp.ports.stores import StoredDay
 
-PAGE = 1_000  # PMIDs listed in one transaction
-
-
 _read = lru_cache(maxsize=1024)(serial.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
 
 
@@ -104,10 +101,8 @@ class SqliteDocuments(Store):
         return [StoredDay(date.fromisoformat(day), added, revised) for day, added, revised in rows]
 
     def pmids(self) -> Iterator[str]:
-        last = -1
-        while page := self._database.rows("SELECT pmid FROM heads WHERE pmid > ? ORDER BY pmid LIMIT ?", (last, PAGE)):
+        for page in self._database.pages("SELECT pmid FROM heads WHERE pmid > ? ORDER BY pmid LIMIT ?"):
             yield from (str(pmid) for (pmid,) in page)
-            last = page[-1][0]
 
     def _selected(self, columns: str, tables: str, pmids: Sequence[str]) -> list[Any]:
         sql = f"SELECT {columns} FROM {tables} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own

@@ -23,11 +23,10 @@ from bio_mcp.graph.nodes import (
     node_of,
 )
 
-PAGE = 1_000  # nodes read at once for their names
 _REVISION = "SELECT revision FROM graph_revision"
 _NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
 _NAMED = "SELECT DISTINCT record FROM graph_names JOIN graph_nodes USING (node_id) WHERE name = ? ORDER BY node_id"
-_PAGE = f"SELECT record FROM graph_nodes WHERE node_id > ? ORDER BY node_id LIMIT {PAGE}"  # noqa: S608  a number
+_PAGE = "SELECT node_id, record FROM graph_nodes WHERE node_id > ? ORDER BY node_id LIMIT ?"
 
 
 class SqliteGraph(Store):
@@ -57,10 +56,8 @@ class SqliteGraph(Store):
         return {name: _nodes_in(rows) for name, rows in found.items() if rows}
 
     def names(self) -> Iterator[tuple[str, Node]]:
-        last = ""
-        while page := _nodes_in(self._database.rows(_PAGE, (last,))):
-            yield from ((name, node) for node in page for name in names_of(node))
-            last = page[-1].node_id
+        for page in self._database.pages(_PAGE, after=""):
+            yield from ((name, node) for node in _nodes_in(page) for name in names_of(node))
 
     def revision(self) -> str:
         row = self._database.row(_REVISION)
@@ -76,8 +73,8 @@ def _nodes(connection: sqlite3.Connection, node_ids: Iterable[str]) -> dict[str,
     return {node.node_id: node for node in _nodes_in(rows)}
 
 
-def _nodes_in(rows: Iterable[tuple[str]]) -> list[Node]:
-    return list(map(node_of, _decoded(record for (record,) in rows)))
+def _nodes_in(rows: Iterable[Sequence[str]]) -> list[Node]:
+    return list(map(node_of, _decoded(row[-1] for row in rows)))
 
 
 def _decoded(records: Iterable[str]) -> list[dict[str, Any]]:

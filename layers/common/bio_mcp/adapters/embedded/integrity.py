@@ -10,9 +10,10 @@ from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
 from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, size_of, usable
-from bio_mcp.adapters.embedded.paper_rows import PaperRows, abbreviated, is_intact, is_intact_row
+from bio_mcp.adapters.embedded.paper_rows import PaperRows, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.schema import ENTRY
 from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
+from bio_mcp.adapters.stored import abbreviated
 from bio_mcp.errors import Failure, IndexUnavailable, NotFound
 from bio_mcp.health import FAIL, OK, WARN, Finding
 from bio_mcp.literature import serial

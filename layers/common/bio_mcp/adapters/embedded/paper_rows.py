@@ -19,13 +19,12 @@ from bio_mcp.adapters.embedded.live_index import NO_YEAR, SEPARATOR, Names, RowB
 from bio_mcp.adapters.embedded.schema import ENTRY, entry_checksum
 from bio_mcp.adapters.embedded.term_ids import Facet, term_counts
 from bio_mcp.adapters.indexes import cosines, journal_names, newest, vectors_of
-from bio_mcp.adapters.stored import key, numbers
+from bio_mcp.adapters.stored import abbreviated, key, numbers
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.passages import Entry, StoredChunk
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
-NAMED = 5
 
 
 def is_intact_row(row: Sequence[Any], checksum: Any, of: Callable[..., int] = entry_checksum) -> bool:
@@ -48,12 +47,6 @@ def damaged(pmids: Sequence[object]) -> IndexUnavailable:
         "from the stored papers.",
         retryable=False,
     )
-
-
-def abbreviated(pmids: Sequence[object]) -> str:
-    """The first `NAMED` PMIDs, comma-separated, and how many more there are."""
-    more = f" and {len(pmids) - NAMED:,} more" if len(pmids) > NAMED else ""
-    return ", ".join(map(str, pmids[:NAMED])) + more
 
 
 BATCH = 256  # documents read at once

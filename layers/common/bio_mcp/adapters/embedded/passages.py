@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 
-LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
 TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
 SIZES = Sizes()
 
@@ -99,12 +98,9 @@ class SqlitePassages:
 
     def versions(self) -> Iterator[tuple[str, int]]:
         self._database.catch_up()
-        after, rows = 0, [(0, 0)]
-        while rows:
-            with self._database.reading(IndexUnavailable) as connection:
-                rows = connection.execute(LISTED, (after, LISTED_AT_ONCE)).fetchall()
-            for after, version in rows:
-                yield str(after), version
+        sql = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?"
+        for page in self._database.pages(sql, failure=IndexUnavailable):
+            yield from ((str(pmid), version) for pmid, version in page)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         _, rows = self._rows(pmids, pass_damaged=True)

@@ -269,9 +269,6 @@ class SqliteLeases(Store):
         self._database.write("DELETE FROM leases WHERE name = ? AND holder = ?", (name, holder))
 
 
-PAGE = 1_000  # PMIDs listed in one transaction
-
-
 class SqliteNews(Store):
     """The port `News` over the corpus file.
 
@@ -307,10 +304,9 @@ class SqliteNews(Store):
         return [entry_at(position) for (position,) in self._database.rows(sql, (query_key, after, limit))]
 
     def pmids(self, query_key: str) -> Iterator[str]:
-        last, sql = -1, "SELECT pmid FROM found_papers WHERE query_key = ? AND pmid > ? ORDER BY pmid LIMIT ?"
-        while page := self._database.rows(sql, (query_key, last, PAGE)):
+        sql = "SELECT pmid FROM found_papers WHERE query_key = ? AND pmid > ? ORDER BY pmid LIMIT ?"
+        for page in self._database.pages(sql, query_key):
             yield from (str(pmid) for (pmid,) in page)
-            last = page[-1][0]
 
     def is_whole(self, query_key: str) -> bool:
         return self._database.row("SELECT 1 FROM whole_queries WHERE query_key = ?", (query_key,)) is not None
