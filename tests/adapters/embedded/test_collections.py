@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.chunk_rows import head
+from bio_mcp.adapters.embedded.chunk_rows import ChunkRows
 from bio_mcp.adapters.embedded.collections import LOADED, SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.integrity import check
@@ -60,7 +60,7 @@ def test_only_some_collections_stay_in_memory(collections, database):
         collections.create(f"proj-{n}", "m", DIM)
         store(collections, f"proj-{n}", document("d1", f"all {n}"))
         with database.reading() as connection:
-            assert len(collections._current(connection, head(connection, f"proj-{n}")).keys) == 1
+            assert len(collections._current(ChunkRows.of(connection, f"proj-{n}")).keys) == 1
     assert len(collections._loaded) == LOADED
     assert all(set(found(collections, collection=f"proj-{n}")) == {"d1-0"} for n in range(LOADED + 3))
 
@@ -68,11 +68,11 @@ def test_only_some_collections_stay_in_memory(collections, database):
 def test_an_older_look_at_a_collection_is_not_given_a_newer_one(collections, database):
     store(collections, ONE, document("d1", "all"))
     with database.reading() as before:
-        old = head(before, ONE)
+        old = ChunkRows.of(before, ONE)
         store(collections, ONE, document("d2", "all"))
         with database.reading() as after:
-            assert len(collections._current(after, head(after, ONE)).keys) == 2
-        assert collections._current(before, old).change > old.change  # the search then looks again
+            assert len(collections._current(ChunkRows.of(after, ONE)).keys) == 2
+        assert collections._current(old).change > old.change  # the search then looks again
 
 
 def test_a_rebuild_that_another_one_overtook_is_a_conflict(collections):

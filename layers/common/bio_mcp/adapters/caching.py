@@ -518,6 +518,7 @@ class CachedOpenAccess(_Cached[OpenAccess]):
     copies = Stored(COPIES, lambda lives: lives.link_s)
 
 
+@dataclass(frozen=True, slots=True)
 class InvalidatingAnnouncements:
     """The port `Announcements` that invalidates the cache before it announces.
 
@@ -525,11 +526,11 @@ class InvalidatingAnnouncements:
     only when there is a change to an existing paper.
     """
 
-    def __init__(self, announcements: Announcements, cache: Callable[[], CachedPubmed]) -> None:
-        self._announcements, self._cache = announcements, cache
+    announcements: Announcements
+    cache: Callable[[], CachedPubmed]
 
     def publish(self, changes: Sequence[CorpusChange]) -> None:
         outdated = list(dict.fromkeys(change.pmid for change in changes if change.kind is not ChangeKind.NEW))
         if outdated:
-            self._cache().invalidate(outdated)
-        self._announcements.publish(changes)
+            self.cache().invalidate(outdated)
+        self.announcements.publish(changes)

@@ -45,12 +45,6 @@ def chunk_checksum(*row: Any) -> int:
     return crc
 
 
-def intact_chunks(connection: sqlite3.Connection, collection: int, doc_id: str) -> list[tuple[str, str, bytes]]:
-    """Chunk id, SHA-256 of the embedded text, and vector of a document's chunks; a damaged one is not among them."""
-    rows = connection.execute(_WHOLE + " WHERE c.collection = ? AND c.doc_id = ?", (collection, doc_id))
-    return [(row[0].decode(), row[3].decode(), row[10]) for row in rows if _is_intact(row)]
-
-
 def damaged_documents(connection: sqlite3.Connection) -> list[str]:
     """The ids of the documents, of all collections, of which a chunk is damaged, or has no text or vector."""
     return sorted({_name(row[1]) for row in connection.execute(_WHOLE) if not _is_intact(row)})
@@ -85,55 +79,6 @@ TERM_NUMBERS = (
 _FIELDS = ("work", *(each for each in CHUNK_FIELDS if each not in ("chunk_id", "work", "position")))
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A collection: its number, the build that is searched with its model, and the number of its last change."""
-
-    collection: int
-    build: int
-    change: int
-    model: str
-    dim: int
-
-
-def head(connection: sqlite3.Connection, name: str) -> Head | None:
-    row = connection.execute(
-        "SELECT c.id, c.build, c.change, b.model, b.dim FROM collections AS c JOIN collection_builds AS b "
-        "ON b.id = c.build WHERE c.name = ?",
-        (name,),
-    ).fetchone()
-    return Head(*row) if row else None
-
-
-def write_chunks(
-    connection: sqlite3.Connection, to: Head, chunks: Sequence[ProjectChunk], vectors: "Sequence[NDArray[np.float32]]"
-) -> None:
-    """Add chunks whose ids are free, each with its vector, in the caller's transaction."""
-    terms = [chunk.terms for chunk in chunks]
-    known = _term_numbers(connection, to.collection, set(chain.from_iterable(terms)))
-    numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(terms)), np.int64)
-    lengths = list(map(len, terms))
-    for chunk, vector, length, counts in zip(chunks, vectors, lengths, term_counts(numbers, lengths), strict=True):
-        row = _row(chunk, length, *counts)
-        crc = chunk_checksum(*as_bytes(row))
-        number = connection.execute(_INSERT, (None, to.collection, *row, crc)).lastrowid
-        text, blob = _json(chunk_values(chunk, _FIELDS)), vector.astype("<f4").tobytes()
-        connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", (number, text, crc32(text.encode())))
-        connection.execute("INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, blob, crc32(blob)))
-
-
-def delete_chunks(connection: Connection, collection: int, wanted: str, *values: object) -> None:
-    """Delete the chunks of a collection that meet the condition, with their texts and their vectors in every build."""
-    sql = f"DELETE FROM collection_chunks WHERE collection = ? AND ({wanted}) RETURNING id"  # noqa: S608  our own words
-    ids = [number for (number,) in connection.execute(sql, (collection, *values))]
-    connection.delete_among("collection_texts", "id", ids)
-    connection.execute(
-        "DELETE FROM collection_vectors WHERE build IN (SELECT id FROM collection_builds WHERE collection = ?) "
-        "AND id IN (SELECT value FROM json_each(?))",
-        (collection, json.dumps(ids)),
-    )
-
-
 def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) -> ProjectChunk:
     """The chunk of a row, with its text and the checksum of that. Raises `IndexUnavailable` for a damaged text."""
     if not is_intact(text, crc):
@@ -148,34 +93,79 @@ def _decoded(chunk_id: str, position: int, text: bytes) -> ProjectChunk:
     return chunk_of({"chunk_id": chunk_id, "position": position, **values})
 
 
+@dataclass(slots=True)
 class ChunkRows(Source):
-    """The chunks of a collection, as the transaction of `connection` sees them: a `Source` of the index."""
+    """A collection, as the transaction of `connection` sees it: a `Source` of the index. It has its number, the build
+    that is searched with its model, and the number of its last change."""
 
-    def __init__(self, connection: sqlite3.Connection, of: Head) -> None:
-        self._connection, self._head, self.change, self.dim = connection, of, of.change, of.dim
+    connection: Connection
+    number: int
+    build: int
+    change: int
+    model: str
+    dim: int
+
+    @staticmethod
+    def of(connection: Connection, name: str) -> "ChunkRows | None":
+        row = connection.execute(
+            "SELECT c.id, c.build, c.change, b.model, b.dim FROM collections AS c JOIN collection_builds AS b "
+            "ON b.id = c.build WHERE c.name = ?",
+            (name,),
+        ).fetchone()
+        return ChunkRows(connection, *row) if row else None
+
+    def intact(self, doc_id: str) -> list[tuple[str, str, bytes]]:
+        """Chunk id, SHA-256 of the embedded text, and vector of a document's chunks; a damaged one is not among
+        them."""
+        rows = self.connection.execute(_WHOLE + " WHERE c.collection = ? AND c.doc_id = ?", (self.number, doc_id))
+        return [(row[0].decode(), row[3].decode(), row[10]) for row in rows if _is_intact(row)]
+
+    def write(self, chunks: Sequence[ProjectChunk], vectors: "Sequence[NDArray[np.float32]]") -> None:
+        """Add chunks whose ids are free, each with its vector, in the caller's transaction."""
+        terms = [chunk.terms for chunk in chunks]
+        known = _term_numbers(self.connection, self.number, set(chain.from_iterable(terms)))
+        numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(terms)), np.int64)
+        lengths = list(map(len, terms))
+        for chunk, vector, length, counts in zip(chunks, vectors, lengths, term_counts(numbers, lengths), strict=True):
+            row = _row(chunk, length, *counts)
+            crc = chunk_checksum(*as_bytes(row))
+            number = self.connection.execute(_INSERT, (None, self.number, *row, crc)).lastrowid
+            text, blob = _json(chunk_values(chunk, _FIELDS)), vector.astype("<f4").tobytes()
+            texts, vector_row = (number, text, crc32(text.encode())), (self.build, number, blob, crc32(blob))
+            self.connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", texts)
+            self.connection.execute("INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", vector_row)
+
+    def delete(self, wanted: str, *values: object) -> None:
+        """Delete the chunks that meet the condition, with their texts and their vectors in every build."""
+        sql = f"DELETE FROM collection_chunks WHERE collection = ? AND ({wanted}) RETURNING id"  # noqa: S608  our own
+        ids = [number for (number,) in self.connection.execute(sql, (self.number, *values))]
+        self.connection.delete_among("collection_texts", "id", ids)
+        self.connection.execute(
+            "DELETE FROM collection_vectors WHERE build IN (SELECT id FROM collection_builds WHERE collection = ?) "
+            "AND id IN (SELECT value FROM json_each(?))",
+            (self.number, json.dumps(ids)),
+        )
 
     def size(self) -> tuple[int, int]:
         sql = "SELECT count(*) FROM collection_chunks WHERE collection = ?"
-        (count,) = self._connection.execute(sql, (self._head.collection,)).fetchone()
+        (count,) = self.connection.execute(sql, (self.number,)).fetchone()
         return count, count
 
     def batches(self, names: Names, since: int | None = None, last: int = 0) -> Iterator[RowBatch]:  # noqa: ARG002
-        of, known = self._head, dict[bytes, tuple[int, list[int]]]()
-        cursor = self._connection.execute(_INDEXED, (of.build, of.collection, last))
+        known = dict[bytes, tuple[int, list[int]]]()
+        cursor = self.connection.execute(_INDEXED, (self.build, self.number, last))
         while rows := cursor.fetchmany(BATCH):
             for *row, crc, vector, vector_crc, _ in rows:
                 if not (
                     is_intact_row(row, crc, chunk_checksum)
                     and is_intact(vector, vector_crc)
-                    and len(vector) == 4 * of.dim
+                    and len(vector) == 4 * self.dim
                 ):
                     raise damaged(row[1])
-            yield _row_batch(rows, names, known, of.dim)
+            yield _row_batch(rows, names, known, self.dim)
 
     def removed(self, since: int, keys: "NDArray[np.int64]") -> list[int]:  # noqa: ARG002  no number comes again
-        rows = self._connection.execute(
-            "SELECT id FROM collection_chunks WHERE collection = ?", (self._head.collection,)
-        )
+        rows = self.connection.execute("SELECT id FROM collection_chunks WHERE collection = ?", (self.number,))
         removed: list[int] = np.setdiff1d(keys, np.fromiter((number for (number,) in rows), np.int64)).tolist()
         return removed
 

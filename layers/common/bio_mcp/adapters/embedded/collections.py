@@ -17,13 +17,8 @@ import numpy as np
 from bio_mcp.adapters.embedded.chunk_rows import (
     TERM_NUMBERS,
     ChunkRows,
-    Head,
     conditions_of,
     decoded_row,
-    delete_chunks,
-    head,
-    intact_chunks,
-    write_chunks,
 )
 from bio_mcp.adapters.embedded.database import Connection, Database
 from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, search, weights_of_terms
@@ -57,19 +52,19 @@ def add_build(connection: sqlite3.Connection, collection: int, model: str, dim: 
     return connection.execute("INSERT INTO collection_builds VALUES (?, ?, ?, ?)", row).lastrowid or 0
 
 
-def switch(connection: sqlite3.Connection, of: Head, build: int) -> None:
+def switch(connection: sqlite3.Connection, collection: int, build: int) -> None:
     """Search this build from now on, and delete all others."""
-    connection.execute("UPDATE collections SET build = ?, change = change + 1 WHERE id = ?", (build, of.collection))
+    connection.execute("UPDATE collections SET build = ?, change = change + 1 WHERE id = ?", (build, collection))
     others = "SELECT id FROM collection_builds WHERE collection = ? AND id <> ?"
-    connection.execute(f"DELETE FROM collection_vectors WHERE build IN ({others})", (of.collection, build))  # noqa: S608
-    connection.execute("DELETE FROM collection_builds WHERE collection = ? AND id <> ?", (of.collection, build))
+    connection.execute(f"DELETE FROM collection_vectors WHERE build IN ({others})", (collection, build))  # noqa: S608
+    connection.execute("DELETE FROM collection_builds WHERE collection = ? AND id <> ?", (collection, build))
 
 
-def _begun(connection: sqlite3.Connection, of: Head, fingerprint: str, dim: int) -> int:
+def _begun(of: ChunkRows, fingerprint: str, dim: int) -> int:
     """The build of this model that was begun before, or a new one."""
     sql = "SELECT id FROM collection_builds WHERE collection = ? AND model = ? AND dim = ? AND id <> ?"
-    begun = connection.execute(sql, (of.collection, fingerprint, dim, of.build)).fetchone()
-    return int(begun[0]) if begun else add_build(connection, of.collection, fingerprint, dim)
+    begun = of.connection.execute(sql, (of.number, fingerprint, dim, of.build)).fetchone()
+    return int(begun[0]) if begun else add_build(of.connection, of.number, fingerprint, dim)
 
 
 LOADED = 8  # collections in memory at once
@@ -96,31 +91,30 @@ class SqliteCollections:
         if self.model(collection) == (fingerprint, dim):
             return
         with self._database.writing(IndexUnavailable) as connection:
-            stored = head(connection, collection)
-            if stored is None:
-                number = connection.execute(
-                    "INSERT INTO collections VALUES (NULL, ?, 0, 0, 0)", (collection,)
-                ).lastrowid
-                stored = Head(number or 0, 0, 0, "", 0)
-            elif (stored.model, stored.dim) == (fingerprint, dim):
-                return
-            elif ChunkRows(connection, stored).size()[0]:
-                raise other_collection_model(collection, stored.model, fingerprint)
-            switch(connection, stored, add_build(connection, stored.collection, fingerprint, dim))
+            if stored := ChunkRows.of(connection, collection):
+                if (stored.model, stored.dim) == (fingerprint, dim):
+                    return
+                if stored.size()[0]:
+                    raise other_collection_model(collection, stored.model, fingerprint)
+                number = stored.number
+            else:
+                new = connection.execute("INSERT INTO collections VALUES (NULL, ?, 0, 0, 0)", (collection,))
+                number = new.lastrowid or 0
+            switch(connection, number, add_build(connection, number, fingerprint, dim))
 
     def drop(self, collection: str) -> bool:
         with self._database.writing(IndexUnavailable) as connection:
-            stored = head(connection, collection)
+            stored = ChunkRows.of(connection, collection)
             if stored is None:
                 return False
-            delete_chunks(connection, stored.collection, "TRUE")
+            stored.delete("TRUE")
             for table in ("terms", "builds"):
-                connection.execute(f"DELETE FROM collection_{table} WHERE collection = ?", (stored.collection,))  # noqa: S608
-            connection.execute("DELETE FROM collections WHERE id = ?", (stored.collection,))
+                connection.execute(f"DELETE FROM collection_{table} WHERE collection = ?", (stored.number,))  # noqa: S608
+            connection.execute("DELETE FROM collections WHERE id = ?", (stored.number,))
             return True
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        with self._reading(collection) as (_, of):
+        with self._reading(collection) as of:
             return (of.model, of.dim) if of else None
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
@@ -128,10 +122,10 @@ class SqliteCollections:
         build, made = 0, dict[int, bytes]()
         while True:
             with self._database.writing(IndexUnavailable) as connection:
-                of = head(connection, collection)
+                of = ChunkRows.of(connection, collection)
                 if of is None:
                     raise rebuild_overtaken(collection) if build else unknown_collection(collection)
-                build = build or _begun(connection, of, fingerprint, dim)
+                build = build or _begun(of, fingerprint, dim)
                 if not connection.execute("SELECT 1 FROM collection_builds WHERE id = ?", (build,)).fetchone():
                     raise rebuild_overtaken(collection)
                 connection.executemany(  # but of a chunk that was replaced meanwhile
@@ -139,10 +133,10 @@ class SqliteCollections:
                     [(build, vector, crc32(vector), number) for number, vector in made.items()],
                 )
                 done = of.build == build  # by another process
-                page = [] if done else connection.execute(_MISSING, (build, of.collection, PAGE)).fetchall()
+                page = [] if done else connection.execute(_MISSING, (build, of.number, PAGE)).fetchall()
                 if not page:
                     if not done:
-                        switch(connection, of, build)
+                        switch(connection, of.number, build)
                     return
             vectors = embed([decoded_row(*row[1:]).embedded_text for row in page])
             check_vectors({row[1]: vector for row, vector in zip(page, vectors, strict=True)}, dim)
@@ -161,24 +155,24 @@ class SqliteCollections:
     ) -> None:
         """Write chunks in place of those of their ids, and of all of `doc_id`, whose vectors may be used again."""
         with self._database.writing(IndexUnavailable) as connection:
-            stored = head(connection, collection)
+            stored = ChunkRows.of(connection, collection)
             if stored is None:
                 raise unknown_collection(collection)
             if vectors:
                 check_same_model(collection, stored.model, model, Conflict)
             check_vectors(vectors, stored.dim)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
-            intact = intact_chunks(connection, stored.collection, doc_id) if doc_id is not None else []
+            intact = stored.intact(doc_id) if doc_id is not None else []
             kept = {sha256: np.frombuffer(vector, "<f4") for _, sha256, vector in intact}
             chosen = vectors_of(by_id.values(), vectors, kept)
             replaced = "doc_id = ? OR chunk_id IN (SELECT value FROM json_each(?))"
-            delete_chunks(connection, stored.collection, replaced, doc_id, json.dumps(list(by_id)))
-            write_chunks(connection, stored, list(by_id.values()), chosen)
-            connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (stored.collection,))
+            stored.delete(replaced, doc_id, json.dumps(list(by_id)))
+            stored.write(list(by_id.values()), chosen)
+            connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?", (stored.number,))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
-        with self._reading(collection) as (connection, of):
-            chunks = intact_chunks(connection, of.collection, doc_id) if of else []
+        with self._reading(collection) as of:
+            chunks = of.intact(doc_id) if of else []
         return {chunk_id: sha256 for chunk_id, sha256, _ in chunks}
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
@@ -186,16 +180,16 @@ class SqliteCollections:
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
         def answer(connection: Connection) -> list[ChunkMatch] | None:
-            stored = head(connection, collection)
+            stored = ChunkRows.of(connection, collection)
             if stored is None:
                 return []
             if query.vector is not None:
                 check_same_model(collection, stored.model, query.model, IndexUnavailable)
-            snapshot = self._current(connection, stored)
+            snapshot = self._current(stored)
             if not snapshot.documents:
                 return []
             # chunks are read as of this transaction
-            return _matches(connection, stored, snapshot, query) if snapshot.change == stored.change else None
+            return _matches(stored, snapshot, query) if snapshot.change == stored.change else None
 
         return search(self._database, answer)
 
@@ -203,41 +197,39 @@ class SqliteCollections:
         return self._chunks(collection, "1 ORDER BY c.chunk_id LIMIT ?", max(count, 0))
 
     def count(self, collection: str) -> int:
-        with self._reading(collection) as (connection, of):
-            return ChunkRows(connection, of).size()[0] if of else 0
+        with self._reading(collection) as of:
+            return of.size()[0] if of else 0
 
     def _chunks(self, collection: str, condition: str, value: str | int) -> list[ProjectChunk]:
-        with self._reading(collection) as (connection, of):
-            return [chunk for _, chunk in _chunks(connection, of, condition, value)] if of else []
+        with self._reading(collection) as of:
+            return [chunk for _, chunk in _chunks(of, condition, value)] if of else []
 
     @contextmanager
-    def _reading(self, collection: str) -> Iterator[tuple[Connection, Head | None]]:
+    def _reading(self, collection: str) -> Iterator[ChunkRows | None]:
         with self._database.reading(IndexUnavailable) as connection:
-            yield connection, head(connection, collection)
+            yield ChunkRows.of(connection, collection)
 
-    def _current(self, connection: Connection, of: Head) -> Snapshot:
-        """The collection as `connection`'s transaction sees it, or newer."""
-        key = of.collection, of.build
+    def _current(self, of: ChunkRows) -> Snapshot:
+        """The collection as its transaction sees it, or newer."""
+        key = of.number, of.build
         with self._lock:
             index = self._loaded.pop(key, None) or LiveIndex(EVERY)
             self._loaded[key] = index
             while len(self._loaded) > LOADED:
                 self._loaded.popitem(last=False)
-        return index.current(connection.file, ChunkRows(connection, of))
+        return index.current(of.connection.file, of)
 
 
-def _chunks(
-    connection: sqlite3.Connection, of: Head, condition: str, *values: object
-) -> Iterator[tuple[int, ProjectChunk]]:
+def _chunks(of: ChunkRows, condition: str, *values: object) -> Iterator[tuple[int, ProjectChunk]]:
     """Yield number and chunk of those that meet the condition. Raises `IndexUnavailable` for a damaged one."""
-    for number, *row in connection.execute(_CHUNKS + condition, (of.collection, *values)):
+    for number, *row in of.connection.execute(_CHUNKS + condition, (of.number, *values)):
         yield number, decoded_row(*row)
 
 
-def _matches(connection: sqlite3.Connection, of: Head, snapshot: Snapshot, query: ChunkQuery) -> list[ChunkMatch]:
+def _matches(of: ChunkRows, snapshot: Snapshot, query: ChunkQuery) -> list[ChunkMatch]:
     among = snapshot.passing(conditions_of(query.filters, snapshot.names))
-    terms = weights_of_terms(query.terms, lambda listed: connection.execute(TERM_NUMBERS, (of.collection, listed)))
+    terms = weights_of_terms(query.terms, lambda listed: of.connection.execute(TERM_NUMBERS, (of.number, listed)))
     best = snapshot.best(terms, query.vector, among, query.depth)
     scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
-    found = _chunks(connection, of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
+    found = _chunks(of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
     return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]

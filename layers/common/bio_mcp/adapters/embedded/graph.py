@@ -2,10 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from bio_mcp.adapters.embedded.database import Store
 from bio_mcp.adapters.stored import merged, missing_nodes, text_of
@@ -23,6 +23,7 @@ from bio_mcp.graph.nodes import (
     node_of,
 )
 
+T = TypeVar("T")
 _REVISION = "SELECT revision FROM graph_revision"
 _NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
 _NAMED = "SELECT DISTINCT record FROM graph_names JOIN graph_nodes USING (node_id) WHERE name = ? ORDER BY node_id"
@@ -53,11 +54,11 @@ class SqliteGraph(Store):
     def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
         with self._database.reading() as connection:
             found = {name: connection.execute(_NAMED, (fold_name(name),)).fetchall() for name in names}
-        return {name: _nodes_in(rows) for name, rows in found.items() if rows}
+        return {name: _decoded(node_of, (record for (record,) in rows)) for name, rows in found.items() if rows}
 
     def names(self) -> Iterator[tuple[str, Node]]:
         for page in self._database.pages(_PAGE, after=""):
-            yield from ((name, node) for node in _nodes_in(page) for name in names_of(node))
+            yield from ((name, node) for node in _decoded(node_of, (row[1] for row in page)) for name in names_of(node))
 
     def revision(self) -> str:
         row = self._database.row(_REVISION)
@@ -70,17 +71,12 @@ class SqliteGraph(Store):
 
 def _nodes(connection: sqlite3.Connection, node_ids: Iterable[str]) -> dict[str, Node]:
     rows = connection.execute(_NODES, (json.dumps(list(node_ids)),))
-    return {node.node_id: node for node in _nodes_in(rows)}
+    return {node.node_id: node for node in _decoded(node_of, (record for (record,) in rows))}
 
 
-def _nodes_in(rows: Iterable[Sequence[str]]) -> list[Node]:
-    return list(map(node_of, _decoded(row[-1] for row in rows)))
-
-
-def _decoded(records: Iterable[str]) -> list[dict[str, Any]]:
-    """The JSON objects of many records, in a third of the time that each by itself takes."""
-    decoded: list[dict[str, Any]] = json.loads(f"[{','.join(records)}]")
-    return decoded
+def _decoded(of: Callable[[Any], T], records: Iterable[str]) -> list[T]:
+    """What many records are of, decoded in a third of the time that each by itself takes."""
+    return list(map(of, json.loads(f"[{','.join(records)}]")))
 
 
 def _put_nodes(connection: sqlite3.Connection, given: Sequence[Node]) -> list[str]:
@@ -102,7 +98,7 @@ def _put_edges(connection: sqlite3.Connection, given: Sequence[Edge]) -> list[st
         raise missing_nodes(missing)
     query = "SELECT record FROM graph_edges WHERE from_id = ? AND type = ? AND to_id = ?"
     found = (connection.execute(query, each).fetchone() for each in {each.key for each in given})
-    stored = {edge.key: edge for edge in map(edge_of, _decoded(row[0] for row in found if row))}
+    stored = {edge.key: edge for edge in _decoded(edge_of, (row[0] for row in found if row))}
     every = merged(given, stored, attrgetter("key"), merge_edges)
     rows = [(*key, text_of(edge)) for key, edge in every.items() if edge != stored.get(key)]
     connection.executemany("INSERT OR REPLACE INTO graph_edges VALUES (?, ?, ?, ?)", rows)
@@ -118,7 +114,7 @@ def _neighbours(connection: sqlite3.Connection, node_id: str, steps: Collection[
             by_step |= {(type, backwards): of_type for type, of_type in records.items()}
             left_out += further
     ordered = (record for step in sorted(by_step) for record in by_step[step])
-    return Neighbours(tuple(map(edge_of, _decoded(ordered))), left_out)
+    return Neighbours(tuple(_decoded(edge_of, ordered)), left_out)
 
 
 def _records(
