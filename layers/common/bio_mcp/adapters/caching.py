@@ -292,10 +292,9 @@ class _Cached(PortOver, Generic[A]):
         entries = self._cache.get(list(keys.values()))
         cached = dict(_decoded(codec, keys, entries))
         missing = [id_ for id_ in query.ids if id_ not in cached]
-        if not missing:
-            return Gathered(cached, None, len(cached), 0, max(entries[keys[id_]].age_s for id_ in cached))
-        answer = fetch(missing)
-        fresh = {id_: piece for id_, piece in pieces(answer).items() if id_ in keys and codec.complete(piece)}
+        answer = fetch(missing) if missing else None
+        found = {} if answer is None else pieces(answer)
+        fresh = {id_: piece for id_, piece in found.items() if id_ in keys and codec.complete(piece)}
         if fresh:
             self._cache.put({keys[id_]: codec.dumps(piece) for id_, piece in fresh.items()}, query.lifetime_s)
         ages = [entries[keys[id_]].age_s for id_ in cached if id_ not in fresh]

@@ -21,7 +21,7 @@ from bio_mcp.adapters.embedded.chunk_rows import (
     decoded_row,
 )
 from bio_mcp.adapters.embedded.database import Connection, Database
-from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, search, weights_of_terms
+from bio_mcp.adapters.embedded.live_index import LiveIndex, Snapshot, search
 from bio_mcp.adapters.embedded.vector_search import Sizes
 from bio_mcp.adapters.indexes import (
     check_same_model,
@@ -227,9 +227,11 @@ def _chunks(of: ChunkRows, condition: str, *values: object) -> Iterator[tuple[in
 
 
 def _matches(of: ChunkRows, snapshot: Snapshot, query: ChunkQuery) -> list[ChunkMatch]:
-    among = snapshot.passing(conditions_of(query.filters, snapshot.names))
-    terms = weights_of_terms(query.terms, lambda listed: of.connection.execute(TERM_NUMBERS, (of.number, listed)))
-    best = snapshot.best(terms, query.vector, among, query.depth)
+    best = snapshot.best(
+        query,
+        lambda listed: of.connection.execute(TERM_NUMBERS, (of.number, listed)),
+        conditions_of(query.filters, snapshot.names),
+    )
     scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
     found = _chunks(of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
     return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]

@@ -43,7 +43,8 @@ from bio_mcp.adapters.indexes import other_model
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate
+from bio_mcp.retrieval.passages import Candidate, PassageQuery
+from bio_mcp.retrieval.project_chunks import ChunkQuery
 
 T = TypeVar("T")
 
@@ -224,16 +225,22 @@ class Snapshot:
 
     def best(
         self,
-        terms: list[tuple[int, float]],
-        vector: Matrix | None,
-        among: Rows | None,
-        depth: int,
+        query: PassageQuery | ChunkQuery,
+        known: Callable[[str], Iterable[tuple[str, int]]],
+        conditions: Conditions,
         read: VectorsOf | None = None,
-        *,
-        all_exact: bool = False,
     ) -> dict[int, tuple[float | None, float | None, int | None]]:
         """The `depth` best rows by BM25 and those by the cosine of their best window: row -> BM25, which is never 0,
-        cosine, and the window's place among the row's. See `Windows.nearest`."""
+        cosine, and the window's place among the row's. See `Windows.nearest`.
+
+        `known` gives the numbers of those terms of a JSON list that the index has.
+        """
+        among, vector, depth = self.passing(conditions), query.vector, query.depth
+        all_exact = conditions.within is not None
+        weights: dict[str, float] = {}
+        for term, weight in query.terms:  # those of a repeated term add up
+            weights[term] = weights.get(term, 0.0) + weight
+        terms = sorted((number, weights[term]) for term, number in known(json.dumps(list(weights))))
         found: dict[int, tuple[float | None, float | None, int | None]] = {}
         if vector is not None:
             if vector.shape != (self.windows.dim,):
@@ -439,19 +446,6 @@ def search(database: Database, answer: Callable[[Connection], list[T] | None]) -
             if (found := answer(connection)) is not None:
                 return found
     raise IndexUnavailable("The index is being written to faster than it can be read; search again.")
-
-
-def weights_of_terms(
-    terms: Iterable[tuple[str, float]], known: Callable[[str], Iterable[tuple[str, int]]]
-) -> list[tuple[int, float]]:
-    """The number of each term and its weight; those of a repeated term add up.
-
-    `known` gives the numbers of those terms of a JSON list that the index has.
-    """
-    weights: dict[str, float] = {}
-    for term, weight in terms:
-        weights[term] = weights.get(term, 0.0) + weight
-    return sorted((number, weights[term]) for term, number in known(json.dumps(list(weights))))
 
 
 log = logging.getLogger("bio_mcp.adapters.embedded")

@@ -250,15 +250,10 @@ def stored_rows(connection: sqlite3.Connection, pmids: Sequence[str], *, pass_da
         "WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(numbers(pmids)),),
     ).fetchall()
-    intact, broken = list[Row](), list[int]()
-    for pmid, chunks, vectors, *checksums in found:
-        if is_intact(chunks, checksums[0]) and is_intact(vectors, checksums[1]):
-            intact.append((pmid, chunks, vectors))
-        else:
-            broken.append(pmid)
-    if broken and not pass_damaged:
-        raise damaged(broken)
-    return intact
+    intact = [row for row in found if is_intact(row[1], row[3]) and is_intact(row[2], row[4])]
+    if len(intact) < len(found) and not pass_damaged:
+        raise damaged([row[0] for row in found if row not in intact])
+    return [row[:3] for row in intact]
 
 
 @lru_cache(maxsize=1024)

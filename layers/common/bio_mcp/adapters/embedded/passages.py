@@ -18,7 +18,7 @@ import numpy as np
 
 from bio_mcp.adapters.embedded.database import DAMAGED, Database
 from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
-from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Snapshot, search, weights_of_terms
+from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Snapshot, search
 from bio_mcp.adapters.embedded.paper_rows import (
     PaperRows,
     Row,
@@ -222,12 +222,10 @@ def _search(
         return []
     known = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
     found = snapshot.best(
-        weights_of_terms(query.terms, lambda listed: connection.execute(known, (listed,))),
-        query.vector,
-        snapshot.passing(_conditions(connection, query)),
-        query.depth,
+        query,
+        lambda listed: connection.execute(known, (listed,)),
+        _conditions(connection, query),
         partial(read_vectors, connection, snapshot.windows.dim),  # as of this transaction
-        all_exact=query.within is not None,
     )
     return snapshot.candidates(found)
 

@@ -101,19 +101,27 @@ def _delete(connection: sqlite3.Connection, project_id: str, doc_ids: Sequence[s
         )
 
 
+_REVIEWED: Mapping[type[ReviewRecord | ScreeningLabel | ReviewSearch], tuple[str, ...]] = {
+    ReviewRecord: ("review_records", "record_id"),
+    ScreeningLabel: ("review_labels", "record_id", "stage"),
+    ReviewSearch: ("review_searches", "search_id"),
+}
+"""The table of each kind, and its key in it behind the review."""
+
+
 class SqliteScreenings(Store):
     """The port `Screenings` over the corpus file."""
 
     def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
         with self._database.writing() as connection:
             for each in things:
-                table, keys = _place_of(each)
-                row = (review, *keys, json.dumps(review_row(each), ensure_ascii=False))
+                table, *keys = _REVIEWED[type(each)]
+                row = (review, *(getattr(each, key) for key in keys), json.dumps(review_row(each), ensure_ascii=False))
                 marks = ", ".join("?" * len(row))
                 connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)  # noqa: S608  our own
 
     def records(self, review: str) -> list[ReviewRecord]:
-        return [ReviewRecord(**row) for row in self._rows("review_records", "record_id", review)]
+        return [ReviewRecord(**row) for row in self._rows(ReviewRecord, review)]
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ?"
@@ -121,29 +129,20 @@ class SqliteScreenings(Store):
             connection.executemany(sql, [(review, each, stage) for each in record_ids])
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        return labels_of(self._rows("review_labels", "record_id", review))
+        return labels_of(self._rows(ScreeningLabel, review))
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        return searches_of(self._rows("review_searches", "search_id", review))
+        return searches_of(self._rows(ReviewSearch, review))
 
     def drop(self, review: str) -> None:
         with self._database.writing() as connection:
-            for table in ("review_records", "review_labels", "review_searches"):
+            for table, *_ in _REVIEWED.values():
                 connection.execute(f"DELETE FROM {table} WHERE review = ?", (review,))  # noqa: S608
 
-    def _rows(self, table: str, order: str, review: str) -> list[dict[str, Any]]:
-        sql = f"SELECT body FROM {table} WHERE review = ? ORDER BY {order}"  # noqa: S608
-        return [json.loads(body) for (body,) in self._database.rows(sql, (review,))]
-
-
-def _place_of(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> tuple[str, tuple[str, ...]]:
-    """Its table, and its key in it behind the review."""
-    match thing:
-        case ReviewRecord():
-            return "review_records", (thing.record_id,)
-        case ScreeningLabel():
-            return "review_labels", (thing.record_id, thing.stage)
-    return "review_searches", (thing.search_id,)
+    def _rows(self, kind: type[ReviewRecord | ScreeningLabel | ReviewSearch], review: str) -> list[dict[str, Any]]:
+        table, key, *_ = _REVIEWED[kind]
+        rows = self._database.rows(f"SELECT body FROM {table} WHERE review = ? ORDER BY {key}", (review,))  # noqa: S608
+        return [json.loads(body) for (body,) in rows]
 
 
 LIFETIME = timedelta(days=730)
