@@ -99,13 +99,6 @@ scores = attrgetter("pmid", "bm25", "sim", "chunk_id", "year")  # of a candidate
 quality = attrgetter("design", "journal", "human")
 
 
-_Row = tuple[
-    int, str | None, list[tuple[str, list[list[Any]]]], list[tuple[str, Sims]], dict[str, tuple[int, int] | None],
-    dict[str, str | None], list[tuple[int, int]], list[tuple[bool, str]] | None, str | None, set[str],
-]  # fmt: skip
-"""The scheme, and the reads with searches as columns, as they are stored."""
-
-
 def dumps(reads: Reads) -> bytes:
     """The reads as compressed bytes."""
     rows = [
@@ -122,16 +115,27 @@ def dumps(reads: Reads) -> bytes:
 
 def loads(blob: bytes) -> Reads:
     """The reads that `dumps` wrote. Raises `StoreFailed`, not retryable, for other bytes."""
-    from pydantic import TypeAdapter  # on first use: an import of this module needs none
-
     try:
-        row = TypeAdapter(_Row).validate_json(zlib.decompress(blob))
-        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere = row
+        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere = json.loads(
+            zlib.decompress(blob)
+        )
         if scheme != SCHEME:
             raise ValueError(scheme)
-        found = [(key, _candidates(columns)) for key, columns in searches]
-        return Reads(day, found, passages, papers, resolved, counts, generated, graph, elsewhere)
-    except (zlib.error, ValueError, TypeError, IndexError) as error:
+        return Reads(
+            day,
+            [(key, _candidates(columns)) for key, columns in searches],
+            [
+                (key, {pmid: [(id_, sim) for id_, sim in found] for pmid, found in sims.items()})
+                for key, sims in passages
+            ],
+            {pmid: None if versions is None else (versions[0], versions[1]) for pmid, versions in papers.items()},
+            resolved,
+            [(documents, chunks) for documents, chunks in counts],
+            None if generated is None else [(ok, text) for ok, text in generated],
+            graph,
+            set(elsewhere),
+        )
+    except (zlib.error, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise StoreFailed("What this call read cannot be read any more.", retryable=False) from error
 
 

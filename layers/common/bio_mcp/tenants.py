@@ -137,12 +137,13 @@ def first(limit: int, fetch: Callable[[int], list[T]], own: Callable[[Iterable[T
     return mine[:limit]
 
 
+@dataclass
 class FirstNamed:
     """A port each of whose methods takes first the name of what it is about: `stored` makes the name in the store of
     it."""
 
-    def __init__(self, port: Any, stored: Callable[[str], str]) -> None:
-        self._port, self._stored = port, stored
+    _port: Any
+    _stored: Callable[[str], str]
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         called = getattr(self._port, method)

@@ -34,7 +34,7 @@ def test_a_corpus_of_before_the_first_release_is_refused_and_left_as_it_is(tmp_p
     assert not failure.value.retryable
 
 
-@pytest.mark.parametrize("at", range(6))
+@pytest.mark.parametrize("at", range(5))
 def test_a_new_corpus_file_that_another_process_makes_while_it_is_opened_is_no_foreign_one(tmp_path, at):
     ran = []
 

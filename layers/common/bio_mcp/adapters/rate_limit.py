@@ -75,7 +75,11 @@ class LocalRateLimiter:
             while (seconds := self._until_turn(ticket, deadline, share)) > 0:
                 self._sleep(seconds)
         finally:
-            self._leave(ticket, share)
+            with self._lock:
+                if ticket in (queue := self._queues.get(share, deque())):
+                    queue.remove(ticket)
+                    if not queue:
+                        del self._queues[share]
 
     def cool_down(self, seconds: float) -> None:
         with self._lock:
@@ -104,10 +108,3 @@ class LocalRateLimiter:
         here = shares.index(share)
         ahead = (min(len(self._queues[each]), rounds + (at < here)) for at, each in enumerate(shares) if at != here)
         return rounds + sum(ahead)
-
-    def _leave(self, ticket: object, share: str) -> None:
-        with self._lock:
-            if ticket in (queue := self._queues.get(share, deque())):
-                queue.remove(ticket)
-                if not queue:
-                    del self._queues[share]

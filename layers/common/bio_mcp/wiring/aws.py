@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.s3_index import PublishedDatabase
 
 
-def _dynamodb(path: str, table: str) -> Row:
-    """A store in the table that a setting names, "module:Class"."""
-    return lambda own: load(path)(own.dynamodb, own.settings.needed(table), lambda: own.blobs)
+def _dynamodb(path: str, table: str, *settings: str) -> Row:
+    """A store in the table that a setting names, "module:Class", made with these settings."""
+    return lambda own: load(path)(
+        own.dynamodb,
+        own.settings.needed(table),
+        lambda: own.blobs,
+        *(getattr(own.settings, name) for name in settings),
+    )
 
 
 def _copies(own: "Aws") -> Path:
@@ -37,12 +42,6 @@ def _queues(own: "Aws") -> Any:
     named |= {"eval.run": to.evaluate_queue_url, "exportPapers": to.export_queue_url}
     of_tools = {tool: url for tool, url in named.items() if url}
     return load("bio_mcp.adapters.aws.messages:SqsContinuations")(own.sqs, to.needed("queue_url"), of_tools)
-
-
-def _calls(own: "Aws") -> Any:
-    to = own.settings
-    calls = load("bio_mcp.adapters.aws.accounts:DynamoCalls")
-    return calls(own.dynamodb, to.needed("table_calls"), lambda: own.blobs, to.calls_days)
 
 
 def _recorder(own: "Aws") -> CallRecorder | None:
@@ -124,7 +123,7 @@ TABLE: Table = {
     "authorizations": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoAuthorizations", "table_authorizations"),
     "budgets": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoBudgets", "table_budgets"),
     "limits": lambda own: limits(own.settings, own.budgets) if own.settings.table_budgets else None,
-    "calls": _calls,
+    "calls": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoCalls", "table_calls", "calls_days"),
     "recorder": _recorder,
     "blobs": lambda own: load("bio_mcp.adapters.aws.blobs:S3Blobs")(own.s3, own.settings.needed("bucket")),
     "load_files": lambda own: load("bio_mcp.adapters.aws.loading:S3LoadFiles")(own.s3, own.settings.needed("bucket")),

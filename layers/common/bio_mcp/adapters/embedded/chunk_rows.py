@@ -123,17 +123,30 @@ class ChunkRows(Source):
     def write(self, chunks: Sequence[ProjectChunk], vectors: "Sequence[NDArray[np.float32]]") -> None:
         """Add chunks whose ids are free, each with its vector, in the caller's transaction."""
         terms = [chunk.terms for chunk in chunks]
-        known = _term_numbers(self.connection, self.number, set(chain.from_iterable(terms)))
+        known = self._term_numbers(set(chain.from_iterable(terms)))
         numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(terms)), np.int64)
         lengths = list(map(len, terms))
         for chunk, vector, length, counts in zip(chunks, vectors, lengths, term_counts(numbers, lengths), strict=True):
-            row = _row(chunk, length, *counts)
+            facets, known_by = facets_of(chunk.work), (chunk.chunk_id, chunk.work.doc_id, chunk.position)
+            values = [facets.doc_id, facets.citekey, facets.year, sorted(facets.tags), sorted(facets.authors)]
+            row = (*known_by, chunk.embedded_sha256, _json(values), section_of(chunk), length, *counts)
             crc = chunk_checksum(*as_bytes(row))
             number = self.connection.execute(_INSERT, (None, self.number, *row, crc)).lastrowid
             text, blob = _json(chunk_values(chunk, _FIELDS)), vector.astype("<f4").tobytes()
             texts, vector_row = (number, text, crc32(text.encode())), (self.build, number, blob, crc32(blob))
             self.connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", texts)
             self.connection.execute("INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", vector_row)
+
+    def _term_numbers(self, terms: set[str]) -> dict[str, int]:
+        """Term -> number in this collection; new terms are numbered."""
+        connection = self.connection
+        known = dict(connection.execute(TERM_NUMBERS, (self.number, _json(sorted(terms)))).fetchall())
+        (count,) = connection.execute("SELECT terms FROM collections WHERE id = ?", (self.number,)).fetchone()
+        new = {term: number for number, term in enumerate(sorted(terms - known.keys()), start=count)}
+        rows = [(self.number, term, number) for term, number in new.items()]
+        connection.executemany("INSERT INTO collection_terms VALUES (?, ?, ?)", rows)
+        connection.execute("UPDATE collections SET terms = terms + ? WHERE id = ?", (len(new), self.number))
+        return known | new
 
     def delete(self, wanted: str, *values: object) -> None:
         """Delete the chunks that meet the condition, with their texts and their vectors in every build."""
@@ -176,25 +189,17 @@ def _row_batch(
     """Rows with the columns of `_INDEXED` as columns. `known` are years and facets that were read before."""
     chunk_ids, _, _, _, facets, sections, lengths, terms, frequencies, _, vectors, _, ids = zip(*rows, strict=True)
     for each in set(facets) - known.keys():
-        known[each] = _year_and_facets(each, names)
+        doc_id, citekey, year, tags, authors = json.loads(each)
+        having = [("doc_id", doc_id)] + ([("citekey", citekey)] if citekey is not None else [])
+        having += [*(("tag", tag) for tag in tags), *(("author", author) for author in authors)]
+        bounded = NO_YEAR if year is None else max(NO_YEAR + 1, min(year, -NO_YEAR - 1))
+        known[each] = bounded, [names.facets[facet] for facet in having]
     of_sections = (names.facets["section", section.decode()] for section in sections)
-    having = [
+    facet_ids = [
         np.array([*known[work][1], section], "<u4").tobytes() for work, section in zip(facets, of_sections, strict=True)
     ]
     years = [known[each][0] for each in facets]
-    return RowBatch.of(ids, years, lengths, terms, frequencies, having, vectors, dim, labels=chunk_ids)
-
-
-def _year_and_facets(text: bytes, names: Names) -> tuple[int, list[int]]:
-    doc_id, citekey, year, tags, authors = json.loads(text)
-    facets = [
-        ("doc_id", doc_id),
-        *([("citekey", citekey)] if citekey is not None else []),
-        *(("tag", tag) for tag in tags),
-        *(("author", author) for author in authors),
-    ]
-    bounded = NO_YEAR if year is None else max(NO_YEAR + 1, min(year, -NO_YEAR - 1))
-    return bounded, [names.facets[each] for each in facets]
+    return RowBatch.of(ids, years, lengths, terms, frequencies, facet_ids, vectors, dim, labels=chunk_ids)
 
 
 def conditions_of(filters: ChunkFilters, names: Names) -> Conditions:
@@ -211,34 +216,6 @@ def conditions_of(filters: ChunkFilters, names: Names) -> Conditions:
         sections = [value for kind, value in list(names.facets) if kind == "section"]  # other threads may add some
         any_of.append(facets("section", [each for each in sections if each.startswith(prefix)]))
     return Conditions(filters.year_from, filters.year_to, tuple(any_of))
-
-
-def _row(chunk: ProjectChunk, length: int, terms: bytes, frequencies: bytes) -> tuple[Any, ...]:
-    """A chunk's values for the columns from `chunk_id` to `frequencies`."""
-    facets = facets_of(chunk.work)
-    return (
-        chunk.chunk_id,
-        chunk.work.doc_id,
-        chunk.position,
-        chunk.embedded_sha256,
-        _json([facets.doc_id, facets.citekey, facets.year, sorted(facets.tags), sorted(facets.authors)]),
-        section_of(chunk),
-        length,
-        terms,
-        frequencies,
-    )
-
-
-def _term_numbers(connection: sqlite3.Connection, collection: int, terms: set[str]) -> dict[str, int]:
-    """Term -> number in this collection; new terms are numbered."""
-    known = dict(connection.execute(TERM_NUMBERS, (collection, _json(sorted(terms)))).fetchall())
-    (count,) = connection.execute("SELECT terms FROM collections WHERE id = ?", (collection,)).fetchone()
-    new = {term: number for number, term in enumerate(sorted(terms - known.keys()), start=count)}
-    connection.executemany(
-        "INSERT INTO collection_terms VALUES (?, ?, ?)", [(collection, term, number) for term, number in new.items()]
-    )
-    connection.execute("UPDATE collections SET terms = terms + ? WHERE id = ?", (len(new), collection))
-    return known | new
 
 
 def _json(value: Any) -> str:

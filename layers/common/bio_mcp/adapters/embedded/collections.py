@@ -188,8 +188,16 @@ class SqliteCollections:
             snapshot = self._current(stored)
             if not snapshot.documents:
                 return []
-            # chunks are read as of this transaction
-            return _matches(stored, snapshot, query) if snapshot.change == stored.change else None
+            if snapshot.change != stored.change:  # chunks are read as of this transaction
+                return None
+            best = snapshot.best(
+                query,
+                lambda listed: connection.execute(TERM_NUMBERS, (stored.number, listed)),
+                conditions_of(query.filters, snapshot.names),
+            )
+            scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
+            found = _chunks(stored, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
+            return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]
 
         return search(self._database, answer)
 
@@ -224,14 +232,3 @@ def _chunks(of: ChunkRows, condition: str, *values: object) -> Iterator[tuple[in
     """Yield number and chunk of those that meet the condition. Raises `IndexUnavailable` for a damaged one."""
     for number, *row in of.connection.execute(_CHUNKS + condition, (of.number, *values)):
         yield number, decoded_row(*row)
-
-
-def _matches(of: ChunkRows, snapshot: Snapshot, query: ChunkQuery) -> list[ChunkMatch]:
-    best = snapshot.best(
-        query,
-        lambda listed: of.connection.execute(TERM_NUMBERS, (of.number, listed)),
-        conditions_of(query.filters, snapshot.names),
-    )
-    scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))
-    found = _chunks(of, "c.id IN (SELECT value FROM json_each(?))", json.dumps(list(scores)))
-    return [ChunkMatch(chunk, *scores[number][:2]) for number, chunk in found]

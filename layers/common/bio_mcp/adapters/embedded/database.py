@@ -306,7 +306,7 @@ FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
 PAGE = 1_000  # rows listed in one transaction
-PRAGMAS = "application_id", "user_version"
+FILE_VERSION = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
 
 
 class Database(SqliteFile):
@@ -420,7 +420,7 @@ class Database(SqliteFile):
         one commit.
         """
         empty = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)").fetchone()[0]
-        application, version = file_version(connection)
+        application, version = connection.execute(FILE_VERSION).fetchone()
         if application not in (0, APPLICATION_ID) or (application == 0 and not empty):
             raise StoreFailed(
                 "The corpus file belongs to another program; choose another data directory.", retryable=False
@@ -474,15 +474,10 @@ class Store:
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    _, version = file_version(connection)
+    _, version = connection.execute(FILE_VERSION).fetchone()
     for step in migrations[max(0, version - EARLIER) :]:
         for statement in filter(str.strip, step.split(";\n")):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {max(version, EARLIER + len(migrations))}")
     connection.execute("COMMIT")
-
-
-def file_version(connection: sqlite3.Connection) -> tuple[int, int]:
-    application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in PRAGMAS)
-    return application, version

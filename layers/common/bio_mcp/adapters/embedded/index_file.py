@@ -47,9 +47,6 @@ class GrowableArray(Generic[Scalar]):
         array._buffer, array._size = buffer, size
         return array
 
-    def __len__(self) -> int:
-        return self._size
-
     def reserve(self, size: int) -> None:
         """Allocate capacity for `size` rows in all. Untouched memory costs nothing."""
         if size > len(self._buffer):
@@ -115,12 +112,11 @@ class Reason(StrEnum):
     OUTDATED = "lacks too many papers that were written since"
 
 
+@dataclass(eq=False)
 class Unusable(Exception):
     """The file is not to be used, for this `reason`."""
 
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)

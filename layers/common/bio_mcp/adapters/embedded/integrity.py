@@ -9,10 +9,11 @@ from pathlib import Path
 from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
-from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, size_of, usable
+from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, usable
 from bio_mcp.adapters.embedded.paper_rows import PaperRows, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.schema import ENTRY
 from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
+from bio_mcp.adapters.embedded.vector_search import IN_MEMORY
 from bio_mcp.adapters.stored import abbreviated
 from bio_mcp.errors import Failure, IndexUnavailable, NotFound
 from bio_mcp.health import FAIL, OK, WARN, Finding
@@ -218,7 +219,8 @@ def index_file(database: Database) -> Finding:
             _, since = papers.past(file.about["change"])
             return Finding(OK, f"{NAME}, {path.stat().st_size / (1 << 20):,.0f} MB, {since:,} papers changed since")
     found = f"{NAME} {reason}; a search does not use it, and reads the whole corpus file"
-    if obstacle := _obstacle(path, FREE * size_of(windows, papers.dim)):
+    bytes_a_number = 6 if windows <= IN_MEMORY else 2  # some more than was measured from 10,000 to a million papers
+    if obstacle := _obstacle(path, FREE * windows * papers.dim * bytes_a_number):
         return Finding(WARN, found, f"{obstacle}; then the next start of a server makes it.")
     if reason is Reason.DAMAGED:
         return Finding(WARN, found, "The next search makes it again. If it is damaged again, check the disk.")

@@ -30,7 +30,6 @@ from bio_mcp.adapters.embedded.index_file import ArrayFile, GrowableArray, Reaso
 from bio_mcp.adapters.embedded.vector_search import (
     AXES,
     EXACT,
-    IN_MEMORY,
     SAMPLE,
     Matrix,
     Quantiser,
@@ -357,7 +356,7 @@ class Columns:
     @property
     def outgrown(self) -> bool:
         """Whether reading all anew is cheaper: so many rows are dead, or windows new since the axes were learned."""
-        return len(self._rows.dead) > max(FEW_DEAD, len(self._arrays["keys"]) // 4) or self.windows.outgrown
+        return len(self._rows.dead) > max(FEW_DEAD, len(self._arrays["keys"].view) // 4) or self.windows.outgrown
 
     def patch(self, source: Source, since: int) -> None:
         """Apply what was written or removed after the change `since`."""
@@ -423,7 +422,7 @@ class Columns:
         """Append documents; a key's earlier row becomes dead."""
         terms, facets = GatheredPostings(), GatheredPostings()
         for batch in batches:
-            first = len(self._arrays["keys"])
+            first = len(self._arrays["keys"].view)
             self._rows.add(batch.keys.tolist(), first)
             for name, array in self._arrays.items():
                 array.append(getattr(batch, name))
@@ -472,13 +471,6 @@ def usable(path: Path, source: Source, *, once: bool = False) -> ArrayFile:
     if changed > max(MAX_CHANGED, len(file.arrays["pmids"][0]) // 8):
         raise Unusable(Reason.OUTDATED)
     return file
-
-
-def size_of(windows: int, dim: int) -> int:
-    """Bytes of the file of so many windows, words included; some more than was measured from 10,000 to a million
-    papers."""
-    vectors = 4 * dim if windows <= IN_MEMORY else 0
-    return windows * (vectors + 2 * dim)
 
 
 class LiveIndex:

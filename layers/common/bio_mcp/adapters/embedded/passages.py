@@ -18,7 +18,7 @@ import numpy as np
 
 from bio_mcp.adapters.embedded.database import DAMAGED, Database
 from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
-from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Snapshot, search
+from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, search
 from bio_mcp.adapters.embedded.paper_rows import (
     PaperRows,
     Row,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
+KNOWN_TERMS = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
 SIZES = Sizes()
 
 
@@ -137,7 +138,19 @@ class SqlitePassages:
             snapshot = self._index.current(connection.file, index)
             if snapshot.change > index.change:  # vectors are read as of this transaction
                 return None
-            return _search(connection, index, snapshot, query)
+            if not snapshot.documents:
+                if _is_filled(connection):  # the settings with the number of batches are lost
+                    raise IndexUnavailable(DAMAGED, retryable=False)
+                if index.change and not index.dim:
+                    raise IndexUnavailable("The index was replaced by another and removed; ask again.")
+                return []
+            found = snapshot.best(
+                query,
+                lambda listed: connection.execute(KNOWN_TERMS, (listed,)),
+                _conditions(connection, query),
+                partial(read_vectors, connection, snapshot.windows.dim),
+            )
+            return snapshot.candidates(found)
 
         return search(self._database, answer)
 
@@ -209,25 +222,6 @@ def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditio
     any_of = [facets(kind, values) for kind, values in sets if values]
     within = None if query.within is None else np.array(numbers(query.within), np.int64)
     return Conditions(filters.year_from, filters.year_to, tuple(any_of), within)
-
-
-def _search(
-    connection: sqlite3.Connection, index: PaperRows, snapshot: Snapshot, query: PassageQuery
-) -> list[Candidate]:
-    if not snapshot.documents:
-        if _is_filled(connection):  # the settings with the number of batches are lost
-            raise IndexUnavailable(DAMAGED, retryable=False)
-        if index.change and not index.dim:
-            raise IndexUnavailable("The index was replaced by another and removed; ask again.")
-        return []
-    known = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
-    found = snapshot.best(
-        query,
-        lambda listed: connection.execute(known, (listed,)),
-        _conditions(connection, query),
-        partial(read_vectors, connection, snapshot.windows.dim),  # as of this transaction
-    )
-    return snapshot.candidates(found)
 
 
 MAIN = ""  # the name of the index in the corpus file itself

@@ -16,7 +16,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect, file_version
+from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect
 from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.literature.clock import sortable
@@ -78,12 +78,13 @@ class SideFile(SqliteFile):
             raise StoreFailed(self._unusable) from failure
         with ExitStack() as failed:
             failed.callback(connection.close)
+            version = "PRAGMA user_version"
             connection.execute(f"PRAGMA journal_mode = {self.journal}")
             connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
-            if file_version(connection)[1] != self.version:
+            if connection.execute(version).fetchone() != (self.version,):
                 connection.execute(WRITE)
-                if file_version(connection)[1] != self.version:
+                if connection.execute(version).fetchone() != (self.version,):
                     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
                     dropped = [f"DROP TABLE {table}" for (table,) in tables]
                     made = filter(str.strip, self.schema.split(";\n"))
