@@ -81,7 +81,14 @@ class SqliteRateLimiter(SideFile):
         if not first.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
             raise too_late(self._gap, cooling=False)
         try:
-            self._wait_for_others(deadline, share)
+            while (turn := self._transact(partial(self._take, share))) is not None:
+                began, seconds, cooling = turn
+                if seconds >= deadline.remaining:
+                    raise too_late(seconds, cooling)
+                if seconds > 0:
+                    self._sleep(seconds)
+                elif self._clock() - began <= LATE_S:
+                    return
         finally:
             first.release()
 
@@ -95,16 +102,6 @@ class SqliteRateLimiter(SideFile):
             self._write(turns, max(free_at, until), max(cool_until, until))
 
         self._transact(extend)
-
-    def _wait_for_others(self, deadline: Deadline, share: str) -> None:
-        while (turn := self._transact(partial(self._take, share))) is not None:
-            began, seconds, cooling = turn
-            if seconds >= deadline.remaining:
-                raise too_late(seconds, cooling)
-            if seconds > 0:
-                self._sleep(seconds)
-            elif self._clock() - began <= LATE_S:
-                return
 
     def _take(self, share: str, turns: sqlite3.Connection) -> tuple[float, float, bool]:
         """Take the turn if it is free and this share's. Returns the time, the seconds until it is to be looked at again
