@@ -7,6 +7,7 @@ from bio_mcp.deadline import Deadline, silent
 from bio_mcp.extracting.reading import as_lines, document_line, edge_line, passage_line
 from bio_mcp.extracting.run import DEFAULT_PROJECT, Batch, run
 from bio_mcp.graph.nodes import EdgeType, Step
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.retrieval.project_chunks import collection_name
 from tests.ingesting.library import Library
 from tests.support.sample_graph import NODES, add_graph
@@ -30,7 +31,7 @@ class Herbarium(Library):
         uri = str(self.files if source is None else source)
         batch = Batch([(uri, "auto")], {"batch": [{"uri": uri}], "dry_run": dry_run}, dry_run=dry_run, **more)
         deadline = deadline or Deadline(60)
-        return run(batch, over or self, deadline, silent, local=local, unattended=unattended, job_id=job_id)
+        return run(batch, RunContext(over or self, deadline, silent, unattended), local=local, job_id=job_id)
 
     @property
     def edges(self):

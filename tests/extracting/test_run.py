@@ -175,7 +175,7 @@ def test_somebody_elses_files_are_refused_and_a_continuation_reads_what_its_user
 def test_a_job_of_another_batch_and_an_unknown_one_are_refused(herbarium):
     herbarium.write("a.md", CLEAR)
     job_id = herbarium.run().report.job_id
-    with pytest.raises(InvalidInput, match="job of another batch"):
+    with pytest.raises(InvalidInput, match="job of another project or source"):
         herbarium.run(dry_run=True, job_id=job_id)
     with pytest.raises(NotFound, match="no job"):
         herbarium.run(job_id="ingest_run_x")

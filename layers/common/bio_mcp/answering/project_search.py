@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bio_mcp.answering.search import readable
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch, NotFound
-from bio_mcp.ingesting.projects import lost_index, model_for
+from bio_mcp.ingesting.projects import index_of, model_for
 from bio_mcp.literature.documents import PageSpan
 from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.literature.notices import status_of
@@ -210,15 +210,13 @@ def _allowed(question: ProjectQuestion, project: Project) -> int:
 
 def _check_index(project: Project, model: str, backends: Backends) -> None:
     """Raise `ModelMismatch` for an index of another model, `IndexUnavailable` for one that is lost."""
-    held = backends.collections.model(project.collection)
-    if held is None:  # a project is made after its index, so an empty answer would hide a loss
-        raise lost_index(project)
-    if held[0] != model:
+    held, _ = index_of(project, backends)
+    if held != model:
         raise ModelMismatch(
-            f"Project {project.project_id!r} holds vectors of {held[0]}, and the configured model is {model}: "
+            f"Project {project.project_id!r} holds vectors of {held}, and the configured model is {model}: "
             "configure that model again, or ingest with force_rebuild to embed its passages anew",
             project_id=project.project_id,
-            collection_model=held[0],
+            collection_model=held,
             configured_model=model,
         )
 

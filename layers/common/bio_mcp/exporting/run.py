@@ -51,7 +51,7 @@ ExportReport = JobReport[ExportCursor]
 def finished(job_id: str, backends: Backends) -> tuple[Job, ExportCursor]:
     """An export that is complete. Raises `NotFound` where there is none of this id, and `Conflict` before its end."""
     job = find_job(job_id, KIND, backends)
-    if job is None or job.unfinished:
+    if job.unfinished:
         raise Conflict("this export is not complete yet; ask again later", retry_after_s=5)
     cursor = ExportCursor.from_json(job.cursor)
     if not cursor.file:

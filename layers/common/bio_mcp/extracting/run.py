@@ -8,15 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from typing import Any, cast
 
-from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.gazetteer import Gazetteer
 from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
 from bio_mcp.ingesting.documents import Entry, Feed, FileFeed
-from bio_mcp.ingesting.projects import lost_index, model_for
-from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write, request_of
+from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.sources import other_model
-from bio_mcp.jobs.runner import REMOVED, RunContext, find_job, removed
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
@@ -91,42 +90,26 @@ class BatchFeed(Feed):
         return found
 
 
-def run(
-    batch: Batch,
-    backends: Backends,
-    deadline: Deadline,
-    progress: Progress,
-    *,
-    local: bool,
-    unattended: bool = False,
-    job_id: str | None = None,
-) -> Ran:
-    """Run or resume the batch. A queued call goes on for whoever made the first, so what that may read, it may.
+def run(batch: Batch, context: RunContext, *, local: bool, job_id: str | None = None) -> Ran:
+    """Run or resume the batch; `local`: for the user of this machine.
 
     Raises `InvalidInput` for an unknown provider, `NotFound` for an unknown project, `ModelMismatch` for one of another
     model, and what `Sources` raises for what may not be read.
     """
+    backends = context.backends
     plan = _plan(batch, backends)
-    job = find_job(job_id, KIND, backends, unattended=unattended) if job_id else None
-    if job_id and job is None:
-        gone = IngestReport(removed(job_id, KIND, backends), "cancelled", IngestCursor(), (REMOVED,))
-        return _logged(gone, batch, plan, backends)
-    local = bool(job.request.get("local")) if job and unattended else local
-    located = [(backends.sources.locate(uri, local=local), lang) for uri, lang in batch.items]
-    providers = [[each.name, dict(each.params)] for each in (batch.ocr, batch.ner)]
-    location = json.dumps([batch.dry_run, located, providers], sort_keys=True)  # wherever a path leads to the same file
-    request = request_of(plan.project.project_id, location, local, batch.arguments)
-    if job and job.request["query_key"] != request["query_key"]:
-        raise InvalidInput(f"{job_id!r} is the job of another batch", field="job_id")
+
+    def located(local: bool) -> tuple[str, Feed]:
+        places = [(backends.sources.locate(uri, local=local), lang) for uri, lang in batch.items]
+        providers = [[each.name, dict(each.params)] for each in (batch.ocr, batch.ner)]
+        feeds = [FileFeed(backends.sources, at, local, None if lang == "auto" else lang) for at, lang in places]
+        return json.dumps([batch.dry_run, places, providers], sort_keys=True), BatchFeed(feeds)
 
     def reading(job: Job, cursor: IngestCursor) -> Write:
-        return Reading(plan, job, cursor, backends, deadline).write_document
+        return Reading(plan, job, cursor, backends, context.deadline).write_document
 
-    feed = BatchFeed(
-        [FileFeed(backends.sources, place, local, None if lang == "auto" else lang) for place, lang in located]
-    )
-    report = IngestRun(RunContext(backends, deadline, progress, unattended), KIND, request, feed, reading).run(job_id)
-    return _logged(report, batch, plan, backends)
+    asked = IngestRun(context, KIND, plan.project.project_id, batch.arguments, located, reading, local=local)
+    return _logged(asked.run(job_id), batch, plan, backends)
 
 
 def _plan(batch: Batch, backends: Backends) -> Plan:
@@ -155,8 +138,7 @@ def _project(named: str | None, backends: Backends) -> tuple[Project, bool]:
         return Project(DEFAULT_PROJECT, collection_name(DEFAULT_PROJECT), backends.embeddings.fingerprint), True
     if project.embed_model != model_for(project, backends).fingerprint:
         raise other_model(project, backends)
-    if backends.collections.model(project.collection) is None:
-        raise lost_index(project)
+    index_of(project, backends)
     return project, False
 
 

@@ -67,14 +67,20 @@ def model_for(project: Project, backends: Backends) -> Embeddings:
     return backends.models.of(project.embed_model) or model
 
 
-def lost_index(project: Project) -> IndexUnavailable:
-    """The failure for a project without an index, which says how it gets one."""
-    return IndexUnavailable(
-        f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes it "
-        "anew, then ingest its documents again",
-        retryable=False,
-        project_id=project.project_id,
-    )
+def index_of(project: Project, backends: Backends) -> tuple[str, int]:
+    """Fingerprint and dimension of the model of a project's index.
+
+    A project is made after its index. Raises `IndexUnavailable` for one that has lost it, and says how it gets one.
+    """
+    held = backends.collections.model(project.collection)
+    if held is None:
+        raise IndexUnavailable(
+            f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes "
+            "it anew, then ingest its documents again",
+            retryable=False,
+            project_id=project.project_id,
+        )
+    return held
 
 
 def _differences(project: Project, asked: Options) -> Iterator[str]:

@@ -111,16 +111,14 @@ Write = Callable[[Incoming], WrittenDocument]
 """Brings a document in; the same once more changes nothing."""
 
 
-def request_of(project_id: str, location: str, local: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine. There is
-    one key for each source of a project, which does not show where on a machine that is."""
-    key = f"{project_id} {sha256(location.encode(errors='surrogateescape')).hexdigest()[:16]}"
-    return {"query_key": key, "local": local, "arguments": dict(arguments)}
-
-
 class IngestRun(JobRun[IngestCursor, IngestReport]):
-    """One call's share of an ingest of `feed`, whose documents are brought in by what `writer` makes once the job is
-    known and the lease is held. Raises what both raise."""
+    """One call's share of an ingest into a project.
+
+    `located` finds where the documents are, and the feed of them, for a call that is `local`, from the user of this
+    machine. A queued call goes on for whoever made the first, so what that may read, it may. `writer` makes what brings
+    them in, once the job is known and the lease is held. `arguments` are what a continuation repeats. Raises what
+    `located` and `writer` do.
+    """
 
     tool, cursor_type = TOOL, IngestCursor
     what = "ingest of this source"
@@ -131,13 +129,26 @@ class IngestRun(JobRun[IngestCursor, IngestReport]):
         self,
         context: RunContext,
         kind: str,
-        request: dict[str, Any],
-        feed: Feed,
+        project_id: str,
+        arguments: Mapping[str, Any],
+        located: Callable[[bool], tuple[str, Feed]],
         writer: Callable[[Job, IngestCursor], Write],
+        *,
+        local: bool,
     ) -> None:
-        super().__init__(context, request)
-        self.kind, self.feed, self.writer = kind, feed, writer
+        super().__init__(context, {"local": local, "arguments": dict(arguments)})
+        self.kind, self.project_id, self.located, self.writer = kind, project_id, located, writer
         self.steps, self._since = 0, monotonic()
+
+    def prepare(self, named: Job | None) -> None:
+        """One key stands for each source of a project, which does not show where on a machine that is."""
+        if named and self.unattended:
+            self.request["local"] = bool(named.request.get("local"))
+        location, self.feed = self.located(self.request["local"])
+        place = sha256(location.encode(errors="surrogateescape")).hexdigest()[:16]
+        self.request["query_key"] = f"{self.project_id} {place}"
+        if named and named.request["query_key"] != self.request["query_key"]:
+            raise InvalidInput(f"{named.job_id!r} is the job of another project or source", field="job_id")
 
     def take_up(self, last: Job | None) -> tuple[Job, IngestCursor]:
         """The unfinished job of this very request. Any other is ended, as is one that is asked for without a time

@@ -120,6 +120,9 @@ class JobRun(ABC, Generic[C, R]):
         self.holder, self.unattended, self.budget = context.holder, context.unattended, TimeBudget()
         self.request = request
 
+    def prepare(self, named: Job | None) -> None:
+        """Find out what is asked for, before anything is held; `named` is the job that the call names."""
+
     def plan(self, _last: Job | None) -> C:
         """The cursor of a new job; `_last` is the newest job of these keys."""
         return cast(C, self.cursor_type())
@@ -156,14 +159,19 @@ class JobRun(ABC, Generic[C, R]):
         there is none of this kind, but for a queued call, whose job was removed meanwhile: that is cancelled. Raises
         `Conflict` while a run is just starting, and what the work raises; the job then waits with its cursor.
         """
-        jobs, leases = self.backends.jobs, self.backends.leases
+        jobs, leases, found = self.backends.jobs, self.backends.leases, None
         if job_id:
-            found = find_job(job_id, self.kind, self.backends, unattended=self.unattended)
-            if found is None:
-                gone = removed(job_id, self.kind, self.backends)
+            try:
+                found = find_job(job_id, self.kind, self.backends)
+            except JobNotFound:
+                if not self.unattended:
+                    raise
+                now = self.backends.now()
+                gone = Job(job_id, self.kind, "cancelled", now, now)
                 return self.report(gone, cast(C, self.cursor_type()), "cancelled", REMOVED)
-            if not found.unfinished:
-                return self.result(self._read(found))
+        self.prepare(found)
+        if found and not found.unfinished:
+            return self.result(self._read(found))
         keys = (self.kind, self.request["query_key"], self.request.get("term"))
         lease = f"{self.kind}:{self.request['query_key']}"
         if not leases.acquire(lease, self.holder, self.lease_s):
@@ -274,23 +282,15 @@ class JobRun(ABC, Generic[C, R]):
         return job
 
 
-def find_job(job_id: str, kind: str, backends: Backends, *, unattended: bool = False) -> Job | None:
-    """The job of this kind with this id. Raises `JobNotFound` where there is none; None for a queued call whose job was
-    removed meanwhile."""
+def find_job(job_id: str, kind: str, backends: Backends) -> Job:
+    """The job of this kind with this id. Raises `JobNotFound` where there is none."""
     try:
         job = backends.jobs.get(job_id)
     except NotFound as missing:
-        if unattended:
-            return None
         raise JobNotFound(str(missing)) from None
     if job.kind != kind:
         raise JobNotFound(f"{job_id!r} is a job of another kind: {job.kind}")
     return job
-
-
-def removed(job_id: str, kind: str, backends: Backends) -> Job:
-    """What stands for a job that was removed."""
-    return Job(job_id, kind, "cancelled", backends.now(), backends.now())
 
 
 def state_of(job: Job, now: datetime) -> str:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput, ModelMismatch
-from bio_mcp.ingesting.projects import lost_index
+from bio_mcp.ingesting.projects import index_of
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.ranking import unit_vector
 from bio_mcp.tool import Context, Request, Response, tool, unpublished
@@ -44,10 +44,7 @@ class StoredChunks(Response):
 def store_chunks(request: ChunksToStore, backends: Backends, context: Context) -> StoredChunks:
     """Store chunks that you embedded by the project's model; equal ids are replaced."""
     project = backends.projects.get(request.project)
-    held = backends.collections.model(project.collection)
-    if held is None:
-        raise lost_index(project)
-    model, dim = held
+    model, dim = index_of(project, backends)
     items = request.items
     _check(items, model)
     chunks = [chunk_from(each.id, each.text, each.metadata) for each in items]

@@ -183,11 +183,8 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
             ocr=_provider(request.ocr, "tesseract"),
             ner=_provider(request.ner, "gazetteer"),
         ),
-        backends,
-        context.deadline,
-        context.progress,
+        RunContext(backends, context.deadline, context.progress, context.unattended),
         local=context.local,
-        unattended=context.unattended,
         job_id=request.job_id,
     )
     log_report(log, "ingest", ran.report, project=ran.project, failed=ran.report.cursor.failed)

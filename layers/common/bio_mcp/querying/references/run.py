@@ -6,7 +6,6 @@ from typing import Any
 
 import rfc8785
 
-from bio_mcp.errors import JobNotFound
 from bio_mcp.jobs.runner import Cursor, JobRun, RunContext, find_job
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.literature.references.works import CitedWork
@@ -77,9 +76,7 @@ def check_all(works: list[CitedWork], context: RunContext) -> Report:
 
 def continued(job_id: str, context: RunContext) -> Report:
     """Go on with a job, or give the result of one that has ended. Raises `NotFound` for another kind of job."""
-    if (job := find_job(job_id, KIND, context.backends)) is None:
-        raise JobNotFound(f"There is no job {job_id!r}")
-    return ReferencesRun(context, job.request).run(job_id)
+    return ReferencesRun(context, find_job(job_id, KIND, context.backends).request).run(job_id)
 
 
 class ReferencesRun(JobRun[ReferencesCursor, Report]):
