@@ -5,4 +5,4 @@ from bio_mcp.syncing.applying import revise
 
 
 def documents_of(*articles: Article) -> list[Document]:
-    return [document for each in articles if (document := revise(each, None).document)]
+    return [document for each in articles if (document := revise(each, None)[1])]
