@@ -32,7 +32,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.question import parse_question
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.wiring.embedded import Embedded
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -102,7 +102,7 @@ def main() -> None:
     asked_for = questions()
     wanted = {pmid for each in asked_for for pmid in each["pmids"]}
     with tempfile.TemporaryDirectory() as home, closing(Corpus(Path(home))) as corpus:
-        import_records(records(wanted), corpus)
+        apply_records(records(wanted), corpus)
         print(f"{len(asked_for)} questions, {corpus.documents.count():,} papers")
         print(f"{'':<30} R@100 [95 %]           R@10    nDCG@10")
         for each in measure(cast(Backends, corpus), asked_for):

@@ -23,7 +23,8 @@ from bio_mcp.literature.records import Article, Document
 from bio_mcp.literature.serial import content_hash
 from bio_mcp.retrieval.chunking import chunks_of, entry_of, search_terms
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.importing import import_files
+from bio_mcp.syncing.pubmed_files import ListedFile
 from tests.support.corpus import Corpus
 
 SOME = 3_000  # records by which the steps are measured
@@ -94,7 +95,7 @@ def whole(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(Corpus(Path(folder))) as corpus:
         corpus.model = MODEL
         began = time.process_time()
-        report = import_records(articles(path), corpus)
+        [report] = import_files([ListedFile(path)], corpus)
         spent = time.process_time() - began
     print(f"\n{report.read:,} records imported in {spent:.1f} CPU-s: {report.read / spent:,.0f} per CPU-second")
 

@@ -57,7 +57,6 @@ ALLOWED = {
         ),
         "called by the MCP SDK's handlers of OAuth",
     ),
-    "import_records": "for programs that have records and no files; the tests' corpora are made so",
     "handle_starttag": "called by html.parser",
     "handle_endtag": "called by html.parser",
     "handle_data": "called by html.parser",

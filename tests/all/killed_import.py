@@ -6,7 +6,7 @@ A line of standard input is an import: `[HOME, URL, "PORT.METHOD", "before" or "
 from itertools import islice
 from pathlib import Path
 
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.doors.command_line import sample
 from tests.syncing.killed import DoomedCorpus, forks
 
@@ -19,7 +19,7 @@ def over(kind, home, url):
 
 
 def run(home, url, step, when):
-    import_records(PAPERS, over(DoomedCorpus, home, url).armed(step, 1, when))
+    apply_records(PAPERS, over(DoomedCorpus, home, url).armed(step, 1, when))
 
 
 if __name__ == "__main__":

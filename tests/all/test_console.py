@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.syncing.cursor import SyncCursor
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import browser
@@ -34,7 +34,7 @@ def base():
     """The address of a console over the sample corpus and a paper that was revised and retracted."""
     with small_corpus() as made:
         for version in VERSIONS:
-            import_records([version], made)
+            apply_records([version], made)
         with running(browser(made).app) as url:
             yield url
 

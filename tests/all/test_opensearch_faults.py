@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.retrieval.passages import PassageQuery
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.adapters.entries import DIM, entry, unit
 from tests.support.corpus import Corpus
 from tests.support.opensearch_node.jvm import start
@@ -199,7 +199,7 @@ def test_a_node_that_is_killed_in_the_middle_of_a_sync_loses_nothing(tmp_path):
         with between(node.url) as proxy, OverOpenSearch(tmp_path / "home", proxy.url) as corpus:
             proxy.on, proxy.faults = "_bulk", [lambda asked: asked.forward(), kill_after]
             with pytest.raises(IndexUnavailable):
-                import_records(records, corpus, batch=8)
+                in_eights(records, corpus)
             assert corpus.documents.count() == 16
         node = start(tmp_path / "node")
         with (
@@ -207,11 +207,16 @@ def test_a_node_that_is_killed_in_the_middle_of_a_sync_loses_nothing(tmp_path):
             Corpus(tmp_path / "undisturbed") as undisturbed,
         ):
             assert corpus.passages.count()[0] >= 8
-            import_records(records, corpus, batch=8)
-            import_records(records, undisturbed)
+            in_eights(records, corpus)
+            apply_records(records, undisturbed)
             assert_same(corpus, undisturbed, [each.pmid for each in records])
     finally:
         node.stop()
+
+
+def in_eights(records, corpus):
+    for first in range(0, len(records), 8):
+        apply_records(records[first : first + 8], corpus)
 
 
 def assert_same(one, other, pmids):

@@ -15,7 +15,6 @@ from bio_mcp.literature.records import Deletion
 from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import begin, fill, switch
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, HashedWords
@@ -53,7 +52,7 @@ def opened(opensearch, tmp_path, kind):
 @pytest.fixture
 def corpus(opened, papers):
     with opened(opensearch_shards=1) as made:
-        import_records(papers, made)
+        apply_records(papers, made)
     with opened() as made:
         yield made
 
@@ -176,7 +175,7 @@ def test_an_index_that_was_lost_is_made_again_beside_the_one_that_is_left(corpus
 @pytest.mark.parametrize("kind", [SHARDS])
 def test_a_process_that_is_killed_again_and_again_while_others_write_ends_with_all_of_it(corpus, tmp_path):
     papers = list(islice(sample(), 400))
-    import_records(papers, corpus)
+    apply_records(papers, corpus)
     to = corpus.settings
     named = {"opensearch_url": to.opensearch_url, "opensearch_service": "none", "index_name": to.index_name}
     arguments = [str(tmp_path), json.dumps(named | SETTINGS[SHARDS])]

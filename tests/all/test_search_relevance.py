@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.call import call
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.search import rag_search
 from tests.doors.command_line import sample
 from tests.support.sample_corpus import Corpus
@@ -30,7 +30,7 @@ def chosen(tmp_path_factory):
     """Papers of the bundled sample that these questions find in it."""
     papers = [each for each in sample() if any(word in (each.title or "").lower() for word in OF_SAMPLE)]
     made = Corpus(tmp_path_factory.mktemp("chosen"), papers)
-    import_records(papers, made)
+    apply_records(papers, made)
     yield made
     made.close()
 

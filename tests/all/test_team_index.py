@@ -8,7 +8,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.wiring.embedded import Embedded
 from tests.support.sample_corpus import articles
 
@@ -29,7 +29,7 @@ def ask(team, tool, **arguments):
 
 
 def test_papers_are_found_in_the_index_and_read_from_the_file(team):
-    import_records(iter(articles()), team)
+    apply_records(iter(articles()), team)
     [hit, *_] = ask(team, "rag.search", query="acupuncture against migraine")["results"]
     assert ask(team, "rag.get", doc_id=hit["doc_id"])["doc_id"] == hit["doc_id"]
     assert type(team.indexes).__name__ == "OpenSearchIndexes"

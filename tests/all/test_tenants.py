@@ -11,7 +11,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tool import Tool
 from tests.doors.auth.minting import SECRET as KEY
 from tests.doors.auth.minting import hs256
@@ -37,7 +37,7 @@ EVERYTHING = "read live sync ingest admin"
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     with closing(Words(tmp_path_factory.mktemp("tenants"), articles())) as made:
-        import_records(made.articles[:6], made)
+        apply_records(made.articles[:6], made)
         add_graph(made)
         add_document_edge(made)
         made.files = {owner.tenant: furnish(made, owner) for owner in (NORTH, OWN)}

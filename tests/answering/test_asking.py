@@ -7,7 +7,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import NEVER
 from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.questions import JudgedQuestion
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.support.corpus import Corpus, HashedWords
 from tests.support.memory_corpus import article
 from tests.support.sample_project import add_project
@@ -43,7 +43,7 @@ class TwoForms(HashedWords):
 def corpus(tmp_path_factory):
     with Corpus(tmp_path_factory.mktemp("asked")) as made:
         made.model = TwoForms()
-        import_records(PAPERS, made)
+        apply_records(PAPERS, made)
         add_project(made, "lab")
         yield made
 

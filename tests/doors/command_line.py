@@ -13,7 +13,7 @@ import pytest
 from bio_mcp.doors.cli.program import run
 from bio_mcp.literature.medline import open_records
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.support.corpus import Corpus
 
 
@@ -75,7 +75,7 @@ class CommandLine:
     def add(self, *records):
         """Put records into the corpus."""
         with self.corpus() as corpus:
-            import_records(records, corpus)
+            apply_records(records, corpus)
 
 
 def sample():

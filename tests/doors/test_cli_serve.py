@@ -18,7 +18,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.program import run
 from bio_mcp.doors.cli.serving import command_on_socket, listing
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.wiring.embedded import Embedded
 from tests.doors.command_line import sample
 
@@ -30,7 +30,7 @@ def home(tmp_path_factory):
     """A corpus with a few papers."""
     made = tmp_path_factory.mktemp("serve")
     with closing(Embedded(Settings(home=made))) as corpus:
-        import_records(islice(sample(), 8), corpus)
+        apply_records(islice(sample(), 8), corpus)
     return made
 
 

@@ -19,7 +19,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
 from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from scripts.template.functions import declared
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import RESOURCE, SECRET, hs256
@@ -235,7 +235,7 @@ def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
 
 def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
-    import_records([replace(changed, title="Another title.", pmid_version=9)], busy)
+    apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)

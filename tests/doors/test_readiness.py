@@ -14,7 +14,7 @@ from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.readiness import HOLDS_S, Ready, parts_of, search_by
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.wiring.embedded import Embedded
 from tests.support.memory_corpus import WordVectors, article
 
@@ -46,7 +46,7 @@ class Laptop(Embedded):
 @pytest.fixture
 def laptop(tmp_path, closed):
     made = closed(Laptop(tmp_path))
-    import_records([article("1", "Heart failure.", "It was treated."), article("2", "Asthma.")], made)
+    apply_records([article("1", "Heart failure.", "It was treated."), article("2", "Asthma.")], made)
     return made
 
 

@@ -14,7 +14,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.skills import NAMES, skill
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.answering.ginger import GINGER, OTHERS
 from tests.doors.command_line import sample
 from tests.doors.wire import HANDSHAKES, MODERN, post
@@ -111,7 +111,7 @@ def home(tmp_path_factory, ncbi_process):
     ncbi_process.control.set_today(f"{FOLLOWED_TO:%Y/%m/%d}")
     with Corpus(made, ncbi_process.base_url, FOLLOWED_TO) as corpus:
         apply_records([*GINGER, *OTHERS], corpus)
-        import_records(islice(sample(), RECORDS), corpus)
+        apply_records(islice(sample(), RECORDS), corpus)
         add_project(corpus)
         assert call(TOOLS["pubmed.sync_delta"], {"query_key": "kidney", "term": "kidney"}, corpus).body["inserted"]
     ncbi_process.control.reset()

@@ -8,7 +8,7 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.support.corpus import Corpus, Over
 from tests.support.hooked import Hooked
 from tests.support.memory_corpus import article
@@ -32,7 +32,7 @@ QUESTION = JudgedQuestion(
 @pytest.fixture
 def corpus(tmp_path):
     with Corpus(tmp_path / "home") as corpus:
-        import_records(PAPERS, corpus)
+        apply_records(PAPERS, corpus)
         yield corpus
 
 
@@ -83,7 +83,7 @@ def test_a_question_that_no_paper_answers_is_asked_once(corpus):
 
 def test_a_retracted_copy_is_neither_cited_nor_in_the_ranking(corpus):
     copy = replace(PAPERS[0], pmid="99", retraction=RetractionStatus.RETRACTED)
-    import_records([copy], corpus)
+    apply_records([copy], corpus)
     outcome = ask(corpus, replace(QUESTION, retracted=("99",)))
     assert outcome.places == (1,)
     assert outcome.answer.cited

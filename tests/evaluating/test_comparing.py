@@ -11,7 +11,7 @@ from bio_mcp.evaluating.comparing import compare
 from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import Role
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import begin, fill, of_role
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, HashedWords
@@ -43,7 +43,7 @@ def asked(papers, articles=None):
 def compared(home, papers, questions, searched, other):
     with Corpus(home) as corpus:
         corpus.model, corpus.other_models = searched, [other]
-        import_records(papers, corpus)
+        apply_records(papers, corpus)
         fill(begin(other, corpus, force=True), corpus)
         indexes = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
         return compare(questions, *indexes, corpus, NEVER, silent)
@@ -88,7 +88,7 @@ def test_two_indexes_of_one_model_must_find_the_same_and_are_not_asked_in_corpor
 def test_of_two_indexes_of_one_model_that_which_finds_others_is_worse(tmp_path, papers):
     with Corpus(tmp_path) as corpus:
         corpus.model = Seeing()
-        import_records(papers, corpus)
+        apply_records(papers, corpus)
         fill(begin(corpus.model, corpus, force=True), corpus)
         searched, other = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
         other.passages.delete([each.pmid for each in papers[:10]])

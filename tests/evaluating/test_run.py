@@ -10,7 +10,7 @@ from bio_mcp.evaluating.questions import EvaluationSet
 from bio_mcp.evaluating.run import MOST_RUNS, SAVED_EVERY, EvaluationCursor, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.evaluating.asked import ARTICLES, QUESTIONS, organs
 from tests.support.corpus import Corpus, Over
 
@@ -52,7 +52,7 @@ def test_a_set_is_asked_in_a_corpus_of_its_own(corpus):
 
 
 def test_a_set_without_a_corpus_is_asked_of_the_running_one(corpus):
-    import_records(ARTICLES[:6], corpus)
+    apply_records(ARTICLES[:6], corpus)
     report = ask(corpus, EvaluationSet("custom", "v1", QUESTIONS))
     assert values(report)["R@1"] == 0.5
     assert report.warnings == ("6 of the 12 right papers are not in the corpus, and count as not found",)

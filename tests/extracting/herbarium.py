@@ -4,9 +4,9 @@ import json
 from contextlib import contextmanager
 
 from bio_mcp.deadline import Deadline, silent
-from bio_mcp.extracting.reading import as_lines, document_line, edge_line, passage_line
+from bio_mcp.extracting.reading import as_lines, document_line, passage_line
 from bio_mcp.extracting.run import DEFAULT_PROJECT, Batch, run
-from bio_mcp.graph.nodes import EdgeType, Step
+from bio_mcp.graph.nodes import EdgeType, Step, to_record
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.retrieval.project_chunks import collection_name
 from tests.ingesting.library import Library
@@ -49,7 +49,7 @@ class Herbarium(Library):
             *(as_lines([{"write": "project", "project": each.project_id}]) for each in named),
             *(as_lines([document_line(DEFAULT_PROJECT, each)]) for each in documents),
             *(as_lines([passage_line(COLLECTION, each)]) for each in chunks),
-            *(as_lines([edge_line(each)]) for each in self.edges.values()),
+            *(as_lines([{"write": "edge", **to_record(each)}]) for each in self.edges.values()),
         }
 
 

@@ -6,7 +6,7 @@ from bio_mcp.answering.project_search import ProjectQuestion, search_projects
 from bio_mcp.call import call
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.ports.models import Role
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import switch
 from bio_mcp.tools.ingest import ingest_from_source
 from tests.doors.command_line import sample
@@ -19,7 +19,7 @@ from tests.support.reembedding import ready
 def library(tmp_path):
     with opened(tmp_path) as library:
         library.other_models = [HashedWords("-2")]
-        import_records([next(iter(sample()))], library)
+        apply_records([next(iter(sample()))], library)
         library.write("a.md", "Hearts beat in the chest.")
         ingest(library)
         ready(library)

@@ -31,7 +31,7 @@ from bio_mcp.ports.ncbi import (
 )
 from bio_mcp.ports.scholarly import Copies, EuropePmcPage, EuropePmcRecord, Metrics, RegisteredWork, Version
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.wiring.embedded import Embedded
 from tests.support.sample_graph import add_graph
 from tests.support.sample_job import add_job
@@ -209,7 +209,7 @@ def corpus() -> Corpus:
     home = Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     made = Corpus(home, articles())
-    import_records(made.articles, made)
+    apply_records(made.articles, made)
     add_project(made)
     add_graph(made)
     add_job(made)

@@ -10,7 +10,7 @@ from typing import Any
 from bio_mcp.call import Outcome, call, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.ports import Backends, port
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tool import Resource, Tool
 from scripts.port_grants import CONTINUATIONS, FOLDER, Given, given_for
 from scripts.template.functions import declared, settings_of
@@ -64,7 +64,7 @@ class _Words(Corpus):
 def small_corpus() -> Iterator[Corpus]:
     with tempfile.TemporaryDirectory(prefix="bio-mcp-touched-") as home:
         made = _Words(Path(home), articles())
-        import_records(made.articles[:STORED], made)
+        apply_records(made.articles[:STORED], made)
         add_project(made)
         add_graph(made)
         add_job(made)

@@ -15,7 +15,6 @@ from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.scope import one_index
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.indexing import write_passages
 from bio_mcp.syncing.reindexing import begin, behind, fill, of_role, reindex, switch
 from tests.doors.command_line import sample
@@ -63,7 +62,7 @@ def opened(tmp_path, kind):
 @pytest.fixture
 def corpus(opened, papers):
     with opened() as made:
-        import_records(papers, made)
+        apply_records(papers, made)
         yield made
 
 

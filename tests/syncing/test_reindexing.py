@@ -6,7 +6,8 @@ import pytest
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.retrieval.passages import PassageQuery
-from bio_mcp.syncing.importing import corpus_size, import_records
+from bio_mcp.syncing.applying import apply_records
+from bio_mcp.syncing.importing import corpus_size
 from bio_mcp.syncing.reindexing import reindex
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus
@@ -17,7 +18,7 @@ PAPERS = 40
 @pytest.fixture
 def corpus(tmp_path):
     with Corpus(tmp_path) as made:
-        import_records(islice(sample(), PAPERS), made)
+        apply_records(islice(sample(), PAPERS), made)
         yield made
 
 

@@ -19,8 +19,8 @@ from bio_mcp.ports.projects import Collections, ProjectDocuments
 from bio_mcp.ports.state import Allowance, Leases
 from bio_mcp.scope import Limits
 from bio_mcp.syncing import delta, pubmed_files, withdrawals
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import pmids_of_projects
-from bio_mcp.syncing.importing import import_records
 from bio_mcp.tenants import OF_TENANT, SHARED, SHARED_KINDS, CallBackends, Names, of_all_tenants
 from bio_mcp.tool import Tool
 from tests.support.sample_corpus import articles
@@ -50,7 +50,7 @@ OWNERS = {"north": NORTH, "": OWN}
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     with closing(Words(tmp_path_factory.mktemp("tenants"), articles())) as made:
-        import_records(made.articles[:6], made)
+        apply_records(made.articles[:6], made)
         add_graph(made)
         add_document_edge(made)
         made.files = {tenant: furnish(made, owner) for tenant, owner in OWNERS.items()}

@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.evaluate import eval_run
 from tests.evaluating.asked import ARTICLES, WORDS
 from tests.support.corpus import Corpus, Over
@@ -18,7 +18,7 @@ LINES = [{"id": str(n), "question": f"all about the {word}", "pmids": [str(n)]} 
 @pytest.fixture
 def corpus(tmp_path):
     with Corpus(tmp_path / "home") as corpus:
-        import_records(ARTICLES, corpus)
+        apply_records(ARTICLES, corpus)
         yield corpus
 
 

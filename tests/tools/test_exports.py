@@ -20,7 +20,7 @@ from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Found
 from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_file, exported_part
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, Over
@@ -88,7 +88,7 @@ def test_what_is_nowhere_is_named_and_an_outage_of_pubmed_is_an_error_and_not_an
 
 
 def test_hits_of_a_question_are_exported_best_first(corpus):
-    import_records(records()[:30], corpus)
+    apply_records(records()[:30], corpus)
     article = records()[5]
     body = exported(corpus, query=article.title, limit=4)
     found = rispy.loads(text_of(corpus, body))

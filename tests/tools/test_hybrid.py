@@ -10,7 +10,7 @@ from bio_mcp.graph.nodes import Node, NodeType
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
 from tests.support.sample_project import add_project, put
@@ -26,7 +26,7 @@ QUESTION = "perfusion index of newborns"
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     with Corpus(tmp_path_factory.mktemp("hybrid")) as made:
-        import_records([OXIMETRY, STATINS, WITHDRAWN], made)
+        apply_records([OXIMETRY, STATINS, WITHDRAWN], made)
         add_project(made, "lab")
         yield made
 
@@ -66,7 +66,7 @@ def test_a_hit_says_where_it_is_from(corpus):
 
 def test_a_paper_and_its_passages_say_nothing_twice(tmp_path):
     with Corpus(tmp_path) as own:
-        import_records([OXIMETRY, STATINS], own)
+        apply_records([OXIMETRY, STATINS], own)
         add_project(own, "lab")
         same = "The perfusion index was  measured in NEWBORNS"
         more = f"{same}. A second group of newborns was examined on the third day."
@@ -107,7 +107,7 @@ def test_an_unknown_project_is_named_with_those_that_exist(corpus):
 
 def test_a_project_of_another_model_is_left_out_unless_it_is_named(tmp_path):
     with Corpus(tmp_path) as corpus:
-        import_records([OXIMETRY], corpus)
+        apply_records([OXIMETRY], corpus)
         project = add_project(corpus, "lab")
         corpus.projects.put(replace(project, project_id="theirs", embed_model="another"))
         [warning] = ask(corpus)["warnings"]
@@ -117,7 +117,7 @@ def test_a_project_of_another_model_is_left_out_unless_it_is_named(tmp_path):
 
 def test_a_project_that_lost_its_index_is_an_error_and_no_shorter_list(tmp_path):
     with Corpus(tmp_path) as corpus:
-        import_records([OXIMETRY], corpus)
+        apply_records([OXIMETRY], corpus)
         project = add_project(corpus, "lab")
         corpus.collections.drop(project.collection)
         assert ask(corpus)["error"]["code"] == "INDEX_UNAVAILABLE"
@@ -134,7 +134,7 @@ LIVER = article("4", "Turmeric and the liver", "Curcuma longa was given to patie
 def thai(tmp_path_factory):
     """A corpus of English papers, a project in Thai and a graph."""
     with Corpus(tmp_path_factory.mktemp("thai")) as made:
-        import_records([OXIMETRY, STATINS, LIVER], made)
+        apply_records([OXIMETRY, STATINS, LIVER], made)
         project = add_project(made, "lab")
         put(made, project.collection, [KIDNEY, SKIN])
         made.graph.put([TURMERIC], [])

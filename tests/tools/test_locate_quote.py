@@ -14,7 +14,7 @@ from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.retrieval.chunking import abstract_text, chunks_of_sections, sentence_spans
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.projects import locate_quote
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, HashedWords
@@ -50,7 +50,7 @@ def backends(tmp_path_factory, document):
     """A corpus of some real records, and a project with a real paper and two others."""
     model = HashedWords()
     with Corpus(tmp_path_factory.mktemp("quotes")) as corpus:
-        import_records(islice(sample(), 40), corpus)
+        apply_records(islice(sample(), 40), corpus)
         collection = create_project("lab", Options(), corpus).project.collection
         chunks = chunks_of_sections(document, WORK, model.count_tokens, 120)
         put(corpus, collection, list(chunks))

@@ -17,7 +17,6 @@ from bio_mcp.ports.models import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.scope import one_index
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.indexing import searched_index, write_passages
 from bio_mcp.syncing.reindexing import begin, fill, reindex, switch
 from tests.adapters.aws.dying import Dying, Instead, Killed
@@ -57,7 +56,7 @@ def papers():
 def operator(process, papers):
     """Who changes the model: it has imported the papers with the old one."""
     made = process(OLD, NEW)
-    import_records(papers, made)
+    apply_records(papers, made)
     made.model, made.other_models = NEW, [OLD]
     return made
 
@@ -205,7 +204,7 @@ def test_an_index_that_was_lost_and_made_again_by_another_model_is_refused_to_th
 
 def test_an_index_that_is_empty_takes_the_configured_model(process, papers):
     first = process(OLD)
-    import_records(papers, first)
+    apply_records(papers, first)
     first.passages.delete([each.pmid for each in papers])
     second = process(NEW)
     assert reindex(second) is False

@@ -19,7 +19,7 @@ from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.retrieval.project_chunks import ChunkQuery, Work
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import reindex
 from tests.adapters.chunks import document, store
 from tests.adapters.entries import DIM
@@ -36,7 +36,7 @@ def whole(tmp_path_factory):
     home = tmp_path_factory.mktemp("whole")
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with Corpus(home) as corpus:
-        import_records(islice(sample(), 30), corpus)
+        apply_records(islice(sample(), 30), corpus)
         for n in range(60):
             query = {"query_key": f"key {n}", "term": "x" * 200}
             corpus.jobs.put(Job(f"job {n}", "sync", "done", now, now, query, {"at": n}, {"done": n}))

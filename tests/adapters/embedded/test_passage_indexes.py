@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.errors import Conflict
 from bio_mcp.ports.models import Role
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import begin, switch
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, HashedWords
@@ -23,7 +23,7 @@ def papers():
 def corpus(tmp_path, papers):
     with Corpus(tmp_path) as made:
         made.other_models = [HashedWords("-2")]
-        import_records(papers, made)
+        apply_records(papers, made)
         yield made
 
 

@@ -19,7 +19,7 @@ from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.adapters.embedded.side_files import SqliteCache
 from bio_mcp.health import WARN
 from bio_mcp.retrieval.passages import PassageQuery
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.adapters.embedded.reader import as_reader
 from tests.doors.command_line import sample
 from tests.support.corpus import DIM, Corpus
@@ -39,7 +39,7 @@ def home():
 
 def fill(home):
     with Corpus(home) as corpus:
-        import_records(islice(sample(), 5), corpus)
+        apply_records(islice(sample(), 5), corpus)
 
 
 def read_only(home):
@@ -66,7 +66,7 @@ def test_a_corpus_that_may_only_be_read_is_searched_and_not_written(home):
 def test_a_corpus_whose_log_may_only_be_read_is_searched_with_what_the_log_holds(home):
     fill(home)
     with Corpus(home) as writer:
-        import_records(islice(sample(), 9), writer)
+        apply_records(islice(sample(), 9), writer)
         assert (home / f"{FILE}-wal").stat().st_size
         read_only(home)
         assert as_reader(lambda: searched(home)) == [9, 9]
@@ -91,7 +91,7 @@ def test_a_change_of_a_corpus_that_is_only_read_is_seen(home):
         for each in home.iterdir():
             each.chmod(0o644)
         with Corpus(home) as corpus:
-            import_records(islice(sample(), 9), corpus)
+            apply_records(islice(sample(), 9), corpus)
         read_only(home)
         os.write(write_done, b".")
         os._exit(0)

@@ -9,7 +9,7 @@ from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.call import call
 from bio_mcp.errors import StoreFailed
 from bio_mcp.scope import reading_at_once
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.search import rag_search
 from tests.adapters.entries import DIM, entry
 from tests.support.corpus import Corpus
@@ -33,7 +33,7 @@ def passages(tmp_path):
 
 def test_a_search_takes_one_transaction(tmp_path):
     with Corpus(tmp_path) as corpus:
-        import_records(articles(), corpus)
+        apply_records(articles(), corpus)
         corpus.database.close()
         corpus.database.connections = Counted
         for _ in range(2):

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bio_mcp.literature.medline import open_records
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.emulated.stack import until
 from tests.support.corpus import Corpus
 from tests.support.nlm_files import md5_file_of
@@ -70,7 +70,7 @@ def expected(nlm, tmp_path_factory):
     """What the files leave when they are imported one after the other: PMID -> hash of the content."""
     with Corpus(tmp_path_factory.mktemp("expected")) as corpus:
         for path in sorted(nlm.directory.glob("*/*.xml.gz"), key=lambda path: path.name):
-            import_records(open_records(path), corpus)
+            apply_records(open_records(path), corpus)
         heads = corpus.documents.heads(list(corpus.documents.pmids()))
         return {pmid: head.content_hash for pmid, head in heads.items()}
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.support.sample_corpus import ROOT, Corpus, articles
 from tests.support.sample_graph import add_graph
 from tests.support.sample_job import add_job
@@ -24,7 +24,7 @@ def corpus(tmp_path_factory):
         shutil.copy(ROOT / each, documents / each)
     made = Corpus(home, articles())
     made.settings = Settings(home=home, ingest_roots=(str(documents),), ncbi_api_key=KEY, caller_budgets=("none",))
-    import_records(made.articles, made)
+    apply_records(made.articles, made)
     add_project(made)
     add_graph(made)
     add_job(made)

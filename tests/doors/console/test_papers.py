@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.doors.console.pages import NAMES
 from bio_mcp.literature.citing import STYLES, cite
 from bio_mcp.literature.records import Databank
-from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.applying import apply_records
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.revised import VERSIONS
 from tests.support.memory_corpus import article
@@ -17,7 +17,7 @@ def revised(tmp_path_factory):
     """A corpus with a paper that was revised twice, the second time retracted."""
     made = Corpus(tmp_path_factory.mktemp("revised"), [])
     for version in (*VERSIONS, article("6", databanks=(Databank("ISRCTN", ("ISRCTN12345678",)),))):
-        import_records([version], made)
+        apply_records([version], made)
     yield made
     made.close()
 

@@ -2,11 +2,11 @@
 
 import gc
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bio_mcp.deadline import Progress, silent
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
@@ -70,13 +70,9 @@ class Piece:
     batches: "Sequence[Future[list[Entry | OddRecord]]]" = ()
     fingerprint: str = ""  # of the workers' model
 
-    def odd(self) -> dict[str, OddRecord]:
-        """PMID -> why it cannot be embedded. Waits for the workers; raises what they fail with."""
-        return {article.pmid: each for article, each in self._made() if isinstance(each, OddRecord)}
-
     def embedded(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]:
         """Do what `indexing.embedded` does, with the workers' entries where there are some of this model."""
-        ours = self._made() if embeddings.fingerprint == self.fingerprint else ()
+        ours = self.made() if embeddings.fingerprint == self.fingerprint else ()
         made = {id(article): each for article, each in ours if isinstance(each, Entry)}
         rest = [document for document in documents if id(document.article) not in made]
         found = iter(embedded(rest, embeddings, passages) if rest else ())
@@ -85,7 +81,8 @@ class Piece:
             entry.version = document.version
         return entries
 
-    def _made(self) -> Iterator[tuple[Article, Entry | OddRecord]]:
+    def made(self) -> Iterator[tuple[Article, Entry | OddRecord]]:
+        """Yield what the workers made of each article, or why it cannot be embedded. Raises what they fail with."""
         return zip(self.articles, chain.from_iterable(batch.result() for batch in self.batches), strict=True)
 
 
@@ -139,10 +136,6 @@ class ImportReport:
         if len(self.reasons) < MOST_NAMED:
             self.reasons.append(f"record {position}: {odd}" if position else str(odd))
 
-    @property
-    def counts(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "finished_before"}
-
 
 @dataclass(frozen=True, slots=True)
 class CorpusSize:
@@ -159,39 +152,18 @@ def corpus_size(backends: Backends) -> CorpusSize:
 
 
 @gc_paused()
-def import_records(
-    records: Iterable[Article | Deletion | OddRecord],
-    backends: Backends,
-    progress: Progress = silent,
-    batch: int = BATCH,
-) -> ImportReport:
-    """Bring the corpus to the state that `records` describe, deletions included. Importing twice changes nothing.
-
-    `progress` is called with the number of records settled so far. A failure to read `records` ends the import and is
-    reported; an odd record is left out and reported; a failure of a port is raised, and what was settled before it
-    stays.
-    """
-    report = ImportReport()
-    for part in _batches(records, batch, report):
-
-        def applied_to(done: int, before: int = report.read) -> None:
-            progress(before + done, None, "")
-
-        _apply(Piece(part), report, backends, applied_to)
-    return report
-
-
-@gc_paused()
 def import_files(
     files: Sequence[ListedFile], backends: Backends, progress: Progress = silent, workers: Workers | None = None
 ) -> list[ImportReport]:
-    """Import the files one after the other, as `import_records` does, and return a report for each.
+    """Bring the corpus to the state that the files describe, one after the other, deletions included, and return a
+    report for each. Importing twice changes nothing.
 
-    After a broken file the next one follows. `workers` embed what comes next while this process writes, in the same
-    order as without them. Files of folders that need not be read again are not. `progress` is called with the bytes
-    settled, of all, and the number of records.
+    A failure to read a file ends it and is reported, and the next one follows; an odd record is left out and reported;
+    a failure of a port is raised, and what was settled before it stays. Files of folders that need not be read again
+    are not. `workers` embed what comes next while this process writes, in the same order as without them. `progress`
+    is called with the bytes settled, of all, and the number of records.
     """
-    reports = [ImportReport(**counts, finished_before=True) for counts in finished(files, backends)]
+    reports = [ImportReport(**{**counts, "finished_before": True}) for counts in finished(files, backends)]
     if workers:
         with searched_index(backends):  # it is there before the workers are asked for what it lacks
             pass
@@ -199,14 +171,15 @@ def import_files(
     total, settled, records = sum(file.size for file, _ in rest), 0.0, 0
     for step in _ahead(chain.from_iterable(_steps(*each, backends, workers) for each in rest), workers):
 
-        def applied_to(done: int, step: _Step = step, before: tuple[float, int] = (settled, records)) -> None:
-            share = done / max(len(step.piece.records), 1)
-            progress(round(before[0] + step.size * share), total, str(before[1] + done))
+        def applied_to(done: Sized, step: _Step = step, before: tuple[float, int] = (settled, records)) -> bool:
+            share = len(done) / max(len(step.piece.records), 1)
+            progress(round(before[0] + step.size * share), total, str(before[1] + len(done)))
+            return True
 
         _apply(step.piece, step.report, backends, applied_to)
         settled, records = settled + step.size, records + len(step.piece.records)
         if step.is_last and step.report.problem is None:
-            mark_finished(step.file, step.report.counts, backends)
+            mark_finished(step.file, asdict(step.report), backends)
     return [*reports, *(report for _, report in rest)]
 
 
@@ -224,21 +197,12 @@ class _Step:
 def _steps(file: ListedFile, report: ImportReport, backends: Backends, workers: Workers | None) -> Iterator[_Step]:
     """Yield the pieces of the file, the last one empty. What keeps it from being read is noted in `report`."""
     unmark(file, backends)
-    at = before = 0
-
-    def read(position: int) -> None:
-        nonlocal at
-        at = position
-
-    def records() -> Iterator[Article | Deletion | OddRecord]:
-        file.check()
-        yield from open_records(file.path, read)
-
-    for part in _batches(records(), BATCH, report):
+    left = float(file.size)
+    for part, size in _batches(file, report):
         for piece in pieces(part, backends, workers):
-            yield _Step(file, report, piece, (at - before) * len(piece.records) / len(part))
-        before = at
-    yield _Step(file, report, Piece([]), file.size - before, is_last=True)
+            yield _Step(file, report, piece, size * len(piece.records) / len(part))
+        left -= size
+    yield _Step(file, report, Piece([]), left, is_last=True)
 
 
 def _ahead(steps: Iterable[_Step], workers: Workers | None) -> Iterator[_Step]:
@@ -255,49 +219,43 @@ def _ahead(steps: Iterable[_Step], workers: Workers | None) -> Iterator[_Step]:
     yield from waiting
 
 
-def _apply(piece: Piece, report: ImportReport, backends: Backends, applied_to: Callable[[int], None]) -> None:
+def _apply(piece: Piece, report: ImportReport, backends: Backends, applied_to: Callable[[Sized], bool]) -> None:
     """Apply the records of a piece but those that cannot be embedded, and count them in `report`."""
-    odd = piece.odd()
+    odd = {article.pmid: each for article, each in piece.made() if isinstance(each, OddRecord)}
     for each in odd.values():
         report.leave_out(each)
     records = [record for record in piece.records if isinstance(record, Deletion) or record.pmid not in odd]
-
-    def report_progress(done: Mapping[str, str]) -> bool:
-        applied_to(len(done))
-        return True
-
     withdrawn = [record.pmid for record in records if isinstance(record, Deletion)]
     report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-    applied = apply_records(records, backends, before_slice=report_progress, embed=piece.embedded)
+    applied = apply_records(records, backends, before_slice=applied_to, embed=piece.embedded)
     changes = list(applied.changes.values())
     report.read += len(records)
     report.inserted += changes.count(Change.INSERTED)
     report.updated += changes.count(Change.UPDATED)
     report.skipped += changes.count(Change.SKIPPED)
-    applied_to(len(piece.records))
+    applied_to(piece.records)
 
 
-def _batches(
-    records: Iterable[Article | Deletion | OddRecord], size: int, report: ImportReport
-) -> Iterator[list[Article | Deletion]]:
-    """Yield records in batches. A failure to read ends them, after what came before, and is noted in `report`."""
-    part: list[Article | Deletion] = []
-    position = 0
+def _batches(file: ListedFile, report: ImportReport) -> Iterator[tuple[list[Record], int]]:
+    """Yield records in batches, each with the bytes of the file that it took. A failure to read ends them, after what
+    came before, and is noted in `report`."""
+    part, position, before, at = list[Record](), 0, 0, deque([0], maxlen=1)
     try:
-        for position, record in enumerate(map(odd_if_endless, records), 1):
+        file.check()
+        for position, record in enumerate(map(odd_if_endless, open_records(file.path, at.append)), 1):
             if isinstance(record, OddRecord):
                 report.leave_out(record, position)
                 continue
             part.append(record)
-            if len(part) == size:
-                yield part
-                part = []
+            if len(part) == BATCH:
+                yield part, at[0] - before
+                part, before = [], at[0]
     except OddRecord as too_large:
         report.problem = f"record {position + 1}: {too_large}"
     except (InvalidInput, NcbiUnreadable) as problem:
         report.problem = str(problem)
     if part:
-        yield part
+        yield part, at[0] - before
 
 
 def odd_if_endless(record: Article | Deletion | OddRecord) -> Article | Deletion | OddRecord:
