@@ -436,7 +436,3 @@ class Run:
     version: str
     model: str
     results: tuple[Result, ...]
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
-        return cls(**{**given, "results": tuple(Result(**each) for each in given["results"])})

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from bio_mcp.evaluating.asking import Asking
-from bio_mcp.evaluating.figures import Metric, Outcome, Run, figures
+from bio_mcp.evaluating.figures import Metric, Outcome, Result, Run, figures
 from bio_mcp.evaluating.page import page
 from bio_mcp.evaluating.questions import EvaluationSet, fill
 from bio_mcp.jobs.runner import Cursor, JobReport, JobRun, RunContext
@@ -45,7 +45,10 @@ class EvaluationCursor(Cursor):
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
         outcomes = [Outcome.from_json(each) for each in given["outcomes"]]
-        return cls(**{**given, "outcomes": outcomes, "history": [Run.from_json(each) for each in given["history"]]})
+        history = [
+            Run(**{**run, "results": tuple(Result(**each) for each in run["results"])}) for run in given["history"]
+        ]
+        return cls(**{**given, "outcomes": outcomes, "history": history})
 
 
 EvaluationReport = JobReport[EvaluationCursor]

@@ -36,10 +36,6 @@ def read_lines(content: bytes) -> list[dict[str, Any]]:
     return [json.loads(row) for row in content.decode().split("\n") if row]
 
 
-def edge_line(edge: Edge) -> dict[str, Any]:
-    return {"write": "edge", **to_record(edge)}
-
-
 def _mention(mention: Mention) -> dict[str, Any]:
     linked = mention.linked
     return {
@@ -245,7 +241,8 @@ class Reading:
             yield {"write": "project", "project": project_id}
         yield from writes
         source = document_source(project_id, document.doc_id)
-        yield from map(edge_line, self._new(_edges(findings.statements, source, document.work.pmid)))
+        for edge in self._new(_edges(findings.statements, source, document.work.pmid)):
+            yield {"write": "edge", **to_record(edge)}
 
     def _writer(self, incoming: Incoming, backends: Backends) -> DocumentWriter:
         own = BackendsOver(backends, parser=self._parser)

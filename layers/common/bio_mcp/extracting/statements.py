@@ -118,25 +118,31 @@ _ONE = rf"{_NAME}(?:\s*\([^()]{{0,60}}\))?{_FORM}{{0,2}}"
 _ASIDE = re.compile(r"\([^()]*\)")
 _AND = r"(?:\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+|\s*(?:และ|หรือ)\s*)"
 _LIST = rf"{_ONE}(?:{_AND}{_ONE}){{0,9}}"
-_WHO = (
-    r"(?:(?:the\s+)?(?:patients?|people|persons?|individuals?|those|women|men|children|adults|anyone|cases?|subjects?)\s+)?"
-    r"(?:(?:who\s+(?:have|are|take|use)|with|having|taking|receiving|on|using|of|suffering\s+from)\s+)?"
-    r"(?:(?:an?|the|any|all|other)\s+)?(?:(?:a\s+)?history\s+of\s+)?(?:(?:active|acute|chronic|severe|known|concomitant|"
-    r"concurrent)\s+){0,2}"
-)
-_MODAL = r"(?:(?:may|might|could|can|does\s+not|do\s+not|did\s+not)\s+)?"  # so that what is held back is seen
-_BE = (
-    r"(?:(?:is|are|was|were)(?:\s+not)?|(?:may|might|could|can)\s+be)\s+"
-    r"(?:also\s+)?(?:(?:strictly|absolutely|relatively|strongly|generally)\s+)?"
-)
-_GIVEN = r"(?:used|taken|given|administered|combined|consumed|co-?administered|prescribed)"
-_WITH = r"(?:(?:together|concomitantly|concurrently|simultaneously)\s+)?(?:in|with|by|during|to|alongside)"
-_OFTEN = (
-    r"(?:(?:widely|commonly|traditionally|often|frequently|usually|routinely|largely|mainly|primarily|clinically|"
-    r"successfully|also)\s+)?"
-)
-_MAIN = r"(?:(?:major|main|active|principal|bioactive|primary|characteristic)\s+){0,2}"
-_KIND = r"(?:constituents?|components?|compounds?|alkaloids?|flavonoids?|ingredients?|curcuminoids?|terpenoids?)"
+_PLACES = {
+    "A": f"(?P<a>{_LIST})",
+    "B": f"(?P<b>{_LIST})",
+    "A1": f"(?P<a>{_ONE})",
+    "B1": f"(?P<b>{_ONE})",
+    "WHO": (
+        r"(?:(?:the\s+)?(?:patients?|people|persons?|individuals?|those|women|men|children|adults|anyone|cases?|subjects?)\s+)?"
+        r"(?:(?:who\s+(?:have|are|take|use)|with|having|taking|receiving|on|using|of|suffering\s+from)\s+)?"
+        r"(?:(?:an?|the|any|all|other)\s+)?(?:(?:a\s+)?history\s+of\s+)?(?:(?:active|acute|chronic|severe|known|concomitant|"
+        r"concurrent)\s+){0,2}"
+    ),
+    "MODAL": r"(?:(?:may|might|could|can|does\s+not|do\s+not|did\s+not)\s+)?",  # so that what is held back is seen
+    "BE": (
+        r"(?:(?:is|are|was|were)(?:\s+not)?|(?:may|might|could|can)\s+be)\s+"
+        r"(?:also\s+)?(?:(?:strictly|absolutely|relatively|strongly|generally)\s+)?"
+    ),
+    "GIVEN": r"(?:used|taken|given|administered|combined|consumed|co-?administered|prescribed)",
+    "WITH": r"(?:(?:together|concomitantly|concurrently|simultaneously)\s+)?(?:in|with|by|during|to|alongside)",
+    "OFTEN": (
+        r"(?:(?:widely|commonly|traditionally|often|frequently|usually|routinely|largely|mainly|primarily|clinically|"
+        r"successfully|also)\s+)?"
+    ),
+    "MAIN": r"(?:(?:major|main|active|principal|bioactive|primary|characteristic)\s+){0,2}",
+    "KIND": (r"(?:constituents?|components?|compounds?|alkaloids?|flavonoids?|ingredients?|curcuminoids?|terpenoids?)"),
+}
 _THEN = (  # what may follow a name: any other word would make another thing of it, as in "cancer cells"
     r"(?=\s*(?:[.,;:()\[\]!]|$)|\s+(?:and|or|in|by|because|due|as|since|when|while|which|during|at|with|to|but|after|"
     r"before|for|on)\b)"
@@ -150,10 +156,7 @@ _THAI_WHO = r"(?:ผู้ป่วย|ผู้ที่|หญิง|คน|�
 TAKEN = frozenset({NodeType.HERB, NodeType.FORMULATION, NodeType.CONSTITUENT, NodeType.DRUG})
 _ILL = (frozenset({NodeType.INDICATION}),)
 _HARM = (frozenset({NodeType.CONTRAINDICATION}), _ILL[0] | TAKEN)
-_HERB, _MIXTURE = frozenset({NodeType.HERB}), frozenset({NodeType.FORMULATION})
-_INSIDE = (frozenset({NodeType.CONSTITUENT}),)
-_AGAINST, _INTERACTS, _TREATS = EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH, EdgeType.TREATS
-_HAS, _CONTAINS = EdgeType.HAS_CONSTITUENT, EdgeType.CONTAINS
+_HERB = frozenset({NodeType.HERB})
 
 Kinds = tuple[frozenset[NodeType], ...]
 """Types of nodes; those of a later set count where there is none of an earlier."""
@@ -174,11 +177,6 @@ class Pattern:
         return re.compile(self.spelled, re.IGNORECASE)
 
 
-_PLACES = {"A": f"(?P<a>{_LIST})", "B": f"(?P<b>{_LIST})", "A1": f"(?P<a>{_ONE})", "B1": f"(?P<b>{_ONE})"}
-_PLACES |= {"WHO": _WHO, "BE": _BE, "GIVEN": _GIVEN, "WITH": _WITH}
-_PLACES |= {"OFTEN": _OFTEN, "MAIN": _MAIN, "MODAL": _MODAL, "KIND": _KIND}
-
-
 def _pattern(edge: EdgeType, first: frozenset[NodeType], second: Kinds, words: str) -> Pattern:
     """The pattern in which `<A>` and `<B>` are lists of names, and a space is any."""
     ended = words + _THEN if words.isascii() and words.endswith(">") else words
@@ -187,7 +185,7 @@ def _pattern(edge: EdgeType, first: frozenset[NodeType], second: Kinds, words: s
 
 
 _SPELLED: dict[tuple[EdgeType, frozenset[NodeType], Kinds], tuple[str, ...]] = {
-    (_AGAINST, TAKEN, _HARM): (
+    (EdgeType.CONTRAINDICATED_WITH, TAKEN, _HARM): (
         "<A> <BE>contra-?indicated (?:in|with|for|during|in cases? of) <WHO><B>",
         "<A> (?P<own>(?:should|must) (?:not|never) be) <GIVEN> <WITH> <WHO><B>",
         "<A> (?:should|must) be avoided (?:in|with|by|during) <WHO><B>",
@@ -195,23 +193,23 @@ _SPELLED: dict[tuple[EdgeType, frozenset[NodeType], Kinds], tuple[str, ...]] = {
         "contra-?indications? (?:to|for|of) (?:the use of )?<A> (?:are|include) <B>",
         rf"<A>\s*ห้ามใช้\s*(?:ร่วม\s*)?(?:กับ|ใน)\s*{_THAI_WHO}<B>",
     ),
-    (_INTERACTS, TAKEN, (TAKEN,)): (
+    (EdgeType.INTERACTS_WITH, TAKEN, (TAKEN,)): (
         "<A> <MODAL>(?:strongly |significantly )?interact(?:s|ed)? with (?:the drug )?<B>",
         "interactions? between <A1> and <B1> (?:has been|have been|was|were|is|are) (?:reported|documented|observed)",
         rf"<A>\s*(?:มี)?ปฏิกิริยากับ\s*{_THAI_WHO}<B>",
     ),
-    (_TREATS, TAKEN, _ILL): (
+    (EdgeType.TREATS, TAKEN, _ILL): (
         "<A> <MODAL>(?:effectively )?(?:treats?|cures?|relieves?) <WHO><B>",
         "<A> (?:<BE>|(?:has|have) been )(?:(?:shown|found|proven) to be )?<OFTEN>(?:used|effective|indicated|approved) "
         "(?:to treat|for treating|in treating|against|for|(?:in|for) (?:the )?(?:treatment|relief) of) <WHO><B>",
         "<A> <BE>an? (?:effective )?(?:treatment|remedy) (?:for|of) <WHO><B>",
         r"<A>\s*(?:เป็น(?:สมุนไพร|ยา|พืช)(?:ไทย)?ที่)?(?:ใช้|ช่วย)\s*(?:รักษา|บรรเทา)\s*(?:โรค|อาการ|ภาวะ)?\s*<B>",
     ),
-    (_HAS, _HERB, _INSIDE): (
+    (EdgeType.HAS_CONSTITUENT, _HERB, (frozenset({NodeType.CONSTITUENT}),)): (
         "<A> <MODAL>contains? (?:the )?(?:<KIND> )?<B>",
         "<B>,? (?:is|are)?\\s*(?:an?|the) <MAIN><KIND> (?:of|in|from) <A>",
     ),
-    (_CONTAINS, _MIXTURE, (_HERB,)): (
+    (EdgeType.CONTAINS, frozenset({NodeType.FORMULATION}), (_HERB,)): (
         "<A> <MODAL>(?:contains?|consists? of|is composed of|is made of) <B>",
         r"<A>\s*(?:ประกอบด้วย|มีส่วนผสมของ)\s*<B>",
     ),

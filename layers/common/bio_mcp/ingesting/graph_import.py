@@ -33,8 +33,10 @@ SHORTEST_WORD = 4  # characters: shorter names in capitals are abbreviations
 _NO_ID = re.compile(r"[^a-z0-9]+")
 
 
-def records_of(row: Mapping[str, Any]) -> Iterator[Node | Edge]:
+def records_of(row: Any) -> Iterator[Node | Edge]:
     """Yield the nodes and the edges of a row. Raises `InvalidInput` for one without plant or chemical."""
+    if not isinstance(row, dict):
+        raise InvalidInput("a row is an object with plant_species and chemical")
     plant, chemical = (_field(row, key) for key in ("plant_species", "chemical"))
     herb, constituent = node_id("plant", plant), node_id("chemical", chemical)
     number = row.get("pubchem_cid")
@@ -126,9 +128,9 @@ def read_items(path: Path) -> Iterator[Item]:
     """
     content = _content(path).removeprefix(b"\xef\xbb\xbf")
     if opening := _ARRAY.match(content):
-        return _rows(_Json(content, opening.end()))
+        return _values(_Json(content, opening.end()), coded=False)
     if opening := _CODES.match(content):
-        return _codes(_Json(content, opening.end()))
+        return _values(_Json(content, opening.end()), coded=True)
     return _lines(content)
 
 
@@ -205,24 +207,13 @@ class _Json:
         return InvalidInput(f"Line {self.line}: {why}; nothing after it was read.")
 
 
-def _rows(rows: _Json) -> Iterator[Item]:
-    """Yield what the rows of Dr. Duke's databases say."""
-    while not rows.at_end():
-        line, row = rows.line, rows.value()
+def _values(values: _Json, *, coded: bool) -> Iterator[Item]:
+    """Yield the indications of codes, or what the rows of Dr. Duke's databases say."""
+    while not values.at_end():
+        line, code = values.line, values.key() if coded else ""
+        value = values.value()
         try:
-            if not isinstance(row, dict):
-                raise InvalidInput("a row is an object with plant_species and chemical")
-            yield from ((line, each) for each in records_of(row))
-        except InvalidInput as failure:
-            yield line, failure
-
-
-def _codes(codes: _Json) -> Iterator[Item]:
-    """Yield the indications of codes."""
-    while not codes.at_end():
-        line, code, value = codes.line, codes.key(), codes.value()
-        try:
-            yield line, indication_of(code, value)
+            yield from ((line, each) for each in ([indication_of(code, value)] if coded else records_of(value)))
         except InvalidInput as failure:
             yield line, failure
 

@@ -149,13 +149,14 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
 
     def _note(self, project_id: str, documents: Sequence[ProjectDocument]) -> None:
         """Note what is found. Documents about which Crossref refuses to answer keep no others waiting."""
-
-        def known(dois: Sequence[str]) -> Mapping[str, Sequence[Notice]]:
-            works = self.backends.notices.of(dois, deadline=self.deadline)
-            return {doi: work.notices for doi, work in works.items()}
-
+        asked, deadline = self.backends.notices, self.deadline
         try:
-            noted = note_notices(project_id, known, self.backends, documents)
+            noted = note_notices(
+                project_id,
+                lambda dois: {doi: work.notices for doi, work in asked.of(dois, deadline=deadline).items()},
+                self.backends,
+                documents,
+            )
         except UpstreamFailed as failure:
             if failure.retryable:
                 raise

@@ -163,18 +163,16 @@ DAMAGED = "damaged"  # marks of files that have another MD5 than the one beside 
 MD5 = ".md5"
 
 
-def name_of(derived: str) -> str:
-    return derived.partition("@")[0]
-
-
 def listed(lists: Iterable[str], files: Mapping[str, str]) -> dict[str, str]:
     """The listing of each file that has one, by its name, in the order of files.
 
     A file that was taken away is still listed, as what it said still holds.
     """
-    valid = {
-        name_of(each): each for each in sorted(lists) if files.get(name_of(each)) in (None, each.partition("@")[2])
-    }
+    valid = {}
+    for each in sorted(lists):
+        name, _, tag = each.partition("@")
+        if files.get(name) in (None, tag):
+            valid[name] = each
     return {name: valid[name] for name in in_order(valid)}
 
 
@@ -251,7 +249,7 @@ class Loading:
         unless `fetch`."""
         here, damaged = self.files.tags(FILES), self.files.tags(DAMAGED)
         whole = {name for name, tag in here.items() if name + MD5 in here and f"{name}@{tag}" not in damaged}
-        taken_away = {name_of(each) for each in self.files.tags(DONE)} - here.keys()
+        taken_away = {each.partition("@")[0] for each in self.files.tags(DONE)} - here.keys()
         addresses = self.published.addresses() if fetch else []
         wanted = [each for each in addresses if again or each.rpartition("/")[2] not in whole | taken_away]
         return self._manifest(run, "fetch", [{"name": each.rpartition("/")[2], "address": each} for each in wanted])
@@ -284,7 +282,7 @@ class Loading:
             listing = listing_of(open_records(path))
         for folder, but in ((DAMAGED, ""), (LISTS, f"{name}@{tag}")):
             for each in self.files.tags(folder):
-                if name_of(each) == name and each != but:
+                if each.partition("@")[0] == name and each != but:
                     self.files.delete(f"{folder}/{each}")
         self.files.put(f"{LISTS}/{name}@{tag}", listing.tobytes())
         return {"state": "done"}
@@ -295,11 +293,9 @@ class Loading:
         here, done = self.files.tags(FILES), self.files.tags(DONE)
         lists = listed(self.files.tags(LISTS), here)
         wanted = [name for name, listed in lists.items() if name in here and (again or listed not in done)]
-
-        def read(name: str) -> Listing:
-            return np.frombuffer(self.files.get(f"{LISTS}/{lists[name]}"), ENTRY)
-
-        superseded = left_out(list(lists), read, wanted)
+        superseded = left_out(
+            list(lists), lambda name: np.frombuffer(self.files.get(f"{LISTS}/{lists[name]}"), ENTRY), wanted
+        )
         for name, positions in superseded.items():
             self.files.put(f"runs/{run}/left-out/{name}", positions.tobytes())
         items = [{"name": name, "tag": here[name], "again": again} for name in superseded]

@@ -1,10 +1,10 @@
 """The indexes of papers: what is written to them, refreshed and deleted."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.errors import Conflict, Failure, ModelMismatch
 from bio_mcp.literature.records import Document
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+Embed = Callable[[Sequence[Document], Embeddings, Passages], list[Entry]]
+"""What `embedded` does."""
 SLICE = 32  # documents embedded between two checks of the time
-
-
-class Embed(Protocol):
-    """What `embedded` does."""
-
-    def __call__(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]: ...
 
 
 def slices(items: Iterable[T], passages: Passages | None = None) -> Iterator[list[T]]:
