@@ -34,17 +34,10 @@ class ZoteroSource:
     tags: tuple[str, ...] = ()
     confirmed: bool = False
 
-    def location(self, library: str) -> str:
-        """A name of what is followed, the same for the same."""
-        return f"{ZOTERO}:{library}?{'&'.join(self._query(sorted(self.collections)))}"
-
     @property
-    def confirming(self) -> str:
-        """The same source as one types it, confirmed."""
-        return f"{ZOTERO}?{'&'.join([*self._query(self.collections), f'{CONFIRM}=yes'])}"
-
-    def _query(self, collections: Sequence[str]) -> list[str]:
-        named = [*(("collection", each) for each in collections), *(("tag", each) for each in self.tags)]
+    def names(self) -> list[str]:
+        """What is followed as one types it, the same for the same."""
+        named = [*(("collection", each) for each in sorted(self.collections)), *(("tag", each) for each in self.tags)]
         return [f"{name}={value.replace('%', '%25').replace('&', '%26')}" for name, value in named]
 
 
@@ -112,11 +105,6 @@ def sections(item: ZoteroItem, *, abstract: bool) -> tuple[ParsedSection, ...]:
     return tuple(found)
 
 
-def has_text(item: ZoteroItem) -> bool:
-    """Whether there is anything to be read: a file, an abstract, a note or an annotation."""
-    return main_file(item) is not None or any(each.text.strip() for each in sections(item, abstract=True))
-
-
 def text_state(item: ZoteroItem) -> str:
     """Changes whenever the text of its document does, and not when only its metadata do."""
     file = main_file(item)
@@ -139,7 +127,10 @@ class Scope:
     warnings: tuple[str, ...] = ()
 
     def has(self, item: ZoteroItem) -> bool:
-        """Whether the item is followed: it is in reach and has all of the tags, whatever their case."""
+        """Whether the item is followed: it is in reach, has all of the tags, whatever their case, and anything to be
+        read: a file, an abstract, a note or an annotation."""
+        if main_file(item) is None and not any(each.text.strip() for each in sections(item, abstract=True)):
+            return False
         has_tags = {each.casefold() for each in self.source.tags} <= {each.casefold() for each in item.tags}
         return has_tags and not item.trashed and self.reaches(item.collections)
 
@@ -211,7 +202,7 @@ class ZoteroFeed:
     ) -> None:
         self._source, self._project, self._deadline, self._again = source, project, deadline, again
         self._backends, self._library = backends, backends.zotero
-        self.location = source.location(self._library.library_id)
+        self.location = f"{ZOTERO}:{self._library.library_id}?{'&'.join(source.names)}"
         self._prefix = f"zotero:{self._library.library_id}/"  # of the names of items among documents' identifiers
         self._next: dict[str, Any] | None = None
         self._lost: frozenset[str] = frozenset()
@@ -229,7 +220,7 @@ class ZoteroFeed:
         items = self._read(self._wanted(before, changes, scope, mine))
         self._check_tags(before, items.values())
         # The keys of the items that are shown not to be followed any more.
-        outside = {key for key, each in items.items() if not (scope.has(each) and has_text(each))}
+        outside = {key for key, each in items.items() if not scope.has(each)}
         moved = {
             str(each.origin["item"])
             for each in mine
@@ -241,7 +232,7 @@ class ZoteroFeed:
             {key for each in mine if each.origin["item"] in self._lost for key in self._keys(each) - self._lost}
             - set(items)
         )
-        inside = [each for each in items.values() if scope.has(each) and has_text(each)]
+        inside = [each for each in items.values() if scope.has(each)]
         self._warnings = [*scope.warnings]
         stored = {"named": dict(scope.named), "within": sorted(scope.within or ()), "gone": sorted(scope.gone)}
         self._next = {"library": dict(changes.cursor), **stored, "pending": [each.key for each in inside]}
@@ -342,10 +333,11 @@ class ZoteroFeed:
         dropped = sum(map(self._leaves, mine))
         if self._source.confirmed or dropped <= MOST_DROPPED * len(mine):
             return
+        confirmed = f"{ZOTERO}?{'&'.join([*self._source.names, f'{CONFIRM}=yes'])}"
         raise InvalidInput(
             f"{dropped:,} of the {len(mine):,} documents that this source brought into the project have left it: in "
             "Zotero they were deleted or trashed, or lost the collection or tag. Nothing was changed. If that is "
-            f"right, ingest {self._source.confirming!r}",
+            f"right, ingest {confirmed!r}",
             dropped=dropped,
             documents=len(mine),
         )

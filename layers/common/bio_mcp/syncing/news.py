@@ -41,22 +41,15 @@ class NewsPage:
     warnings: list[str] = field(default_factory=list)
 
 
-def news_since(query_key: str, after: str, limit: int, backends: Backends) -> NewsPage:
-    """Return the news behind a position, of `limit` entries, the oldest first.
+def read_news(query_key: str, limit: int, backends: Backends, after: str | None = None) -> NewsPage:
+    """Return the news behind a position, of `limit` entries, the oldest first; or else the newest, the newest first.
 
     Changes of `MINOR` fields alone are left out. Raises `NotFound` for a query that nothing followed.
     """
     warnings = check_followed(query_key, backends)
-    entries = backends.news.since(query_key, after, limit)
-    position = entries[-1].position if entries else after
+    entries = backends.news.since(query_key, after or "", limit, newest_first=after is None)
+    position = entries[-1].position if entries else after or ""
     return NewsPage(_items(entries, backends), position, len(entries) == limit, warnings)
-
-
-def latest_news(query_key: str, limit: int, backends: Backends) -> NewsPage:
-    """Return the news of the newest `limit` entries, the newest first. `position` is the first's."""
-    warnings = check_followed(query_key, backends)
-    entries = backends.news.since(query_key, "", limit, newest_first=True)
-    return NewsPage(_items(entries, backends), entries[0].position if entries else "", len(entries) == limit, warnings)
 
 
 def check_followed(query_key: str, backends: Backends) -> list[str]:

@@ -12,7 +12,7 @@ from bio_mcp.literature.differences import Difference
 from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import NewsItem, news_since
+from bio_mcp.syncing.news import NewsItem, read_news
 from bio_mcp.tool import ABSENT, Request, Response, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
@@ -84,7 +84,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
 
     It reads the corpus: sync the query first. Pass `next` as `since` to go on.
     """
-    page = news_since(request.query_key, _position(request.since, backends), request.limit, backends)
+    page = read_news(request.query_key, request.limit, backends, after=_position(request.since, backends))
     answer = WhatIsNew.of(
         page,
         query_key=request.query_key,

@@ -34,7 +34,7 @@ from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import StoredDay
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import KIND as SYNC
-from bio_mcp.syncing.news import latest_news
+from bio_mcp.syncing.news import read_news
 from bio_mcp.syncing.queries import FollowedQuery, list_queries, report_on
 from bio_mcp.tool import Context, resource
 from bio_mcp.tools.get_doc import links_of, paper_of, stored_document
@@ -204,7 +204,7 @@ def news_page(backends: Backends, query_key: str = "") -> Shown:
     """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
     queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
     query_key = query_key or (queries[0] if len(queries) == 1 else "")
-    page = latest_news(query_key, MOST_ENTRIES, backends) if query_key else None
+    page = read_news(query_key, MOST_ENTRIES, backends) if query_key else None
     return Shown(
         queries=queries,
         query_key=query_key,
