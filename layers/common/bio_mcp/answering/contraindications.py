@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from bio_mcp.graph.nodes import BOTH_WAYS, NODE_ID, Edge, EdgeType, Node, NodeType, Step, by_rule
+from bio_mcp.graph.nodes import BOTH_WAYS, NODE_ID, Edge, EdgeType, Node, NodeType, Step, without_documents
 from bio_mcp.literature.quality import best_design, human, year
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.stores import Documents, Graph
@@ -248,7 +248,7 @@ def _finding(
     part = parts.by_id[nearest]
     cited = tuple(papers[pmid] for pmid in dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
     about = part.phrase if part.constituent_of else None
-    graded = grade(cited, by_rule=by_rule(edge.sources), about=about)
+    graded = grade(cited, by_rule=not without_documents(edge.sources), about=about)
     return Finding(part, edge, other, len(ends) > 1, cited, graded, elsewhere)
 
 

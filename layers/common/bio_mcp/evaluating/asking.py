@@ -117,10 +117,9 @@ class Asking:
         Raises what `find` and `answer` raise.
         """
         corpus = asked_by_evaluation(self._backends, self._embeddings)
-        answered = without = None
-        if self._answers:
-            answered = self._answered(question, corpus)
-        if self._answers and question.pmids:
+        answered = self._answered(question, corpus) if self._answers else None
+        without = None
+        if answered and question.pmids:
             gone = asked_by_evaluation(self._backends, self._embeddings, (*question.pmids, *question.retracted))
             without = self._answered(question, gone)
         order = ranking(question.text, corpus, self._deadline)

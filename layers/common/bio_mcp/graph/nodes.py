@@ -223,12 +223,8 @@ def document_source(project_id: str, doc_id: str) -> str:
 
 
 def without_documents(sources: Iterable[str]) -> tuple[str, ...]:
+    """The sources out of which a person has read a statement."""
     return tuple(each for each in sources if not each.startswith(_DOCUMENT))
-
-
-def by_rule(sources: Iterable[str]) -> bool:
-    """Whether nothing but documents is named, so that no person has read the statement out of its source."""
-    return not without_documents(sources)
 
 
 T = TypeVar("T")
