@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput
@@ -88,44 +88,43 @@ def questions_in(content: bytes) -> tuple[JudgedQuestion, ...]:
 
 def _question(line: str, number: int) -> JudgedQuestion:
     try:
-        given = json.loads(line)
-        return _judged(given) if isinstance(given, dict) else _refuse("is no object")
+        return _judged(json.loads(line))
     except (ValueError, RecursionError):
         raise InvalidInput(f"line {number} is not JSON; a line is {FORM}", field="questions") from None
     except InvalidInput as problem:
         raise InvalidInput(f"line {number} {problem}; a line is {FORM}", field="questions") from None
 
 
-def _judged(given: Mapping[str, Any]) -> JudgedQuestion:
+def _judged(given: Any) -> JudgedQuestion:
+    if not isinstance(given, dict):
+        raise InvalidInput("is no object")
     id_, text = given.get("id"), given.get("question")
     if not (isinstance(id_, str | int) and 0 < len(str(id_)) <= 200):
-        _refuse("has no id, or one of more than 200 characters")
+        raise InvalidInput("has no id, or one of more than 200 characters")
     if not (isinstance(text, str) and any(map(str.isalnum, text)) and len(text) <= LONGEST):
-        _refuse(f"has no question, or one of more than {LONGEST:,} characters")
+        raise InvalidInput(f"has no question, or one of more than {LONGEST:,} characters")
     pmids = tuple(dict.fromkeys(_pmid(each) for each in _listed(given, "pmids")))
     return JudgedQuestion(str(id_), text, pmids, tuple(_rationale(each) for each in _listed(given, "evidence")))
 
 
 def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
     value = given.get(name, [])
-    return value if isinstance(value, list) and len(value) <= MOST else _refuse(f"has {name} that are no list")
+    if not isinstance(value, list) or len(value) > MOST:
+        raise InvalidInput(f"has {name} that are no list")
+    return value
 
 
 def _pmid(given: Any) -> str:
     try:
         return parse_pmid(str(given))
     except InvalidInput:
-        _refuse("names something that is no PMID")
+        raise InvalidInput("names something that is no PMID") from None
 
 
 def _rationale(given: Any) -> Rationale:
     if not (isinstance(given, dict) and isinstance(given.get("quote"), str) and given["quote"].strip()):
-        _refuse("has evidence without a quote")
+        raise InvalidInput("has evidence without a quote")
     return Rationale(_pmid(given.get("pmid")), given["quote"])
-
-
-def _refuse(why: str) -> NoReturn:
-    raise InvalidInput(why)
 
 
 SAMPLE = "samples/pubmed.xml.gz"

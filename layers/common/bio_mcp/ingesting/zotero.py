@@ -244,17 +244,18 @@ class ZoteroFeed:
         if self._next is None:
             return []
         documents = self._documents()
+        mine = [each for each in documents if self.location in each.origin.get("sources", ())]
         dropped = 0
-        for each in documents:
-            if self._lost & self._keys(each) and self.location in each.origin.get("sources", ()):
+        for each in mine:
+            if self._lost & self._keys(each):
                 self._deadline.check("everything that left Zotero was dropped")
                 dropped += self._leave(each)
         present = frozenset(key for each in documents for key in self._keys(each))
         self._next["pending"] = sorted(set(self._next["pending"]) - present)
         self._backends.project_documents.put_cursor(self._project.project_id, self.location, self._next)
         gone = [DROPPED[dropped > 1].format(dropped)] if dropped else []
-        mine = (each.origin for each in documents if self.location in each.origin.get("sources", ()))
-        return [*self._warnings, *gone, *(each["missing"] for each in mine if each.get("missing"))]
+        missing = (each.origin.get("missing") for each in mine)
+        return [*self._warnings, *gone, *filter(None, missing)]
 
     # What is read
 
@@ -330,7 +331,7 @@ class ZoteroFeed:
     # What is dropped
 
     def _check_dropped(self, mine: Collection[ProjectDocument]) -> None:
-        dropped = sum(map(self._leaves, mine))
+        dropped = sum(self._keys(each) <= self._lost for each in mine)
         if self._source.confirmed or dropped <= MOST_DROPPED * len(mine):
             return
         confirmed = f"{ZOTERO}?{'&'.join([*self._source.names, f'{CONFIRM}=yes'])}"
@@ -342,26 +343,22 @@ class ZoteroFeed:
             documents=len(mine),
         )
 
-    def _leaves(self, document: ProjectDocument) -> bool:
-        """Whether none of the document's items is followed any more."""
-        return self.location in document.origin.get("sources", ()) and self._keys(document) <= self._lost
-
     def _leave(self, document: ProjectDocument) -> bool:
         """Take the lost items from a document; drop it if it has no others, and no other source has brought it in.
 
         Returns whether it was dropped.
         """
-        project = self._project
+        project, has_others = self._project, not self._keys(document) <= self._lost
         sources = [each for each in document.origin["sources"] if each != self.location]
-        if self._leaves(document) and not sources:
+        if not (has_others or sources):
             self._backends.collections.replace(project.collection, document.doc_id, [], {})
             self._backends.project_documents.delete(project.project_id, [document.doc_id])
             return True
-        if self._leaves(document):
-            remaining = replace(document, origin={**document.origin, "sources": sources})
-        else:
+        if has_others:
             lost = {f"{self._prefix}{key}" for key in self._lost}
             remaining = replace(document, identifiers=document.identifiers - lost)
+        else:
+            remaining = replace(document, origin={**document.origin, "sources": sources})
         self._backends.project_documents.put(project.project_id, remaining)
         return False
 

@@ -18,7 +18,6 @@ from bio_mcp.scope import one_index
 from bio_mcp.syncing.indexing import (
     Embed,
     delete_beside,
-    delete_from_all,
     embedded,
     model_of,
     refresh_all,
@@ -182,7 +181,9 @@ def apply_records(
         stored = backends.documents.heads(deletions)
         if stored:
             _tell([CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()], backends)
-        delete_from_all(deletions, backends)
+        with one_index():
+            backends.passages.delete(deletions)
+        delete_beside(deletions, backends)
         backends.documents.delete(deletions)
         delete_beside(deletions, backends)  # what a rebuild that read the documents before has just written
         applied.deleted = deletions

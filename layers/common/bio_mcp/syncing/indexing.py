@@ -57,13 +57,6 @@ def refresh_all(backends: Backends) -> None:
             each.passages.refresh(each.fingerprint, each.dim)
 
 
-def delete_from_all(pmids: Sequence[str], backends: Backends) -> None:
-    """Remove the documents' passages from the index that is searched, and from both where there are two."""
-    with one_index():
-        backends.passages.delete(pmids)
-    delete_beside(pmids, backends)
-
-
 def delete_beside(pmids: Sequence[str], backends: Backends) -> None:
     """Remove the documents' passages from both indexes where there are two."""
     if len(there := backends.indexes.all()) > 1:
