@@ -258,38 +258,29 @@ class CalibrationError:
 DEEPEST = 100  # papers of a ranking that are looked at
 
 
-def _of_ranking(name: str, meaning: str, measure: Callable[[Sequence[int], int], float]) -> Ratio:
+_OF_RANKING: dict[str, tuple[str, str, Callable[[Sequence[int], int, int], float]]] = {
+    "r": ("R@{}", "share of the right papers among the first {}", recall),
+    "ndcg": ("nDCG@{}", "gain of the right papers by their place in the first {}", ndcg),
+    "mrr": (
+        "MRR",
+        "1 divided by the place of the first right paper",
+        lambda places, _relevant, _depth: 1 / min(places) if places else 0.0,
+    ),
+}
+
+
+def _of_ranking(name: str, depth: int = DEEPEST) -> Ratio:
     """The mean over the questions that papers answer of a measure of the papers' places and number."""
+    name, meaning, measure = _OF_RANKING[name]
     return Ratio(
-        name,
-        meaning,
-        lambda each: (measure(each.places, each.relevant), 1) if each.relevant else None,
+        name.format(depth),
+        meaning.format(depth),
+        lambda each: (measure(each.places, each.relevant, depth), 1) if each.relevant else None,
         of_answers=False,
     )
 
 
-_AT_DEPTH: dict[str, tuple[str, str, Callable[[Sequence[int], int, int], float]]] = {
-    "r": ("R", "share of the right papers among the first {}", recall),
-    "ndcg": ("nDCG", "gain of the right papers by their place in the first {}", ndcg),
-}
-
-
-def _at_depth(name: str, depth: int) -> Ratio:
-    name, meaning, measure = _AT_DEPTH[name]
-    return _of_ranking(
-        f"{name}@{depth}", meaning.format(depth), lambda places, relevant: measure(places, relevant, depth)
-    )
-
-
-RANKING = (
-    *(_at_depth("r", depth) for depth in (1, 5, 10, 100)),
-    _of_ranking(
-        "MRR",
-        "1 divided by the place of the first right paper",
-        lambda places, _: 1 / min(places) if places else 0.0,
-    ),
-    _at_depth("ndcg", 10),
-)
+RANKING = (*(_of_ranking("r", depth) for depth in (1, 5, 10, 100)), _of_ranking("mrr"), _of_ranking("ndcg", 10))
 
 
 def _of_given(
@@ -416,7 +407,7 @@ def _named(name: str) -> tuple[Metric, ...]:
     if same := tuple(each for each, own in names if own == plain or (start and own.startswith(start))):
         return same
     if (found := _AT.fullmatch(plain)) and (depth := int(found[2])) <= DEEPEST:
-        return (_at_depth(found[1], depth),)
+        return (_of_ranking(found[1], depth),)
     known = dict.fromkeys(re.sub(r"@\d+", "@k", each.name) for each in METRICS)
     raise InvalidInput(
         f"there is no {name[:50]!r}; choose among {', '.join(known)}, with k up to {DEEPEST}", field="metrics"
