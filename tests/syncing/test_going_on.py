@@ -14,12 +14,13 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.errors import BudgetSpent
 from bio_mcp.syncing import delta
+from bio_mcp.syncing.cursor import TOOL
 from bio_mcp.syncing.queries import remove, stop
 from tests.adapters.clocks import Clock
 from tests.support.corpus import Over, SlowCorpus
 from tests.support.hooked import Hooked, at, raising
 
-SYNC = TOOLS[delta.TOOL]
+SYNC = TOOLS[TOOL]
 ASKED = {"query_key": "k", "term": "cancer"}
 COUNTS = ("inserted", "updated", "skipped", "failed")
 

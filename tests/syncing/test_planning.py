@@ -7,10 +7,11 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.syncing import delta, queries
+from bio_mcp.syncing import queries
+from bio_mcp.syncing.cursor import TOOL
 from tests.support.corpus import Corpus, Over
 
-SYNC = TOOLS[delta.TOOL]
+SYNC = TOOLS[TOOL]
 TERM = "all[sb]"
 
 

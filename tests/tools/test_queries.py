@@ -11,8 +11,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.jobs.runner import state_of
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.cursor import SyncCursor
-from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.cursor import TOOL, SyncCursor
 from bio_mcp.tools.checkpoint import MOST_QUERIES
 from tests.support.corpus import Corpus, Over
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.jobs.runner import Cursor, JobRun, RunContext
+from bio_mcp.jobs.runner import Cursor, RunContext
 from bio_mcp.literature.notices import Notice, status_of
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.cursor import SyncReport
-from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.cursor import TOOL, CorpusRun, SyncReport
 from bio_mcp.tenants import of_all_tenants
 
 Known = Callable[[Sequence[str]], Mapping[str, Sequence[Notice]]]
@@ -95,8 +94,8 @@ def check_all_notices(context: RunContext, job_id: str | None = None) -> SyncRep
     return _Check(replace(context, backends=of_all_tenants(context.backends)), {"query_key": QUERY_KEY}).run(job_id)
 
 
-class _Check(JobRun[NoticeCursor, SyncReport]):
-    kind, tool, lease_s, cursor_type = KIND, TOOL, 300, NoticeCursor
+class _Check(CorpusRun[NoticeCursor]):
+    kind, cursor_type = KIND, NoticeCursor
     what = "check for notices"
 
     def plan(self, _last: Job | None) -> NoticeCursor:
@@ -138,10 +137,6 @@ class _Check(JobRun[NoticeCursor, SyncReport]):
             warnings=(*cursor.doubts, *(unknown if cursor.unknown else ()), *notes),
             ended=ended,
         )
-
-    def counts(self) -> dict[str, int]:
-        """Documents; how many there are is known at the end."""
-        return {"processed": self.cursor.checked, "expected": self.cursor.checked}
 
     @classmethod
     def continuation(cls, job: Job) -> dict[str, Any]:

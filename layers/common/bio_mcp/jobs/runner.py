@@ -7,7 +7,8 @@ nobody was reading is reported to the next caller, once.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
@@ -159,7 +160,7 @@ class JobRun(ABC, Generic[C, R]):
         there is none of this kind, but for a queued call, whose job was removed meanwhile: that is cancelled. Raises
         `Conflict` while a run is just starting, and what the work raises; the job then waits with its cursor.
         """
-        jobs, leases, found = self.backends.jobs, self.backends.leases, None
+        jobs, found = self.backends.jobs, None
         if job_id:
             try:
                 found = find_job(job_id, self.kind, self.backends)
@@ -173,11 +174,10 @@ class JobRun(ABC, Generic[C, R]):
         if found and not found.unfinished:
             return self.result(self._read(found))
         keys = (self.kind, self.request["query_key"], self.request.get("term"))
-        lease = f"{self.kind}:{self.request['query_key']}"
-        if not leases.acquire(lease, self.holder, self.lease_s):
-            return self._running(jobs.latest(*keys))
-        try:
+        with leased(f"{self.kind}:{self.request['query_key']}", self.lease_s, self.backends, self.holder) as free:
             last = jobs.latest(*keys)
+            if not free:
+                return self._running(last)
             if job_id and not (last and last.unfinished and last.job_id == job_id):
                 return self.result(jobs.get(job_id))
             if last and self.again and not self.unattended and self._is_unread(last):
@@ -185,8 +185,6 @@ class JobRun(ABC, Generic[C, R]):
                 return self.result(self._read(last), note)
             self.job, self.cursor = self.take_up(last)
             return self._run()
-        finally:
-            leases.release(lease, self.holder)
 
     def take_up(self, last: Job | None) -> tuple[Job, C]:
         """The job to work on: the newest one if it is unfinished and of this request, else a new one."""
@@ -282,6 +280,18 @@ class JobRun(ABC, Generic[C, R]):
         return job
 
 
+@contextmanager
+def leased(name: str, seconds: float, backends: Backends, holder: str = "") -> Iterator[bool]:
+    """Hold a lease during this block; False is given to it where another holds that."""
+    holder = holder or uuid4().hex
+    is_free = backends.leases.acquire(name, holder, seconds)
+    try:
+        yield is_free
+    finally:
+        if is_free:
+            backends.leases.release(name, holder)
+
+
 def find_job(job_id: str, kind: str, backends: Backends) -> Job:
     """The job of this kind with this id. Raises `JobNotFound` where there is none."""
     try:
@@ -306,20 +316,14 @@ def state_of(job: Job, now: datetime) -> str:
 def stall(job_id: str, reason: str, backends: Backends) -> None:
     """Mark a job of any kind as stalled: nothing continues it by itself. One that another run works on is left alone,
     and so is one that does not exist."""
-    holder = uuid4().hex
     try:
         lease = backends.jobs.get(job_id).lease
     except NotFound:
         return
-    if not backends.leases.acquire(lease, holder, STALL_LEASE_S):
-        return
-    try:
-        job = backends.jobs.get(job_id)
-        if job.unfinished:
+    with leased(lease, STALL_LEASE_S, backends) as free:
+        if free and (job := backends.jobs.get(job_id)).unfinished:
             job.state, job.progress = "stalled", {**job.progress, "error": reason}
             backends.jobs.put(job)
-    finally:
-        backends.leases.release(lease, holder)
 
 
 def cancel(job: Job, action: str, backends: Backends, subject: str | None = None) -> None:

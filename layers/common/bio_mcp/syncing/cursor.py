@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Self
 
-from bio_mcp.jobs.runner import Cursor
+from bio_mcp.jobs.runner import C, Cursor, JobRun
 from bio_mcp.ports.ncbi import LISTABLE
 from bio_mcp.syncing.applying import Change
 from bio_mcp.syncing.windows import Segment
 
+TOOL = "pubmed.sync_delta"
+LEASE_S = 300
 BATCH = 200  # records that an EFetch returns reliably
 MISSING_DAYS = 7  # a PMID that is listed but not returned holds the watermark, and is fetched again, for so long
 LAST_PATIENCE = 12  # requests in a row that may fail on the last try: one bad record among 200 takes nine
@@ -187,6 +189,16 @@ class SyncReport:
     max_edat: str | None = None
     warnings: tuple[str, ...] = ()
     ended: str | None = None
+
+
+class CorpusRun(JobRun[C, SyncReport]):
+    """A sync or a check, which counts what its report says."""
+
+    tool, lease_s = TOOL, LEASE_S
+
+    def counts(self) -> dict[str, int]:
+        report = self.report(self.job, self.cursor, self.job.state)
+        return {"processed": report.processed, "expected": report.expected}
 
 
 def first_few(names: Iterable[str], most: int = NAMED) -> str:

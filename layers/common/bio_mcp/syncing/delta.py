@@ -14,22 +14,20 @@ from typing import Any
 
 from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
-from bio_mcp.jobs.runner import JobRun, RunContext
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import moment, utc
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing.applying import Change, apply_records
-from bio_mcp.syncing.cursor import MISSING_DAYS, SyncCursor, SyncReport, first_few
+from bio_mcp.syncing.cursor import MISSING_DAYS, CorpusRun, SyncCursor, SyncReport, first_few
 from bio_mcp.syncing.windows import FIELDS, check_term, rewind, watermarks, windows
 from bio_mcp.tenants import of_all_tenants
 
 log = logging.getLogger(__name__)
 
-TOOL = "pubmed.sync_delta"
 KIND = "sync"
-LEASE_S = 300
 SAVE_S = 5.0  # between two saves of the progress within a batch
 SMALLEST = 25  # an unreadable answer is halved down to this; the rest gets a last try at the end of the run
 PATIENCE = 3  # consecutive batches that may fail before NCBI counts as down
@@ -70,8 +68,8 @@ def sync_delta(
     return SyncRun(RunContext(backends, deadline, progress, unattended), request, max_records).run(job_id)
 
 
-class SyncRun(JobRun[SyncCursor, SyncReport]):
-    kind, tool, lease_s, cursor_type = KIND, TOOL, LEASE_S, SyncCursor
+class SyncRun(CorpusRun[SyncCursor]):
+    kind, cursor_type = KIND, SyncCursor
     again = "start a new sync"
 
     def __init__(self, context: RunContext, request: dict[str, Any], max_records: int = 0) -> None:
@@ -228,10 +226,6 @@ class SyncRun(JobRun[SyncCursor, SyncReport]):
             warnings=(*cursor.warnings, *notes),
             ended=ended,
         )
-
-    def counts(self) -> dict[str, int]:
-        """Records, with those of a batch that is durable in part."""
-        return {"processed": self.cursor.processed + len(self.cursor.partial), "expected": self.cursor.total}
 
     def _ends_at(self, day: date) -> bool:
         """End the run at NCBI's own day, behind which the clock here is ahead. True if its windows were planned again.

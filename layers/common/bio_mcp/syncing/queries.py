@@ -3,14 +3,13 @@ retractions."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import uuid4
 
 from bio_mcp.errors import Conflict
-from bio_mcp.jobs.runner import cancel, state_of
+from bio_mcp.jobs.runner import cancel, leased, state_of
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Checkpoint, Job
-from bio_mcp.syncing.cursor import SyncCursor, SyncReport
-from bio_mcp.syncing.delta import KIND, LEASE_S, SyncRun, jobs_of, lease_name
+from bio_mcp.syncing.cursor import LEASE_S, SyncCursor, SyncReport
+from bio_mcp.syncing.delta import KIND, SyncRun, jobs_of, lease_name
 
 RETRACTIONS_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
 
@@ -67,10 +66,9 @@ def stop(query_key: str, backends: Backends) -> list[Job]:
 
 def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
     """Delete the watermarks, jobs and news of a query; its papers stay. Raises `Conflict` while it is synced."""
-    lease, holder = lease_name(query_key), uuid4().hex
-    if not backends.leases.acquire(lease, holder, LEASE_S):
-        raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp sync --stop`")
-    try:
+    with leased(lease_name(query_key), LEASE_S, backends) as free:
+        if not free:
+            raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp sync --stop`")
         while jobs := jobs_of(query_key, backends):
             for job in jobs:
                 backends.jobs.remove(job)
@@ -80,5 +78,3 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
             before = [[each.term, each.last_edat] for each in removed]
             backends.audit.record("corpus.queries.remove", query_key, before, None)
         return removed
-    finally:
-        backends.leases.release(lease, holder)

@@ -12,13 +12,12 @@ from typing import Any
 
 from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.jobs.runner import Cursor, JobRun, RunContext
+from bio_mcp.jobs.runner import Cursor, RunContext
 from bio_mcp.literature.records import Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.cursor import SyncReport, first_few
-from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.cursor import TOOL, CorpusRun, SyncReport, first_few
 
 KIND = "withdrawals"
 QUERY_KEY = "bio-mcp/withdrawals"  # no query of a stack's may have a stroke in its key
@@ -64,8 +63,8 @@ def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress
     return _Check(RunContext(backends, deadline, progress), whole).run()
 
 
-class _Check(JobRun[WithdrawalCursor, SyncReport]):
-    kind, tool, lease_s, cursor_type = KIND, TOOL, 300, WithdrawalCursor
+class _Check(CorpusRun[WithdrawalCursor]):
+    kind, cursor_type = KIND, WithdrawalCursor
     what, keeps_waiting = "check for withdrawn papers", True
 
     def __init__(self, context: RunContext, whole: bool) -> None:
@@ -120,9 +119,6 @@ class _Check(JobRun[WithdrawalCursor, SyncReport]):
             warnings=(*cursor.warnings(), *notes),
             ended=ended,
         )
-
-    def counts(self) -> dict[str, int]:
-        return {"processed": self.cursor.done, "expected": len(self.cursor.pmids)}
 
     @classmethod
     def continuation(cls, _job: Job) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from contextlib import suppress
 from datetime import datetime
-from uuid import uuid4
 
 from pydantic import Field
 
 from bio_mcp.errors import Conflict, Failure, InvalidInput
+from bio_mcp.jobs.runner import leased
 from bio_mcp.literature.clock import eastern_day, instant, moment
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.syncing.delta import LEASE_S, abandon, jobs_of, lease_name
+from bio_mcp.syncing.cursor import LEASE_S
+from bio_mcp.syncing.delta import abandon, jobs_of, lease_name
 from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
@@ -119,17 +120,14 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
     if day > backends.today():
         raise InvalidInput(f"{request.last_edat} is in the future; records until then would be lost", field="last_edat")
-    lease, holder = lease_name(request.query_key), uuid4().hex
-    if not backends.leases.acquire(lease, holder, LEASE_S):
-        raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
-    try:
+    with leased(lease_name(request.query_key), LEASE_S, backends) as free:
+        if not free:
+            raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
         for job in jobs_of(request.query_key, backends):
             abandon(job, backends)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
         change = (request.query_key, before.last_edat, last_edat)
         backends.audit.record("corpus.checkpoint.set", *change, caller=context.subject)
-    finally:
-        backends.leases.release(lease, holder)
     return Done(ok=True)
 
 

@@ -9,8 +9,7 @@ from bio_mcp.ingesting import notices
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.syncing import queries, withdrawals
-from bio_mcp.syncing.cursor import SyncReport
-from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.cursor import TOOL, SyncReport
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size
