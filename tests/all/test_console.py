@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import pytest
 
 from bio_mcp.errors import StoreFailed
-from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.applying import apply_records
+from bio_mcp.syncing.cursor import SyncCursor
 from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import browser

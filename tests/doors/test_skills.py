@@ -14,7 +14,6 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.skills import NAMES, skill
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.applying import apply_records
 from tests.answering.ginger import GINGER, OTHERS
 from tests.doors.command_line import sample
 from tests.doors.wire import HANDSHAKES, MODERN, post
