@@ -24,6 +24,7 @@ SOURCES = [PACKAGE, ROOT / "functions", ROOT / "scripts"]
 CALLED_BY_DECORATORS = [
     "@tool",
     "@live_tool",
+    "@reading_tool",
     "@resource",
     "@*.command",
     "@field_validator",
@@ -64,7 +65,8 @@ ALLOWED = {
     "item_type": "a field of Zotero's items, of which their state is made",
     **dict.fromkeys(
         "full_name is_date is_numerical is_hidden db_to citation_count citations_per_year relative_citation_ratio "
-        "is_provisional is_clinical asserted_by overlap_low overlap_high".split(),
+        "is_provisional is_clinical asserted_by overlap_low overlap_high derivation explanation scope_note menu_name "
+        "missed_at_most".split(),
         "read by the name of a field of an answer",
     ),
 }

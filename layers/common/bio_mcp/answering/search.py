@@ -15,10 +15,7 @@ from bio_mcp.retrieval.ranking import FEEDBACK_PAPERS, Fused, Ranked, feedback_p
 from bio_mcp.retrieval.relevance import answerable, background, relevance
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
+    from bio_mcp.retrieval.passages import Vectors
 
 DEPTH = 200  # documents per leg
 LOST = (
@@ -47,7 +44,7 @@ class Retrieved:
 
     ranked: list[Ranked]
     terms: frozenset[str]
-    vector: "Vector"
+    vector: "Vectors"
     warnings: tuple[str, ...] = ()
     relevance: Mapping[str, float] = field(default_factory=dict)
     answerable: float = 0.0
@@ -95,7 +92,7 @@ def readable(text: str) -> str:
 
 
 def _with_feedback(
-    candidates: Sequence[Candidate], vector: "Vector", filters: Filters, backends: Backends
+    candidates: Sequence[Candidate], vector: "Vectors", filters: Filters, backends: Backends
 ) -> dict[str, Fused]:
     """Fuse, move the query towards the best papers, score the same candidates again, fuse again.
 

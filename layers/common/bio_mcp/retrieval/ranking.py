@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
-
 
 def unit_vector(numbers: Sequence[float], dim: int, name: str) -> "NDArray[np.float32]":
     """Scale `numbers` to length 1. `name` is what errors call it.
@@ -221,7 +219,9 @@ def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused])
     return [str(number) for _, number in nlargest(FEEDBACK_PAPERS, ((fused[pmid].score, int(pmid)) for pmid in valid))]
 
 
-def move_towards(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":
+def move_towards(
+    vector: "NDArray[np.float32]", papers: "Sequence[tuple[float, NDArray[np.float32]]]"
+) -> "NDArray[np.float32]":
     """Move `vector` towards the mean of `papers`, weighted by their scores (Rocchio feedback); all are unit vectors.
 
     Returns `vector` itself when the mean has no length, as without papers.
