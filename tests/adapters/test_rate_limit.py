@@ -1,3 +1,5 @@
+"""The pace of requests to NCBI: what threads, processes of a machine and those of a fleet are promised alike."""
+
 import itertools
 import threading
 from collections.abc import Callable
@@ -6,10 +8,86 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
 from bio_mcp.adapters.rate_limit import GAP_S, GAP_WITH_KEY_S, LocalRateLimiter, gap_s
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
+from tests.adapters.aws.pacing import most_in_a_second
 from tests.adapters.clocks import Clock, SharedClock
+from tests.support.aws_ports import MotoPorts
+
+THEN = 1_800_000_000.0
+
+
+@pytest.fixture
+def clock():
+    return Clock(THEN)
+
+
+@pytest.fixture(params=["threads", "processes", "fleet"])
+def pacer_of(request, clock, tmp_path, nobody, closed):
+    """Pacers of as many as one likes over one clock, a second apart; those of threads are the same one."""
+    locals_ = {}
+
+    def local(budget):
+        return locals_.setdefault(budget, LocalRateLimiter(1.0, clock, clock.sleep))
+
+    def of_process(budget):
+        own = LocalRateLimiter(1.0, clock, clock.sleep)
+        return closed(SqliteRateLimiter(tmp_path, budget, 1.0, own, clock, clock.sleep))
+
+    if request.param == "fleet":
+        ports = closed(MotoPorts())
+        return lambda budget="keyless": ports.pacer(budget, 1.0, clock, clock.sleep)
+    make = local if request.param == "threads" else of_process
+    return lambda budget="keyless": make(budget)
+
+
+def since(clock):
+    return pytest.approx(clock.now - THEN, abs=1e-4)
+
+
+def test_all_start_one_after_the_other_and_a_key_has_a_budget_of_its_own(pacer_of, clock):
+    one, other = pacer_of(), pacer_of()
+    for second, pacer in enumerate((one, other, other, one)):
+        pacer.wait(NEVER)
+        assert since(clock) == second
+    pacer_of("another").wait(NEVER)
+    assert since(clock) == 3
+
+
+def test_an_idle_budget_lets_the_next_request_go_at_once(pacer_of, clock):
+    pacer_of().wait(NEVER)
+    clock.now += 10
+    pacer_of().wait(NEVER)
+    assert clock.pauses == []
+
+
+def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody(pacer_of, clock):
+    pacer_of().wait(NEVER)
+    with pytest.raises(DeadlineExceeded) as refused:
+        pacer_of().wait(Deadline(0.5, clock))
+    assert refused.value.retry_after_s == pytest.approx(1, abs=1e-4)
+    assert clock.pauses == []
+    pacer_of().wait(NEVER)
+    assert since(clock) == 1
+
+
+def test_nobody_starts_during_the_longest_of_cool_downs_that_were_told_at_once(pacer_of, clock):
+    one, other = pacer_of(), pacer_of()
+    for seconds in (2, 5, 5, 1):
+        one.cool_down(seconds)
+    for second in (5, 6):
+        other.wait(NEVER)
+        assert since(clock) == second
+
+
+def test_a_cool_down_that_outlasts_the_deadline_is_reported_as_such(pacer_of, clock):
+    pacer_of().cool_down(60)
+    with pytest.raises(NcbiRateLimited) as refused:
+        pacer_of().wait(Deadline(10, clock))
+    assert refused.value.retry_after_s == pytest.approx(60, abs=0.01)
+    assert clock.pauses == []
 
 
 def starts_of(threads: int, each: int, gap: float, late: Callable[[], float] = lambda: 0.0) -> list[float]:
@@ -33,10 +111,6 @@ def starts_of(threads: int, each: int, gap: float, late: Callable[[], float] = l
     return sorted(starts)
 
 
-def most_in_a_second(starts: list[float]) -> int:
-    return max(sum(first <= start < first + 1.0 for start in starts) for first in starts)
-
-
 @pytest.mark.parametrize(("keyed", "limit"), [(False, 3), (True, 10)])
 def test_eight_threads_never_start_more_than_the_limit_in_any_second(keyed, limit):
     starts = starts_of(8, 5, gap_s(keyed))
@@ -48,48 +122,6 @@ def test_late_wake_ups_do_not_bunch_the_starts():
     lateness = itertools.cycle([0.0, 0.0, 0.3, 0.0, 0.9])
     starts = starts_of(8, 5, GAP_S, late=lambda: next(lateness))
     assert most_in_a_second(starts) <= 3
-
-
-def test_an_idle_pacer_lets_the_next_request_go_at_once():
-    clock = Clock()
-    pace = LocalRateLimiter(0.35, clock, clock.sleep)
-    pace.wait(NEVER)
-    clock.now += 10
-    pace.wait(NEVER)
-    assert clock.pauses == []
-
-
-def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody():
-    clock = Clock()
-    pace = LocalRateLimiter(1.0, clock, clock.sleep)
-    pace.wait(NEVER)
-    with pytest.raises(DeadlineExceeded) as refused:
-        pace.wait(Deadline(0.5, clock))
-    assert refused.value.retry_after_s == 1.0
-    assert clock.now == 0
-    assert pace.waiting == 0
-    pace.wait(Deadline(1.5, clock))
-    assert clock.now == 1.0
-
-
-def test_a_cool_down_beyond_the_deadline_is_reported_as_the_rate_limit():
-    clock = Clock()
-    pace = LocalRateLimiter(0.1, clock, clock.sleep)
-    pace.cool_down(30)
-    with pytest.raises(NcbiRateLimited) as refused:
-        pace.wait(Deadline(8, clock))
-    assert refused.value.retry_after_s == 30
-    assert clock.pauses == []
-
-
-def test_a_cool_down_pushes_all_starts():
-    clock = Clock()
-    pace = LocalRateLimiter(0.1, clock, clock.sleep)
-    pace.wait(NEVER)
-    pace.cool_down(2)
-    pace.cool_down(1)  # a shorter one does not shorten it
-    pace.wait(NEVER)
-    assert clock.now == 2
 
 
 def test_a_cool_down_holds_those_who_wait_already_and_keeps_their_order():
@@ -160,6 +192,7 @@ def test_a_share_that_gives_up_delays_no_other():
     for _ in range(3):
         with pytest.raises(DeadlineExceeded):
             pace.wait(Deadline(0.4, clock), "ada")
+    assert pace.waiting == 0
     pace.wait(NEVER, "bob")
     assert clock() == 0.5
 

@@ -8,7 +8,7 @@ import pytest
 from bio_mcp.adapters.aws.answers import DynamoAnswers
 from bio_mcp.literature.records import CitedSpan
 from bio_mcp.ports.stores import StoredAnswer
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Killed, killed_after
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def answer(answer_id, *pmids):
 
 
 def dying(ports, after):
-    client = Dying(ports.dynamodb, after, "batch_write_item", "put_item", "update_item")
+    client = killed_after(ports.dynamodb, after, "batch_write_item", "put_item", "update_item")
     return DynamoAnswers(client, ports.answers._table.name)
 
 

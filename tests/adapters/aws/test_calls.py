@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.adapters.aws.accounts import DynamoCalls
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.state import CallRecord
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Killed, killed_after
 from tests.adapters.aws.test_large_values import stored
 from tests.support.aws_ports import MotoPorts
 from tests.support.aws_tables import BUCKET, properties
@@ -58,7 +58,7 @@ def test_what_is_stored_expires_after_the_days_that_the_failure_names_and_its_fi
 
 def test_a_call_that_was_killed_while_it_was_recorded_can_be_replayed_or_is_recorded_by_the_next(ports):
     for after in range(2):
-        client = Dying(ports.dynamodb, after, "put_item")
+        client = killed_after(ports.dynamodb, after, "put_item")
         with pytest.raises(Killed):
             DynamoCalls(client, ports.calls._table.name, lambda: ports.blobs, 30, clock=ports.clock).record(call(after))
     with pytest.raises(NotFound):

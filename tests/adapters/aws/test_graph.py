@@ -9,7 +9,7 @@ from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.table import BACKOFF
 from bio_mcp.errors import StoreFailed
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, Step
-from tests.adapters.aws.dying import Dying, Killed, overtaken
+from tests.adapters.aws.dying import Killed, killed_after, overtaken
 
 HAS, HAS_BACK = Step(EdgeType.HAS_CONSTITUENT), Step(EdgeType.HAS_CONSTITUENT, backwards=True)
 HERB = Node("H1", NodeType.HERB, {"en": "Turmeric", "th": "ขมิ้นชัน"})
@@ -75,7 +75,7 @@ def test_no_edges_are_read_where_none_is_asked_for(ports):
 @pytest.mark.parametrize("after", range(5))
 def test_a_write_that_was_killed_anywhere_is_whole_after_the_next_and_counted_once(ports, after):
     nodes = constituents(40)
-    client = Dying(ports.dynamodb, after, "batch_write_item", "transact_write_items")
+    client = killed_after(ports.dynamodb, after, "batch_write_item", "transact_write_items")
     with pytest.raises(Killed):
         DynamoGraph(client, ports.graph._table.name).put([HERB, *nodes], edges_to(nodes))
     for node_id, found in ports.graph.neighbours(["C000", "H1"], [HAS, HAS_BACK], 99).items():
@@ -89,7 +89,7 @@ def test_a_write_that_was_killed_anywhere_is_whole_after_the_next_and_counted_on
 
 
 def test_a_name_whose_node_was_never_written_finds_nothing(ports):
-    client = Dying(ports.dynamodb, 0, "transact_write_items")
+    client = killed_after(ports.dynamodb, 0, "transact_write_items")
     with pytest.raises(Killed):
         DynamoGraph(client, ports.graph._table.name).put([replace(HERB, synonyms=("Haldi",))], [])
     assert ports.graph.named(["haldi"]) == {}

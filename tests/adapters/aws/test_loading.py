@@ -23,15 +23,12 @@ def test_a_folder_lists_names_with_tags_that_differ_when_the_content_does(files)
     files.put("other/three", b"3")
     before = files.tags("files")
     assert list(before) == ["one", "two"]
+    files.put("runs/r/failed/one", b"1")
+    assert list(files.tags("runs/r/")) == ["failed/one"]
     files.put("files/one", b"another")
     after = files.tags("files/")
     assert after["one"] != before["one"]
     assert after["two"] == before["two"]
-
-
-def test_the_folders_in_a_folder_are_parts_of_the_names(files):
-    files.put("runs/r/failed/one", b"1")
-    assert list(files.tags("runs/r/")) == ["failed/one"]
 
 
 def test_a_put_replaces_and_a_delete_twice_is_one(files):
@@ -85,11 +82,8 @@ def stop(machine, name):
     client("stepfunctions").stop_execution(executionArn=f"{machine.replace('stateMachine', 'execution')}:{name}")
 
 
-def test_there_is_no_run_at_first(runs):
+def test_there_is_no_run_at_first_and_then_one_of_what_it_was_started_with(runs):
     assert runs.get() is None
-
-
-def test_a_run_is_given_what_it_was_started_with(runs):
     name = runs.start({"fetch": True, "again": False})
     run = runs.get(name)
     assert (run.name, run.state, run.ended, run.given) == (name, "running", None, {"fetch": True, "again": False})

@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.errors import NotFound
-from tests.adapters.aws.dying import Dying, Killed, overtaken
+from tests.adapters.aws.dying import Killed, killed_after, overtaken
 from tests.adapters.aws.test_large_values import LONG, document, stored
 
 
@@ -45,7 +45,7 @@ def test_a_deletion_that_was_killed_leaves_no_version_of_a_paper_that_is_gone(po
     for version in (1, 2):
         ports.documents.put([document("text", version)])
     with pytest.raises(Killed):
-        over(ports, Dying(ports.dynamodb, 0, "transact_write_items")).delete(["1"])
+        over(ports, killed_after(ports.dynamodb, 0, "transact_write_items")).delete(["1"])
     assert not is_stored(ports, 1)
     ports.documents.delete(["1"])
     assert ports.documents.count() == 0

@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.adapters.aws.projects import DynamoProjectDocuments
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Killed, killed_after
 
 P = "lab/heart"
 
@@ -20,7 +20,7 @@ MANY = tuple(f"citekey:{n}" for n in range(30))  # in two batches
 
 def dying(ports, after):
     table = ports.project_documents._table.name
-    return DynamoProjectDocuments(Dying(ports.dynamodb, after, *WRITES), table, lambda: ports.blobs)
+    return DynamoProjectDocuments(killed_after(ports.dynamodb, after, *WRITES), table, lambda: ports.blobs)
 
 
 @pytest.mark.parametrize("after", range(3))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.aws.clients import Clients
-from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.state import Checkpoint, Job
 from tests.support.aws_ports import AwsPorts
@@ -103,16 +102,6 @@ def test_marks_that_are_set_at_once_end_at_the_highest(ports):
     documents.put([document(1, 20)])
     at_once(*[lambda mark=mark: documents.mark_indexed({"1": mark}) for mark in range(1, THREADS + 1)])
     assert documents.heads(["1"])["1"].indexed_version == THREADS
-
-
-def test_a_mark_does_not_bring_back_what_was_deleted(ports):
-    documents = ports.documents
-    documents.put([document(1)])
-    documents.delete(["1"])
-    documents.mark_indexed({"1": 1})
-    with pytest.raises(NotFound):
-        documents.get("1")
-    assert documents.count() == 0
 
 
 def test_one_of_many_gets_the_lease(ports):

@@ -1,4 +1,4 @@
-"""One budget for all: what each process is promised, by clocks that stand still until somebody sleeps."""
+"""One budget for all processes of a fleet, beyond what `tests/adapters/test_rate_limit.py` asks of every pacer."""
 
 import threading
 
@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
+from bio_mcp.errors import DeadlineExceeded
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
 from tests.adapters.clocks import Clock
 from tests.support.aws_ports import AwsPorts
@@ -22,43 +22,7 @@ def clock():
 @pytest.fixture
 def pacer_of(ports, clock):
     """Pacers of as many processes as one likes, over one table and clock."""
-    return lambda budget="keyless", gap=1.0, sleep=None: ports.pacer(budget, gap, clock, sleep or clock.sleep)
-
-
-def since(clock):
-    return pytest.approx(clock.now - THEN, abs=1e-4)
-
-
-def test_starts_are_spread_evenly_over_processes(pacer_of, clock):
-    one, other = pacer_of(), pacer_of()
-    starts = []
-    for pacer in (one, other, other, one):
-        pacer.wait(NEVER)
-        starts.append(clock.now - THEN)
-    assert starts == pytest.approx([0, 1, 2, 3], abs=1e-4)
-
-
-def test_an_idle_budget_lets_the_next_request_go_at_once(pacer_of, clock):
-    pacer_of().wait(NEVER)
-    clock.now += 10
-    pacer_of().wait(NEVER)
-    assert clock.pauses == []
-
-
-def test_budgets_do_not_share(pacer_of, clock):
-    pacer_of("keyless").wait(NEVER)
-    pacer_of("another").wait(NEVER)
-    assert clock.pauses == []
-
-
-def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody(pacer_of, clock):
-    pacer_of().wait(NEVER)
-    with pytest.raises(DeadlineExceeded) as refused:
-        pacer_of().wait(Deadline(0.5, clock))
-    assert refused.value.retry_after_s == 1.0
-    assert clock.pauses == []
-    pacer_of().wait(NEVER)
-    assert since(clock) == 1
+    return lambda sleep=clock.sleep: ports.pacer("keyless", 1.0, clock, sleep)
 
 
 def test_a_process_that_wakes_up_late_takes_another_turn(pacer_of, clock):
@@ -66,17 +30,7 @@ def test_a_process_that_wakes_up_late_takes_another_turn(pacer_of, clock):
     pacer_of().wait(NEVER)
     late = pacer_of(sleep=lambda seconds: clock.sleep(seconds + next(lateness)))
     late.wait(NEVER)
-    assert since(clock) == 2.0
-
-
-def test_nobody_starts_during_a_cool_down(pacer_of, clock):
-    one, other = pacer_of(), pacer_of()
-    one.wait(NEVER)
-    one.cool_down(5)
-    other.wait(NEVER)
-    assert since(clock) == 6  # the turn that was free at 1 has been moved as well
-    one.wait(NEVER)
-    assert since(clock) == 7
+    assert clock.now - THEN == pytest.approx(2, abs=1e-4)
 
 
 def test_a_cool_down_moves_those_who_wait_and_keeps_their_order(pacer_of, clock):
@@ -99,31 +53,6 @@ def test_a_cool_down_moves_those_who_wait_and_keeps_their_order(pacer_of, clock)
     sleeper.wait(NEVER)
     assert waited == pytest.approx([1.0], abs=1e-4)  # its turn was a second later, and came after the cool-down
     assert thirds == pytest.approx([7.0], abs=1e-4)  # behind it: the turn that it kept was at 6
-
-
-def test_cool_downs_that_several_are_told_at_once_do_not_add_up(pacer_of, clock):
-    pacers = [pacer_of() for _ in range(4)]
-    for pacer in pacers:
-        pacer.cool_down(5)
-    pacers[0].cool_down(2)
-    pacers[0].wait(NEVER)
-    assert since(clock) == 5
-
-
-def test_a_longer_cool_down_extends_a_shorter_one(pacer_of, clock):
-    pacer_of().wait(NEVER)
-    pacer_of().cool_down(2)
-    pacer_of().cool_down(5)
-    pacer_of().wait(NEVER)
-    assert since(clock) == 6  # by 5 seconds in all
-
-
-def test_a_cool_down_that_outlasts_the_deadline_is_reported_as_such(pacer_of, clock):
-    pacer_of().cool_down(60)
-    with pytest.raises(NcbiRateLimited) as refused:
-        pacer_of().wait(Deadline(10, clock))
-    assert refused.value.retry_after_s == pytest.approx(60, abs=0.01)
-    assert clock.pauses == []
 
 
 def test_a_sync_of_many_threads_stands_before_a_live_call_once(pacer_of, clock):

@@ -20,11 +20,12 @@ from bio_mcp.errors import DeadlineExceeded, IndexUnavailable
 from bio_mcp.health import OK, WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.scope import bounded_by
+from tests.adapters.clocks import Clock
 from tests.adapters.entries import DIM, entry
+from tests.support.hooked import Hooked, at, beyond, raising
 from tests.support.published import MemoryObjects, database
 from tests.support.scopes import counting
 
-AWAY = IndexUnavailable("The store of the index could not be reached.")
 LOGS = Path(__file__).parents[2] / "data/index_in_s3/log.zip"  # as the version before files were published whole
 
 
@@ -33,13 +34,6 @@ class Killed(BaseException):
 
 
 STEPS = 6  # that a writer takes
-
-
-class Hour:
-    now = 1_000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture
@@ -75,7 +69,7 @@ def found(passages):
 
 
 def test_what_one_process_writes_another_finds_once_it_looks_again(process):
-    clock = Hour()
+    clock = Clock(1_000.0)
     writer, reader = process(), process(refresh_s=10, clock=clock)
     fill(writer, "1")
     assert found(reader) == ["1"]
@@ -105,68 +99,35 @@ def test_what_changes_nothing_is_not_published(process, objects):
 
 
 @pytest.mark.parametrize("step", range(STEPS + 1))
-def test_a_writer_killed_at_any_step_leaves_all_of_its_change_or_nothing_and_may_be_repeated(process, step):
-    class Dying(MemoryObjects):
-        left = None
-
-        def _asked(self, what):
-            if self.left == 0:
-                raise Killed(what)
-            self.left = None if self.left is None else self.left - 1
-
-    objects = Dying()
-    fill(process(objects=objects), "1")
-    objects.left = step
+def test_a_writer_killed_at_any_step_leaves_all_of_its_change_or_nothing_and_may_be_repeated(process, objects, step):
+    fill(process(), "1")
     try:
-        fill(process(objects=objects), "2", "3")
+        fill(process(objects=Hooked(objects, before=at(beyond(step), raising(Killed)))), "2", "3")
         assert step == STEPS
     except Killed:
         assert step < STEPS
-    objects.left = None
-    assert found(process(objects=objects)) in (["1"], ["1", "2", "3"])
-    fill(process(objects=objects), "2", "3")
-    assert found(process(objects=objects)) == ["1", "2", "3"]
+    assert found(process()) in (["1"], ["1", "2", "3"])
+    fill(process(), "2", "3")
+    assert found(process()) == ["1", "2", "3"]
     assert objects.told.file in objects.objects
 
 
-def test_a_change_whose_acknowledgement_was_lost_is_published_once(process):
-    class Forgetful(MemoryObjects):
-        forgets = False
-
-        def replace(self, published, seen):
-            tag = super().replace(published, seen)
-            return None if self.forgets else tag
-
-    objects = Forgetful()
-    writer = process(objects=objects)
-    fill(writer, "1")
-    objects.forgets = True
-    fill(writer, "2")
-    assert found(writer) == found(process(objects=objects)) == ["1", "2"]
+def test_a_change_whose_acknowledgement_was_lost_is_published_once(process, objects):
+    fill(process(), "1")
+    forgetful = process(objects=Hooked(objects, replace=lambda *given: objects.replace(*given) and None))
+    fill(forgetful, "2")
+    assert found(forgetful) == found(process()) == ["1", "2"]
     assert objects.tag == "3"  # the schema, and two papers
 
 
-class Overtaken(MemoryObjects):
-    """Before something is uploaded, `meanwhile` happens, once."""
-
-    meanwhile = None
-
-    def upload(self, path):
-        meanwhile, self.meanwhile = self.meanwhile, None
-        if meanwhile:
-            meanwhile()
-        return super().upload(path)
-
-
-def test_of_two_writers_at_once_one_fails_retryably_and_nothing_of_it_is_written(process):
-    objects = Overtaken()
-    first, second = process(objects=objects), process(objects=objects)
-    fill(first, "1")
-    objects.meanwhile = lambda: fill(second, "2")
+def test_of_two_writers_at_once_one_fails_retryably_and_nothing_of_it_is_written(process, objects):
+    second = process()
+    fill(second, "1")
+    first = process(objects=Hooked(objects, "upload", before=at([1], lambda: fill(second, "2"))))
     with pytest.raises(IndexUnavailable, match="nothing was written") as refused:
         fill(first, "3")
     assert refused.value.retryable
-    assert found(first) == found(process(objects=objects)) == ["1", "2"]
+    assert found(first) == found(process()) == ["1", "2"]
     fill(first, "3")
     assert found(second) == ["1", "2", "3"]
 
@@ -174,7 +135,7 @@ def test_of_two_writers_at_once_one_fails_retryably_and_nothing_of_it_is_written
 def test_a_write_that_fails_leaves_the_copy_as_it_was(process, objects):
     writer = process()
     fill(writer, "1")
-    objects.upload = lambda _: (_ for _ in ()).throw(AWAY)
+    objects.upload = raising(IndexUnavailable, "It could not be reached.")
     with pytest.raises(IndexUnavailable, match="could not be reached"):
         fill(writer, "2")
     assert found(writer) == ["1"]
@@ -191,25 +152,15 @@ def test_a_search_that_runs_while_the_copy_is_replaced_is_of_one_state(process, 
     assert reader.count()[0] == 4
 
 
-def test_searches_go_on_while_another_thread_publishes(process):
-    class Slow(MemoryObjects):
-        slow, uploading, goes_on = False, Event(), Event()
-
-        def upload(self, path):
-            if self.slow:
-                self.uploading.set()
-                assert self.goes_on.wait(30)
-            return super().upload(path)
-
-    objects = Slow()
-    both = process(objects=objects)
-    fill(both, "1")
-    objects.slow = True
+def test_searches_go_on_while_another_thread_publishes(process, objects):
+    fill(process(), "1")
+    uploading, goes_on = Event(), Event()
+    both = process(objects=Hooked(objects, "upload", before=lambda _: uploading.set() or goes_on.wait(30)))
     writing = Thread(target=fill, args=(both, "2"))
     writing.start()
-    assert objects.uploading.wait(30)
+    assert uploading.wait(30)
     assert found(both) == ["1"]
-    objects.goes_on.set()
+    goes_on.set()
     writing.join()
     assert found(both) == ["1", "2"]
 
@@ -234,44 +185,31 @@ def test_an_index_that_was_removed_is_empty(process, objects):
     assert found(reader) == ["2"]
 
 
-def test_what_a_reader_has_read_of_is_replaced_before_it_downloads_it(process):
-    class Replaced(MemoryObjects):
-        times = 1
+def test_what_a_reader_has_read_of_is_replaced_before_it_downloads_it(process, objects):
+    def replaced():
+        objects.tag = "another"
+        raise IndexUnavailable(s3_index.REPLACED)
 
-        def download(self, published, into):
-            if self.times:
-                self.times -= 1
-                self.tag = "another"
-                raise IndexUnavailable(s3_index.REPLACED)
-            return super().download(published, into)
-
-    objects = Replaced()
-    fill(process(objects=objects), "1")
-    assert found(process(objects=objects)) == ["1"]
-    objects.times = 3
+    fill(process(), "1")
+    assert found(process(objects=Hooked(objects, "download", before=at([1], replaced)))) == ["1"]
     with pytest.raises(IndexUnavailable, match="just been replaced"):
-        found(process(objects=objects))
+        found(process(objects=Hooked(objects, "download", before=at([1, 2, 3], replaced))))
 
 
-def test_a_copy_is_searched_for_an_hour_while_s3_is_away_and_no_longer(process, objects, caplog):
-    clock = Hour()
+def test_a_copy_is_searched_for_an_hour_while_s3_is_away_and_a_process_without_one_fails(process, objects, caplog):
+    clock = Clock(1_000.0)
     reader = process(refresh_s=10, clock=clock)
     fill(process(), "1")
     assert found(reader) == ["1"]
-    objects.broken = AWAY
+    objects.broken = IndexUnavailable("The store of the index could not be reached.")
+    with pytest.raises(IndexUnavailable, match="could not be reached"):
+        found(process())
     clock.now += STALE_S - 1
     assert found(reader) == ["1"]
     assert "an index that is 3599 s old is searched" in caplog.text
     clock.now += 2
     with pytest.raises(IndexUnavailable, match="could not be reached"):
         found(reader)
-
-
-def test_a_process_without_a_copy_fails_while_s3_is_away_and_finds_nothing_less(process, objects):
-    fill(process(), "1")
-    objects.broken = AWAY
-    with pytest.raises(IndexUnavailable, match="could not be reached"):
-        found(process())
 
 
 def test_an_index_that_is_full_refuses_new_papers_with_what_to_do_and_lets_others_go(process, objects):

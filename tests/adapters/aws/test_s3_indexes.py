@@ -19,21 +19,16 @@ from bio_mcp.scope import one_index
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.indexing import searched_index, write_passages
 from bio_mcp.syncing.reindexing import begin, fill, reindex, switch
-from tests.adapters.aws.dying import Dying, Instead, Killed
+from tests.adapters.aws.dying import Killed, killed_after
+from tests.adapters.clocks import Clock
 from tests.doors.command_line import sample
 from tests.support.aws_ports import client
 from tests.support.corpus import HashedWords
+from tests.support.hooked import Hooked
 from tests.support.published import PublishedCorpus
 from tests.support.reembedding import missing, nearness, revised
 
 OLD, NEW = HashedWords(), HashedWords("-2")
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture
@@ -79,7 +74,7 @@ STEPS = 8  # writes to the bucket that a reindex takes
 
 @pytest.mark.parametrize("step", range(STEPS + 1))
 def test_a_reindex_killed_before_any_write_to_the_bucket_loses_nothing(operator, process, papers, s3, step):
-    dying = process(NEW, OLD, s3=Dying(s3, step, "put_object", "delete_objects"))
+    dying = process(NEW, OLD, s3=killed_after(s3, step, "put_object", "delete_objects"))
     try:
         reindex(dying)
         assert step == STEPS
@@ -95,7 +90,7 @@ def test_a_reindex_killed_before_any_write_to_the_bucket_loses_nothing(operator,
 
 
 def test_until_it_looks_again_a_process_searches_its_copy_of_the_old_index_even_once_that_is_removed(operator, process):
-    clock = Clock()
+    clock = Clock(1_000.0)
     searching = process(OLD, NEW, refresh_s=10, clock=clock)
     before = found(searching)
     assert before == (8, OLD, 1)
@@ -108,7 +103,7 @@ def test_until_it_looks_again_a_process_searches_its_copy_of_the_old_index_even_
 
 
 def test_a_process_that_has_the_name_and_no_copy_of_a_removed_index_takes_the_new_one(operator, process):
-    searching = process(OLD, NEW, refresh_s=10, clock=Clock())
+    searching = process(OLD, NEW, refresh_s=10, clock=Clock(1_000.0))
     assert searching.indexes._names.known() == {Role.SEARCHED: "corpus"}
     reindex(operator)
     assert found(searching) == (8, NEW, 1)
@@ -116,7 +111,7 @@ def test_a_process_that_has_the_name_and_no_copy_of_a_removed_index_takes_the_ne
 
 def test_a_writer_whose_names_are_old_leaves_a_paper_in_each_index_or_fails_and_is_repeated(operator, process, papers):
     def late():
-        made = process(OLD, NEW, refresh_s=10, clock=Clock())
+        made = process(OLD, NEW, refresh_s=10, clock=Clock(1_000.0))
         assert found(made)[:2] == (8, OLD)
         return made
 
@@ -142,7 +137,7 @@ def test_a_switch_whose_answer_was_lost_happens_once(operator, process, papers):
         put = client("s3").put_object(**request)
         return client("s3").put_object(**request) if request["Key"] == OBJECT else put
 
-    forgetful = process(NEW, OLD, s3=Instead(client("s3"), put_object=repeated))
+    forgetful = process(NEW, OLD, s3=Hooked(client("s3"), put_object=repeated))
     fill(begin(NEW, forgetful), forgetful)
     switch(Role.NEXT, forgetful)
     assert {each.role: each.fingerprint for each in operator.indexes.all()} == {
@@ -160,13 +155,13 @@ def test_an_index_that_is_removed_as_it_is_begun_is_not_there(operator, process,
         return put
 
     with pytest.raises(NotFound, match="no next index"):
-        begin(NEW, process(NEW, OLD, s3=Instead(s3, put_object=meddled)))
+        begin(NEW, process(NEW, OLD, s3=Hooked(s3, put_object=meddled)))
     assert [each.role for each in operator.indexes.all()] == [Role.SEARCHED]
 
 
 def test_an_index_that_nobody_named_is_deleted_when_it_is_a_day_old(operator, process, s3):
     with pytest.raises(Killed):
-        begin(NEW, process(NEW, OLD, s3=Dying(s3, 2, "put_object")))
+        begin(NEW, process(NEW, OLD, s3=killed_after(s3, 2, "put_object")))
     names = IndexNames(s3, "bucket", refresh_s=0)
     [orphan] = folders(s3) - {"corpus", "corpus-names"}
     names.sweep()
@@ -248,7 +243,7 @@ def test_names_that_are_known_serve_for_an_hour_while_s3_is_away(operator, s3):
     def away(**_request):
         raise IndexUnavailable("away")
 
-    reached, clock = Instead(s3), Clock()
+    reached, clock = Hooked(s3), Clock(1_000.0)
     names = IndexNames(reached, "bucket", refresh_s=10, clock=clock)
     before = names.known()
     reached.get_object = away

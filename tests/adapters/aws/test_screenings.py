@@ -8,7 +8,7 @@ import pytest
 
 from bio_mcp.adapters.aws.projects import DynamoScreenings
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
-from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.dying import Killed, killed_after
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 R = "query:heart"
@@ -18,7 +18,7 @@ LARGE = replace(SEARCH, record_ids=tuple(f"doi:10.1000/{sha256(str(at).encode())
 
 
 def dying(ports, after):
-    client = Dying(ports.dynamodb, after, "batch_write_item")
+    client = killed_after(ports.dynamodb, after, "batch_write_item")
     return DynamoScreenings(client, ports.screenings._table.name, lambda: ports.blobs)
 
 

@@ -1,4 +1,4 @@
-"""One NCBI budget for the processes of a data directory."""
+"""One NCBI budget for the processes of a data directory, beyond what `tests/adapters/test_rate_limit.py` asks."""
 
 import logging
 import signal
@@ -13,7 +13,8 @@ from bio_mcp.adapters.embedded.rate_limit import YIELD_S, SqliteRateLimiter
 from bio_mcp.adapters.embedded.side_files import BUSY_S
 from bio_mcp.adapters.rate_limit import LATE_S, LocalRateLimiter
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
+from bio_mcp.errors import DeadlineExceeded
+from tests.adapters.aws.pacing import most_in_a_second
 from tests.adapters.clocks import Clock
 
 GAP = 1.0
@@ -28,41 +29,11 @@ def clock():
 def pacer_of(tmp_path, clock, closed):
     """Pacers of as many processes as one likes, over one file and clock."""
 
-    def make(budget="keyless", at=clock, **more):
+    def make(at=clock, **more):
         local = LocalRateLimiter(GAP, clock, clock.sleep)
-        return closed(SqliteRateLimiter(tmp_path, budget, GAP, local, at, at.sleep, **more))
+        return closed(SqliteRateLimiter(tmp_path, "keyless", GAP, local, at, at.sleep, **more))
 
     return make
-
-
-def test_processes_start_one_after_the_other_and_a_key_has_a_budget_of_its_own(pacer_of, clock):
-    one, other = pacer_of(), pacer_of()
-    starts = []
-    for pacer in (one, other, other, one):
-        pacer.wait(NEVER)
-        starts.append(clock.now)
-    pacer_of("another").wait(NEVER)
-    assert starts == [100, 101, 102, clock.now]
-
-
-def test_a_cool_down_holds_every_process(pacer_of, clock):
-    one, other = pacer_of(), pacer_of()
-    one.cool_down(5)
-    one.cool_down(2)
-    with pytest.raises(NcbiRateLimited) as refused:
-        other.wait(Deadline(3, clock))
-    assert refused.value.retry_after_s == 5
-    other.wait(NEVER)
-    assert clock.now == 105
-
-
-def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody(pacer_of, clock):
-    pacer_of().wait(NEVER)
-    with pytest.raises(DeadlineExceeded):
-        pacer_of().wait(Deadline(0.5, clock))
-    assert clock.pauses == []
-    pacer_of().wait(NEVER)
-    assert clock.now == 101
 
 
 def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(pacer_of):
@@ -166,19 +137,18 @@ def finish(processes):
     return [each.returncode for each in processes]
 
 
-def most_in_a_second(ncbi):
-    times = [request["time"] for request in ncbi.control.requests()]
-    return max(sum(first <= each < first + 1.0 for each in times) for first in times)
+def times_of(ncbi):
+    return [request["time"] for request in ncbi.control.requests()]
 
 
 def test_four_processes_without_a_key_never_start_more_than_three_requests_in_a_second(tmp_path, ncbi):
     assert finish(started(tmp_path, ncbi.base_url, starts=2)) == [0] * 4
     assert len(ncbi.control.requests()) == 8
-    assert most_in_a_second(ncbi) <= 3
+    assert most_in_a_second(times_of(ncbi)) <= 3
 
 
 def test_a_process_that_is_killed_holds_up_no_other(tmp_path, ncbi):
     one, *others = started(tmp_path, ncbi.base_url, starts=2, processes=3)
     one.send_signal(signal.SIGKILL)
     assert finish([one, *others]) == [-signal.SIGKILL, 0, 0]
-    assert most_in_a_second(ncbi) <= 3
+    assert most_in_a_second(times_of(ncbi)) <= 3

@@ -72,8 +72,10 @@ def test_deleting_says_how_many_there_were_and_what_was_deleted_can_come_back(do
     documents.put([document("1", 4), document("2")])
     assert documents.delete(["1", "2", "3"]) == 2
     assert documents.delete(["1", "2", "3"]) == 0
+    documents.mark_indexed({"1": 4})
     with pytest.raises(NotFound):
         documents.get("1")
+    assert documents.count() == 0
     documents.put([document("1", 1)])
     assert documents.get("1").version == 1
 
