@@ -1,6 +1,7 @@
 """Answers: when they are given, when withheld and why, how sure they are, and that they are stored."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.retrieval.passages import Filters
 from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
 from tests.answering.test_writing import Model
+from tests.support.hooked import raising
 from tests.support.memory_corpus import Corpus, article
 
 TOPICS = "sleep work iron mood smell taste travel vision gait sugar skin hair pain teeth fever"
@@ -128,12 +130,8 @@ def test_another_version_of_a_paper_makes_another_answer():
 
 
 def test_an_answer_that_cannot_be_stored_is_given_and_says_so():
-    class Down:
-        def put(self, _answer):
-            raise StoreFailed("the disk is full")
-
     corpus = corpus_of(*GINGER)
-    corpus.answers = Down()
+    corpus.answers = SimpleNamespace(put=raising(StoreFailed, "the disk is full"))
     given = ask(corpus)
     assert given.text
     assert "could not be stored" in given.warnings[0]
@@ -141,11 +139,7 @@ def test_an_answer_that_cannot_be_stored_is_given_and_says_so():
 
 def test_an_outage_of_the_papers_is_no_withheld_answer():
     corpus = corpus_of(*GINGER)
-
-    def fail(_pmids):
-        raise StoreFailed("down")
-
-    corpus.documents.get_many = fail
+    corpus.documents.get_many = raising(StoreFailed, "down")
     with pytest.raises(StoreFailed):
         ask(corpus)
 
@@ -212,8 +206,6 @@ def test_an_answer_whose_papers_are_mostly_about_something_near_says_so():
 
 
 NEAR = {41: "Wheat with barley and rye from several mills", 42: "Cotton with hemp and flax from several fields"}
-
-
 GOUT = "Does curcumin lower uric acid in gout?"
 TEXTS = {
     "1": "Curcumin lowers uric acid in gout.",
@@ -232,11 +224,8 @@ def test_an_answer_that_cites_what_fits_is_surer_than_one_that_cites_what_does_n
     assert confidence_of(retrieved, ["1"]) > 0.8 > 0.2 > confidence_of(retrieved, ["3", "4"])
 
 
-def test_a_further_paper_never_makes_it_less_sure(retrieved):
+def test_a_further_paper_never_makes_it_less_sure_and_one_that_the_search_did_not_find_counts_for_nothing(retrieved):
     assert confidence_of(retrieved, ["1", "2", "3"]) == confidence_of(retrieved, ["1"])
-
-
-def test_papers_that_the_search_did_not_find_count_for_nothing(retrieved):
     assert confidence_of(retrieved, ["999"]) == 0.0
     assert confidence_of(retrieved, []) == 0.0
     assert confidence_of(retrieved, ["999", "2"]) == confidence_of(retrieved, ["2"])

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from typing import ClassVar
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +25,7 @@ from bio_mcp.querying.references.checking import (
     verdict_on,
 )
 from bio_mcp.querying.references.run import row_of
+from tests.support.hooked import raising
 from tests.support.memory_corpus import Corpus
 from tests.support.retracting import doubt, plain_papers, retract
 from tests.support.written_references import ALTERATIONS, FORMATS, Writer, altered, cited_of
@@ -157,7 +158,7 @@ def test_a_registered_work_is_a_record_without_a_pmid():
 
 
 class Checking(Corpus):
-    """A corpus, empty at first, and the local NCBI."""
+    """A corpus, empty at first, the local NCBI, and no Crossref."""
 
     def __init__(self, ncbi):
         super().__init__()
@@ -178,10 +179,10 @@ class Checking(Corpus):
 
 
 @pytest.fixture
-def at(ncbi):
+def at(ncbi, closed):
     made = Checking(ncbi)
-    yield made
-    made.desk.close()
+    closed(made.desk)
+    return made
 
 
 @pytest.fixture
@@ -284,11 +285,7 @@ def test_past_its_time_a_reference_is_unknown(at, papers):
 
 
 def test_a_store_that_fails_fails_the_check(at):
-    class Down:
-        def resolve(self, _identifiers):
-            raise NcbiFailed("not this one")
-
-    at.documents = Down()
+    at.documents = SimpleNamespace(resolve=raising(NcbiFailed, "not this one"))
     with pytest.raises(NcbiFailed):
         at.check(replace(BARE, pmid="1"))
 
@@ -323,8 +320,11 @@ ELSEWHERE = work(
 class ByCrossref(Checking):
     """Crossref has one work, or fails."""
 
-    asked: ClassVar[list] = []
     away = False
+
+    def __init__(self, ncbi):
+        super().__init__(ncbi)
+        self.asked = []
 
     @property
     def notices(self):
@@ -338,11 +338,10 @@ class ByCrossref(Checking):
 
 
 @pytest.fixture
-def crossref(ncbi):
+def crossref(ncbi, closed):
     made = ByCrossref(ncbi)
-    made.asked.clear()
-    yield made
-    made.desk.close()
+    closed(made.desk)
+    return made
 
 
 def test_a_work_without_a_pmid_is_found_by_crossref_with_what_became_of_it(crossref):

@@ -9,6 +9,7 @@ from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, Upstream
 from bio_mcp.ports.ncbi import REFERENCES, Link, LinkSet
 from bio_mcp.ports.scholarly import Metrics
 from bio_mcp.querying.snowballing import ICITE, NCBI, known_to, snowball
+from tests.support.hooked import raising
 from tests.support.memory_corpus import Corpus, article
 
 
@@ -106,15 +107,11 @@ def test_an_outage_of_both_is_a_failure_and_no_empty_answer():
 
 
 def test_a_second_step_that_fails_leaves_the_first_and_a_reason():
-    icite = Icite(**TWO.papers)
-    once = SimpleNamespace(of=lambda pmids, **_: icite.of(pmids) if not icite.asked else _late())
+    icite, late = Icite(**TWO.papers), raising(DeadlineExceeded, "no time left")
+    once = SimpleNamespace(of=lambda pmids, **_: icite.of(pmids) if not icite.asked else late())
     found = snowball(["1"], "references", 2, backends(once), Deadline(20))
     assert order(found) == ["11", "10", "2"]
     assert "second step" in found.reasons[0]
-
-
-def _late():
-    raise DeadlineExceeded("no time left")
 
 
 def test_a_seed_without_citations_is_named():

@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.tenants import CallBackends
 from bio_mcp.wiring.embedded import Embedded
 from tests.replaying.backends import GINGER, RecordedCorpus
+from tests.support.hooked import raising
 
 SEARCH, GET = TOOLS["rag.search"], TOOLS["rag.get"]
 ASKED = {"query": "ginger against nausea"}
@@ -61,35 +63,19 @@ def test_errors_and_writes_are_not_recorded(corpus, tool, arguments):
     assert recorded(corpus) == []
 
 
-class Failing:
-    """A log that cannot be written, or has a bug."""
-
-    def __init__(self, error):
-        self.error = error
-
-    def record(self, call):  # noqa: ARG002  the port's form
-        raise self.error
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("error", [StoreFailed("full"), RuntimeError("a bug")], ids=["failure", "bug"])
+@pytest.mark.parametrize("error", [StoreFailed, RuntimeError], ids=["a full disk", "a bug"])
 @pytest.mark.parametrize("background", [True, False])
 def test_a_log_that_fails_fails_no_call(corpus, background, error):
-    corpus.recorder = CallRecorder(lambda: Failing(error), background=background)
+    broken = SimpleNamespace(record=raising(error, "full"))
+    corpus.recorder = CallRecorder(lambda: broken, background=background)
     for _ in range(2):
         assert not call(SEARCH, ASKED, corpus).failed
         corpus.recorder.close()
 
 
-class Away:
-    """A graph whose store is down."""
-
-    def revision(self):
-        raise StoreFailed("away")
-
-
 def test_a_graph_whose_state_cannot_be_had_fails_no_call_by_being_watched(corpus):
-    corpus.graph = Away()
+    corpus.graph = SimpleNamespace(revision=raising(StoreFailed, "away"))
     watched = CallBackends(corpus, None, trace=Reads())
     assert watched.graph is corpus.graph
     assert watched.trace.elsewhere == {"graph"}

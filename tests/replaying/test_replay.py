@@ -1,6 +1,7 @@
 """A recorded call, replayed on the corpus of then and of now."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from bio_mcp.replaying import PapersMoved, replay
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from tests.replaying.backends import GINGER, RecordedCorpus
+from tests.support.hooked import raising
 from tests.support.memory_corpus import article
 
 SEARCH = TOOLS["rag.search"]
@@ -177,12 +179,6 @@ class Model:
         return Generated(f"Answer {self.asked}.")
 
 
-class Answers(list):
-    """Answers that were stored."""
-
-    put = list.append
-
-
 class Reversing:
     """A reranker that prefers what came later."""
 
@@ -209,20 +205,14 @@ def test_what_a_reranker_made_of_a_search_is_not_recorded_and_that_is_reported(c
 
 
 def test_what_a_language_model_wrote_is_recorded_so_that_only_its_answer_of_today_differs(corpus):
-    corpus.language_model, corpus.answers = Model(), Answers()
+    stored = []
+    corpus.language_model, corpus.answers = Model(), SimpleNamespace(put=stored.append)
     asked(corpus, writes, {})
     found = replayed(corpus, {"test.write": writes})
     assert (found.as_then, found.today, found.moved) == (True, False, ("unknown",))
     changed(corpus, inputs={**corpus.calls.get("c1").inputs, "language_model": "test/model/0"})
     assert replayed(corpus, {"test.write": writes}).moved == ("language_model",)
-    assert len(corpus.answers) == 1
-
-
-class Down(Model):
-    """A language model that fails."""
-
-    def generate(self, question, passages, deadline):  # noqa: ARG002  the port's form
-        raise UpstreamFailed("It is down.")
+    assert len(stored) == 1
 
 
 @tool("test.try", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
@@ -236,7 +226,7 @@ def tries(request: Nothing, backends: Backends, context: Context) -> Said:
 
 
 def test_that_a_language_model_failed_is_recorded_too(corpus):
-    corpus.language_model = Down()
+    corpus.language_model = SimpleNamespace(fingerprint="down", generate=raising(UpstreamFailed, "It is down."))
     asked(corpus, tries, {})
     corpus.language_model = Model()
     found = replayed(corpus, {"test.try": tries})
@@ -246,24 +236,14 @@ def test_that_a_language_model_failed_is_recorded_too(corpus):
 @tool("test.graph", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def reads_graph(request: Nothing, backends: Backends) -> Said:
     """Say how the graph is."""
-    return Said(text=backends.graph.state)
-
-
-class Graph:
-    """A graph of one state."""
-
-    def __init__(self, state):
-        self.state = state
-
-    def revision(self):
-        return f"revision {self.state}"
+    return Said(text=backends.graph.revision())
 
 
 def test_a_graph_that_moved_is_named(corpus):
-    corpus.graph = Graph("one")
+    corpus.graph = SimpleNamespace(revision=lambda: "one")
     asked(corpus, reads_graph, {})
     assert replayed(corpus, {"test.graph": reads_graph}).equal
-    corpus.graph = Graph("two")
+    corpus.graph = SimpleNamespace(revision=lambda: "two")
     found = replayed(corpus, {"test.graph": reads_graph})
     assert (found.as_then, found.today, found.moved) == (None, False, ("graph",))
     assert "graph is not recorded" in found.because

@@ -1,18 +1,23 @@
 """Papers come into a review once each, with their text, from the corpus or else from PubMed, and with their search."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.ncbi import SearchPage
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.screening import reviews as collecting
-from bio_mcp.screening.reviews import BY_HAND, collect, record_of, search_pubmed
+from bio_mcp.screening.reviews import BY_HAND, collect, collect_project, record_of, search_pubmed
+from tests.support.hooked import raising
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
 
 R = "query:x"
-IN_PUBMED = [article(str(number), f"Title {number}") for number in range(1, 9)]
+IN_PUBMED = [article(str(number), f"Title {number}", doi=f"10.1000/{number}") for number in range(1, 9)]
 
 
 class Pubmed(TheseRecords):
@@ -38,8 +43,12 @@ def backends():
     return made
 
 
+def records(backends):
+    return backends.screenings.records(R)
+
+
 def ids(backends):
-    return [each.record_id for each in backends.screenings.records(R)]
+    return [each.record_id for each in records(backends)]
 
 
 def test_papers_of_the_corpus_are_read_there_and_others_fetched(backends):
@@ -93,10 +102,7 @@ def test_a_call_that_runs_out_of_time_says_how_many_are_left_and_the_next_goes_o
 
 
 def test_an_outage_of_pubmed_fails_and_leaves_no_search(backends):
-    def down(_pmids, **_options):
-        raise NcbiFailed("NCBI does not answer")
-
-    backends.pubmed.efetch = down
+    backends.pubmed.efetch = raising(NcbiFailed, "NCBI does not answer")
     with pytest.raises(NcbiFailed):
         collect(R, ["1", "5"], BY_HAND, backends, Deadline(20))
     assert backends.screenings.searches(R) == []
@@ -106,3 +112,36 @@ def test_a_review_has_no_more_records_than_can_be_ranked(backends):
     pmids = [str(number) for number in range(1, collecting.MOST_RECORDS + 2)]
     with pytest.raises(InvalidInput, match="20000 are the most"):
         collect(R, pmids, BY_HAND, backends, Deadline(20))
+
+
+def having(backends, *works):
+    documents = [ProjectDocument(each, frozenset()) for each in works]
+    backends.project_documents = SimpleNamespace(all=lambda _project: documents)
+    return backends
+
+
+def test_a_document_known_by_its_doi_is_the_paper_of_the_corpus_that_has_it(backends):
+    having(backends, Work("a", doi="10.1000/2", title="A preprint's title"), Work("b", pmid="3"))
+    done = collect_project(R, "lab", backends, Deadline(20))
+    assert (done.new, done.unknown) == (2, [])
+    assert {each.record_id: each.title for each in records(backends)} == {"2": "Title 2", "3": "Title 3"}
+
+
+def test_a_document_outside_of_pubmed_has_its_title_and_a_name_that_stays(backends):
+    works = Work("a", title="A thesis", year=1999), Work("b", title="A paper", doi="10.9/x"), Work("c", source="c.pdf")
+    having(backends, *works)
+    assert collect_project(R, "lab", backends, Deadline(20)).new == 3
+    found = records(backends)
+    assert "doi:10.9/x" in ids(backends)
+    named = {(each.title, each.year) for each in found}
+    assert named == {("A thesis", 1999), ("A paper", None), ("c.pdf", None)}
+    assert collect_project(R, "lab", backends, Deadline(20)).new == 0
+    assert records(backends) == found
+
+
+def test_all_documents_are_one_search_that_is_of_no_database(backends):
+    having(backends, Work("a", pmid="1"), Work("b", title="A thesis"))
+    collect_project(R, "lab", backends, Deadline(20))
+    [search] = backends.screenings.searches(R)
+    assert (search.method, search.database, search.found) == ("other", "documents of the project", 2)
+    assert len(search.record_ids) == 2

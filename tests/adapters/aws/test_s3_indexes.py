@@ -24,7 +24,7 @@ from tests.adapters.clocks import Clock
 from tests.doors.command_line import sample
 from tests.support.aws_ports import client
 from tests.support.corpus import HashedWords
-from tests.support.hooked import Hooked
+from tests.support.hooked import Hooked, raising
 from tests.support.published import PublishedCorpus
 from tests.support.reembedding import missing, nearness, revised
 
@@ -240,13 +240,10 @@ def test_names_of_another_format_are_reported_as_such(operator, process, s3, con
 
 
 def test_names_that_are_known_serve_for_an_hour_while_s3_is_away(operator, s3):
-    def away(**_request):
-        raise IndexUnavailable("away")
-
     reached, clock = Hooked(s3), Clock(1_000.0)
     names = IndexNames(reached, "bucket", refresh_s=10, clock=clock)
     before = names.known()
-    reached.get_object = away
+    reached.get_object = raising(IndexUnavailable, "away")
     clock.now += 3_000
     assert names.known() == before
     with pytest.raises(IndexUnavailable):

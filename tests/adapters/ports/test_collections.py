@@ -87,9 +87,12 @@ def test_a_dropped_collection_is_gone_with_all_its_chunks_and_may_be_made_again(
     assert collections.drop(ONE)
     assert not collections.drop(ONE)
     assert found(collections, "text", unit(1)) == {}
+    with pytest.raises(NotFound):
+        store(collections, ONE, document("d1", "late"))
     assert (collections.count(ONE), collections.model(ONE)) == (0, None)
     collections.create(ONE, "model-b", 3)
     assert found(collections, "text") == {}
+    assert collections.document(ONE, "d1") == collections.sample(ONE, 9) == []
     assert set(found(collections, "text", collection=OTHER)) == {"d1-0"}
 
 
@@ -111,7 +114,7 @@ FILTERS = [
     (ChunkFilters(authors=of("van der berg")), {"b-0"}),
     (ChunkFilters(authors=of("DOE J", "nobody")), {"a-0", "a-1"}),
     (ChunkFilters(authors=of("j")), set()),
-    (ChunkFilters(doc_ids=of("a", "c")), {"a-0", "a-1", "c-0"}),
+    (ChunkFilters(doc_ids=of("a", "c", "B")), {"a-0", "a-1", "c-0"}),
     (ChunkFilters(year_from=2010), {"a-0", "a-1", "b-0"}),
     (ChunkFilters(year_to=2015), {"b-0"}),
     (ChunkFilters(year_from=2016, year_to=2020), {"a-0", "a-1"}),

@@ -2,7 +2,6 @@
 
 import threading
 
-from bio_mcp.errors import NotFound
 from bio_mcp.retrieval.project_chunks import ChunkQuery
 from tests.adapters.chunks import document, store
 from tests.adapters.entries import DIM, unit
@@ -45,22 +44,6 @@ def test_nothing_of_a_project_is_found_from_another_while_it_is_deleted_and_made
     assert not any(seen)
 
 
-def test_what_a_deleted_project_held_is_not_in_the_one_that_takes_its_name(collections):
-    fill(collections)
-    collections.drop(VICTIM)
-    collections.create(VICTIM, "m", DIM)
-    assert (
-        collections.search(VICTIM, QUERY) == collections.document(VICTIM, "d1") == collections.sample(VICTIM, 9) == []
-    )
-
-
-def test_dropping_a_project_takes_nothing_from_another(collections):
-    fill(collections)
-    before = collections.search(MINE, QUERY)
-    collections.drop(VICTIM)
-    assert collections.search(MINE, QUERY) == before
-
-
 def test_scores_of_a_project_are_the_same_alone_and_beside_fifty_others(collections):
     query = ChunkQuery((("heart", 1.0), ("failur", 0.5), ("common", 1.0)), unit(3))
 
@@ -75,15 +58,3 @@ def test_scores_of_a_project_are_the_same_alone_and_beside_fifty_others(collecti
         store(collections, f"proj-other-{n:02}", document("d1", "heart failure " * (n + 1), f"common {n}", "common"))
     assert len(alone) == 4
     assert scores() == alone
-
-
-def test_a_project_that_is_gone_is_not_brought_back_by_a_late_write(collections):
-    fill(collections)
-    collections.drop(VICTIM)
-    try:
-        store(collections, VICTIM, document("d1", "late"))
-    except NotFound:
-        pass
-    else:
-        raise AssertionError("a write to a project that is gone went through")
-    assert collections.model(VICTIM) is None

@@ -8,8 +8,6 @@ from bio_mcp.errors import UpstreamFailed
 from tests.support.scholarly_server.server import Fault
 from tests.support.scholarly_server.shapes import icite_paper
 
-EMPTY = []
-
 
 @pytest.fixture
 def icite(service):

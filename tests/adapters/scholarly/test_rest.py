@@ -1,14 +1,15 @@
 """How any service is asked: at its pace, again where it may help, never beyond a call's time, and never silently."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 
+from bio_mcp.adapters.embedded.side_files import SqliteBudgets
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.scope import Limits, Meter
-from tests.adapters.scholarly.test_icite import EMPTY
 from tests.support.scholarly_server.server import Fault
 from tests.support.scopes import metered
 
@@ -24,7 +25,7 @@ def ask(service, pmids="1", deadline=NEVER):
 
 def test_a_failure_that_passes_is_tried_again(icite, server, clock):
     server.faults += [Fault(status=503), Fault(status=200, body=b"<html>maintenance</html>")]
-    assert ask(icite)["data"] == EMPTY
+    assert ask(icite)["data"] == []
     assert clock.pauses == [1.0, 2.0]
 
 
@@ -48,7 +49,7 @@ def test_what_will_fail_again_is_asked_once(icite, server, status):
 
 def test_a_service_that_is_asked_too_fast_is_left_alone_for_as_long_as_it_says(icite, server, clock):
     server.faults += [Fault(status=429, headers={"Retry-After": "7"})]
-    assert ask(icite)["data"] == EMPTY
+    assert ask(icite)["data"] == []
     assert clock.now == 7
     server.faults += [Fault(status=429)]
     with pytest.raises(UpstreamFailed, match="HTTP 429"):
@@ -74,25 +75,15 @@ def test_requests_keep_their_distance_and_who_cannot_wait_is_told(service, clock
         ask(paced, deadline=Deadline(1, clock))
 
 
-class Counting:
-    def __init__(self):
-        self.charged = []
-
-    def spend(self, charges):
-        self.charged += [(each.account, each.unit, each.amount) for each in charges]
-        return []
-
-
 def test_each_request_is_charged_to_its_caller(icite):
-    budgets = Counting()
+    charged = []
+    budgets = SimpleNamespace(spend=lambda charges: charged.extend(charges) or [])
     with metered(Meter(Caller("ada"), lambda: Limits(budgets, {"sources": 1}, {}, {}))):
         ask(icite)
-    assert budgets.charged == [("caller:/ada", "sources", 1)]
+    assert [(each.account, each.unit, each.amount) for each in charged] == [("caller:/ada", "sources", 1)]
 
 
 def test_a_spent_budget_asks_nobody(icite, server, tmp_path, closed):
-    from bio_mcp.adapters.embedded.side_files import SqliteBudgets
-
     budgets = closed(SqliteBudgets(tmp_path))
     with metered(Meter(Caller("ada"), lambda: Limits(budgets, {"sources": 1}, {}, {}))):
         ask(icite)
