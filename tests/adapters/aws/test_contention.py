@@ -56,75 +56,63 @@ class Contention:
         return SimpleNamespace(status_code=400), {"Error": {"Code": answer, "Message": ""}, **CONFLICT}
 
 
-def marking():
-    aws = Contention()
-    documents = DynamoDocuments(aws.dynamodb, "t", None, backoff=aws.backoff(table.BACKOFF))
-    return aws, lambda: documents.mark_indexed({"1": 2})
+UNREAD = {"Responses": {}, "UnprocessedKeys": {}}
+ONE = {"pmid": {"S": "1"}}
 
 
-def counting():
-    aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {}})
-    documents = DynamoDocuments(aws.dynamodb, "t", None, backoff=aws.backoff(table.BACKOFF))
-    return aws, lambda: documents.put([Document(Article("1", title="T"), "hash", 1)])
+def documents(aws):
+    return DynamoDocuments(aws.dynamodb, "t", None, backoff=aws.backoff(table.BACKOFF))
 
 
-def reading():
-    key = {"pmid": {"S": "1"}}
-    aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {"t": {"Keys": [key]}}})
-    of_keys = table.Table(aws.dynamodb, "t", "papers", aws.backoff(table.BACKOFF))
-    return aws, lambda: of_keys.batch_get_items([{"pmid": "1"}], ["pmid"])
+def advance(aws):
+    return DynamoCheckpoints(aws.dynamodb, "t", backoff=aws.backoff(table.BACKOFF)).advance("q", "term", "2024-05-01")
 
 
-def advancing():
-    aws = Contention()
-    checkpoints = DynamoCheckpoints(aws.dynamodb, "t", backoff=aws.backoff(table.BACKOFF))
-    return aws, lambda: checkpoints.advance("q", "term", "2024-05-01")
-
-
-def cooling():
-    aws = Contention(UpdateItem="ConditionalCheckFailedException")
-    limiter = DynamoRateLimiter(aws.dynamodb, "t", "budget", 1.0, aws.clock, aws.clock.sleep)
-    return aws, lambda: limiter.cool_down(60)
-
-
-def announcing():
-    aws = Contention()
+def announce(aws):
     bus = EventBridgeAnnouncements(aws, "bus", aws.backoff(messages.BACKOFF))
-    return aws, lambda: bus.publish([CorpusChange(ChangeKind.NEW, "1", 1)])
+    return bus.publish([CorpusChange(ChangeKind.NEW, "1", 1)])
 
 
-def indexing():
-    aws = Contention()
+def index(aws):
     transport = OpenSearchTransport(aws, bulk_backoff=aws.backoff(BULK_BACKOFF))
-    return aws, lambda: transport.write_bulk("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
+    return transport.write_bulk("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
 
 
 LOOPS = {
-    marking: table.BACKOFF,
-    counting: table.BACKOFF,
-    reading: table.BACKOFF,
-    advancing: table.BACKOFF,
-    cooling: rate_limit.BACKOFF,
-    announcing: messages.BACKOFF,
-    indexing: BULK_BACKOFF,
+    "marking": (table.BACKOFF, {}, lambda aws: documents(aws).mark_indexed({"1": 2})),
+    "counting": (
+        table.BACKOFF,
+        {"BatchGetItem": UNREAD},
+        lambda aws: documents(aws).put([Document(Article("1", title="T"), "hash", 1)]),
+    ),
+    "reading": (
+        table.BACKOFF,
+        {"BatchGetItem": UNREAD | {"UnprocessedKeys": {"t": {"Keys": [ONE]}}}},
+        lambda aws: table.Table(aws.dynamodb, "t", "papers", aws.backoff(table.BACKOFF)).batch_get_items(
+            [{"pmid": "1"}], ["pmid"]
+        ),
+    ),
+    "advancing": (table.BACKOFF, {}, advance),
+    "cooling": (
+        rate_limit.BACKOFF,
+        {"UpdateItem": "ConditionalCheckFailedException"},
+        lambda aws: DynamoRateLimiter(aws.dynamodb, "t", "b", 1.0, aws.clock, aws.clock.sleep).cool_down(60),
+    ),
+    "announcing": (messages.BACKOFF, {}, announce),
+    "indexing": (BULK_BACKOFF, {}, index),
 }
 
 
-@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
-def test_what_is_overtaken_each_time_is_given_up_after_its_tries(loop):
-    aws, run = loop()
+@pytest.mark.parametrize(("backoff", "answers", "run"), LOOPS.values(), ids=LOOPS)
+def test_what_is_overtaken_each_time_is_given_up_after_its_tries_and_no_pause_outlasts_the_call(backoff, answers, run):
+    aws = Contention(**answers)
     with pytest.raises(Failure) as failed:
-        run()
+        run(aws)
     assert failed.value.retryable
-    assert len(aws.clock.pauses) == LOOPS[loop].tries - 1
-    assert failed.value.details["tries"] == LOOPS[loop].tries
-
-
-@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
-def test_no_pause_outlasts_the_call(loop):
-    aws, run = loop()
-    short = LOOPS[loop].first_s * 4
+    assert len(aws.clock.pauses) == backoff.tries - 1
+    assert failed.value.details["tries"] == backoff.tries
+    aws, short = Contention(**answers), backoff.first_s * 4
     with bounded_by(Deadline(short, aws.clock)), pytest.raises(Failure):
-        run()
+        run(aws)
     assert len(aws.tried) > 1
     assert 0 < aws.clock.now < short

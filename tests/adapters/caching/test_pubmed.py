@@ -14,6 +14,7 @@ from bio_mcp.adapters.caching import SCHEME, InvalidatingAnnouncements
 from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.records import ChangeKind, CorpusChange, RetractionStatus
 from tests.adapters.caching.cached_ncbi import LIFETIMES, Broken, cached_at
+from tests.support.retracting import plain_papers, retract
 from tests.support.scopes import counting
 
 ABSENT = "99999999"
@@ -199,7 +200,7 @@ def test_a_retraction_is_seen_as_soon_as_the_lifetime_is_over(cached, ncbi, name
             return next(cached.pubmed.efetch([pmid], deadline=cached.deadline)).retraction
         return cached.pubmed.esummary([pmid], deadline=cached.deadline).found[0].retraction
 
-    pmid = next(str(each) for each in ncbi.control.pmids() if is_plain(ncbi, each))
+    pmid = plain_papers(ncbi, 1)[0]
     before = standing()
     assert before is not RetractionStatus.RETRACTED
     retract(ncbi, pmid)
@@ -216,7 +217,7 @@ FORMS = {"efetch": 1, "esummary": 1, "xml": 2, "medline": 2}  # and how many of 
     ("first", "second"), [(form, reported) for form in FORMS for reported in ("efetch", "esummary") if form != reported]
 )
 def test_a_retraction_seen_in_one_form_is_not_denied_in_another(cached, ncbi, pmids, first, second):
-    both = [next(str(each) for each in ncbi.control.pmids() if is_plain(ncbi, each)), pmids[1]]
+    both = [plain_papers(ncbi, 1)[0], pmids[1]]
     ask(cached, first, both)
     retract(ncbi, both[0])
     ask(cached, second, both)
@@ -247,16 +248,6 @@ def test_news_of_new_papers_alone_needs_nothing_cached():
         SimpleNamespace(publish=heard.append), lambda: pytest.fail("asked for the cache")
     ).publish(news)
     assert heard == [news]
-
-
-def is_plain(ncbi, pmid):
-    xml = ncbi.control.record(pmid)
-    return xml.count("<PublicationTypeList>") == 1 and not re.search("Retract|Erratum|Concern", xml)
-
-
-def retract(ncbi, pmid):
-    notice = '<PublicationTypeList><PublicationType UI="D016441">Retracted Publication</PublicationType>'
-    ncbi.control.revise(pmid=int(pmid), day="2025/08/17", replace={"<PublicationTypeList>": notice})
 
 
 def test_fifty_who_want_the_same_at_once_ask_once(cached, ncbi, pmids):

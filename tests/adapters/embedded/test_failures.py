@@ -1,19 +1,24 @@
-"""What goes wrong with a file, as sentences that help; and what is left of the file."""
+"""What goes wrong with a file, or becomes of it meanwhile, as sentences that help; and what is left of the file."""
 
+import json
 import os
+import shutil
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
-from bio_mcp.adapters.embedded.database import FILE, Database
+from bio_mcp.adapters.embedded.database import FILE, Connection, Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.adapters.embedded.schema import EARLIER, MIGRATIONS
+from bio_mcp.adapters.embedded.sync_state import SqliteJobs
 from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Article, Document
+from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.entries import DIM, entry
 
@@ -144,23 +149,144 @@ def test_a_step_that_fails_leaves_the_old_schema(filled):
 def test_threads_share_one_database(filled):
     database = Database(filled)
     passages, store = SqlitePassages(database), SqliteDocuments(database)
-    failures = []
 
     def work(thread):
-        try:
-            for n in range(8):
-                pmid = str(1_000 + 10 * thread + n)
-                passages.upsert_chunks([entry(pmid, f"x w{pmid}")])
-                store.put(documents(pmid))
-                found = passages.hybrid_search(PassageQuery(((f"w{pmid}", 1.0),), None))
-                assert [each.pmid for each in found] == [pmid]
-        except (AssertionError, StoreFailed, IndexUnavailable) as failure:
-            failures.append(failure)
+        for pmid in [str(1_000 + 10 * thread + n) for n in range(8)]:
+            passages.upsert_chunks([entry(pmid, f"x w{pmid}")])
+            store.put(documents(pmid))
+            found = passages.hybrid_search(PassageQuery(((f"w{pmid}", 1.0),), None))
+            assert [each.pmid for each in found] == [pmid]
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert passages.count()[0] == 299 + 32
+
+
+QUERY = PassageQuery((("x", 1.0),), None)
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    """A copy of the corpus, from before PMID 2 was written to it."""
+    home = tmp_path / "home"
+    database = Database(home)
+    passages = SqlitePassages(database)
+    passages.ensure_schema("m", DIM)
+    passages.upsert_chunks([entry("1", "x")])
+    SqliteDocuments(database).put(documents(1))
+    database.close()
+    return shutil.copy(home / FILE, tmp_path / "earlier")
+
+
+@pytest.fixture
+def database(tmp_path, earlier):
+    """The corpus, in use, with a write-ahead log that holds PMID 2."""
+    database = Database(tmp_path / "home")
+    SqliteDocuments(database).put(documents(2))
+    SqlitePassages(database).upsert_chunks([entry("2", "x")])
+    return database
+
+
+def stored(database):
+    """What the next program finds."""
+    with closing(sqlite3.connect(database.directory / FILE)) as connection:
+        return [pmid for (pmid,) in connection.execute("SELECT pmid FROM heads ORDER BY pmid")]
+
+
+def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(database, earlier):
+    store, passages = SqliteDocuments(database), SqlitePassages(database)
+    assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "2"}
+    shutil.move(earlier, database.directory / FILE)
+    assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1"}
+    passages.upsert_chunks([entry("3", "x")])  # another batch of the number that PMID 2 had
+    store.put(documents(3))
+    assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "3"}
+    database.close()
+    assert stored(database) == [1, 3]
+    assert check(database) == ()
+
+
+def test_a_write_into_a_file_that_has_been_replaced_is_not_acknowledged(database, earlier):
+    def write_and_put_back():
+        with database.writing() as connection:
+            connection.execute("DELETE FROM heads WHERE pmid = 1")
+            shutil.move(earlier, database.directory / FILE)
+
+    with pytest.raises(StoreFailed, match="repeat the call") as failure:
+        write_and_put_back()
+    assert failure.value.retryable
+    SqliteDocuments(database).put(documents(4))
+    database.close()
+    assert stored(database) == [1, 4]
+
+
+def test_a_corpus_of_an_earlier_schema_is_brought_up_to_date_when_it_is_put_back(database, tmp_path):
+    assert SqliteDocuments(database).count() == 2
+    older = Database(tmp_path / "older", migrations=MIGRATIONS[:-1])
+    with database.reading() as today, older.writing() as connection:
+        for table in ("heads", "articles"):
+            row = today.execute(f"SELECT * FROM {table} WHERE pmid = 1").fetchone()  # noqa: S608  the names stand above
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+    older.close()
+    shutil.move(tmp_path / "older" / FILE, database.directory / FILE)
+    assert SqliteDocuments(database).count() == 1
+    assert check(database) == ()
+
+
+def test_a_corpus_that_was_moved_away_is_missed_and_not_recreated(database, tmp_path):
+    store = SqliteDocuments(database)
+    (database.directory / FILE).rename(tmp_path / "away")
+    with pytest.raises(StoreFailed, match="no longer where it was") as failure:
+        store.put(documents(5))
+    assert not failure.value.retryable
+    with pytest.raises(StoreFailed):
+        store.count()
+    assert not (database.directory / FILE).exists()
+    (tmp_path / "away").rename(database.directory / FILE)
+    assert store.count() == 2
+
+
+def test_jobs_of_before_they_were_numbered_come_first_by_their_times(tmp_path):
+    old = Database(tmp_path, migrations=MIGRATIONS[:1])
+    with old.writing() as connection:
+        for day in (2, 3, 1):
+            at = datetime(2040, 1, day, tzinfo=UTC).isoformat(timespec="microseconds")
+            row = (f"j{day}", "sync", "waiting", "k", at, at, json.dumps({"query_key": "k"}), "{}", "{}")
+            connection.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    old.close()
+    jobs = SqliteJobs(Database(tmp_path))
+    assert [each.job_id for each in jobs.newest("sync", 9)] == ["j3", "j2", "j1"]
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    jobs.put(Job("new", "sync", "running", now, now, {"query_key": "k"}))
+    jobs.put(jobs.get("j2"))
+    assert jobs.latest("sync", "k").job_id == "new"
+
+
+def test_a_corpus_of_before_the_first_release_is_refused_and_left_as_it_is(tmp_path):
+    with Database(tmp_path).writing() as connection:
+        connection.execute(f"PRAGMA user_version = {EARLIER}")
+    with pytest.raises(StoreFailed, match="before its first release") as failure:
+        SqliteJobs(Database(tmp_path)).newest("sync", 1)
+    assert not failure.value.retryable
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_new_corpus_file_that_another_process_makes_while_it_is_opened_is_no_foreign_one(tmp_path, at):
+    ran = []
+
+    class Meeting(Connection):
+        """Another process opens the corpus before statement number `at`."""
+
+        def execute(self, *statement):
+            ran.append(statement)
+            if len(ran) == at + 1:
+                with Database(tmp_path).writing() as other:
+                    other.execute("INSERT INTO settings VALUES ('change', 1)")
+            return super().execute(*statement)
+
+    class Late(Database):
+        connections = Meeting
+
+    with Late(tmp_path).reading() as connection:
+        assert connection.execute("SELECT value FROM settings").fetchall() == [(1,)]
+    assert len(ran) > at + 1

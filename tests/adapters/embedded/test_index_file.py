@@ -120,11 +120,8 @@ def test_a_saved_index_is_made_again_when_it_was_deleted_and_a_small_corpus_need
 def test_a_broken_saved_index_is_made_again(corpus, large, content):
     (corpus / INDEX_FILE).write_bytes(content)
     state, found, remedy = finding(corpus)
-    assert (state, found) == (
-        WARN,
-        "corpus.index is damaged; a search does not use it, and reads the whole corpus file",
-    )
-    assert remedy == "The next search makes it again. If it is damaged again, check the disk."
+    assert (state, found.partition(";")[0]) == (WARN, "corpus.index is damaged")
+    assert remedy.startswith("The next search makes it again.")
     assert answers(opened(corpus)) == large[1]
     assert finding(corpus)[0] == OK
     assert unused_because(corpus / INDEX_FILE) is None
@@ -193,10 +190,6 @@ def test_a_search_remembers_that_the_saved_index_is_whole(large, corpus):
     assert answers(opened(corpus)) == large[1]
 
 
-def earlier_format(whole):
-    return whole.replace(MAGIC, b"bio-mcp index 1\n", 1)
-
-
 def earlier_sketches(whole):
     """The file as an earlier version wrote it: whole by its checksums, with sketches of another kind."""
     header = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])
@@ -205,7 +198,7 @@ def earlier_sketches(whole):
     return MAGIC + b"%010d %08x\n" % (len(text), crc32(text)) + text + whole[FIRST_LINE + len(text) :]
 
 
-@pytest.mark.parametrize("earlier", [earlier_format, earlier_sketches])
+@pytest.mark.parametrize("earlier", [lambda whole: whole.replace(MAGIC, b"bio-mcp index 1\n", 1), earlier_sketches])
 def test_the_file_of_an_earlier_version_is_made_again(corpus, large, earlier, caplog):
     (corpus / INDEX_FILE).write_bytes(earlier((corpus / INDEX_FILE).read_bytes()))
     again = "corpus.index is of another version of bio-mcp; the next search makes it"

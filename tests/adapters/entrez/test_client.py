@@ -160,19 +160,6 @@ def test_efetch_gives_the_text_that_ncbi_prints():
     assert [form["retmode"] for form in ncbi.forms] == [["text"], ["xml"], ["xml"]]
 
 
-def test_a_style_that_ncbi_does_not_print_is_refused():
-    client, _ = eutils()
-    with pytest.raises(InvalidInput, match="medline, xml"):
-        client.efetch_text(["1"], style="json")
-
-
-def test_a_term_that_cannot_be_sent_is_the_callers_error():
-    client, ncbi = eutils()
-    with pytest.raises(InvalidInput, match="surrogate"):
-        client.esearch("asthma \ud800")
-    assert ncbi.requests == []
-
-
 LOST = {"esummaryresult": ["Unable to obtain query #1"]}
 SEARCH = {"webenv": "MCID_1", "querykey": "1"}
 

@@ -77,28 +77,64 @@ def test_history_and_dates_are_sent_when_asked_for():
     assert not {"usehistory", "datetype", "mindate", "maxdate"} & ncbi.forms[1].keys()
 
 
+TWO = {"ids": ["1", "2"]}
+ASKED = {
+    "esearch": lambda client: client.esearch("asthma"),
+    "esummary": lambda client: client.esummary(["1"]),
+    "elink": lambda client: client.elink(["1", "2"]),
+    "einfo": lambda client: client.einfo(),
+}
+UNREADABLE = [
+    *(("esearch", {"esearchresult": each}) for each in ({}, {"count": "1"}, {"idlist": []}, [], "text")),
+    ("esearch", {"esearchresult": {"count": "x", "idlist": []}}),
+    ("esearch", {"esearchresult": {"count": "1", "idlist": ["abc"]}}),
+    *(("esummary", {"result": each}) for each in ({}, [], {"uids": "1"})),
+    *(("elink", {"linksets": each}) for each in ([], [{"ids": ["1"]}], [TWO], [TWO, {"ids": ["2"]}], [{}], None)),
+    ("elink", {"linksets": [{"ids": ["1"], "linksetdbs": [{"linkname": SIMILAR}]}, {"ids": ["2"]}]}),
+    *(("einfo", {"einforesult": each}) for each in ({"dbinfo": []}, {"dbinfo": [{}]}, {})),
+]
+
+
+@pytest.mark.parametrize(("utility", "content"), UNREADABLE)
+def test_an_answer_that_lacks_or_mixes_up_its_members_is_no_empty_result(utility, content):
+    client, ncbi = eutils(*[message(content) for _ in range(6)])
+    with pytest.raises(NcbiUnreadable):
+        ASKED[utility](client)
+    assert len(ncbi.requests) == 6
+
+
+def search(**arguments):
+    return lambda client: client.esearch(**{"term": "a", **arguments})
+
+
+def match(*citations):
+    return lambda client: EntrezLookup(client, client).ecitmatch(citations)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("ask", "sentence"),
     [
-        ({"term": "  "}, "term is empty"),
-        ({"term": "a", "sort": "date"}, "choose one of relevance, pub_date, Author, JournalName"),
-        ({"term": "a", "retstart": -1}, "negative"),
-        ({"term": "a", "retmax": -1}, "negative"),
-        ({"term": "a", "dates": ("EDAT", "2024/01/01", "2024/01/31")}, "choose one of pdat, edat, mdat"),
-        ({"term": "a", "dates": ("edat", "2024-01-01", "2024/01/31")}, "YYYY/MM/DD"),
-        ({"term": "a", "dates": ("edat", "2024/01/01", "")}, "together"),
+        (search(term="  "), "term is empty"),
+        (search(term="asthma \ud800"), "surrogate"),
+        (search(sort="date"), "choose one of relevance, pub_date, Author, JournalName"),
+        (search(retstart=-1), "negative"),
+        (search(retmax=-1), "negative"),
+        (search(dates=("EDAT", "2024/01/01", "2024/01/31")), "choose one of pdat, edat, mdat"),
+        (search(dates=("edat", "2024-01-01", "2024/01/31")), "YYYY/MM/DD"),
+        (search(dates=("edat", "2024/01/01", "")), "together"),
+        (lambda client: client.elink(["1"], command="prlinks"), "neighbor, neighbor_score"),
+        (lambda client: client.efetch_text(["1"], style="json"), "medline, xml"),
+        (lambda client: client.espell(" "), None),
+        (match(), None),
+        (match(Citation("a|b")), None),
+        (match(Citation(author="x\ry")), None),
     ],
 )
-def test_a_search_that_ncbi_would_misread_is_refused_before_it_is_sent(arguments, sentence):
+def test_what_ncbi_would_misread_is_refused_before_it_is_sent(ask, sentence):
     client, ncbi = eutils()
     with pytest.raises(InvalidInput, match=sentence):
-        client.esearch(**arguments)
+        ask(client)
     assert ncbi.requests == []
-
-
-def test_nothing_found_is_an_answer():
-    client, _ = eutils(found())
-    assert client.esearch("xyzzy").count == 0
 
 
 def test_dropped_terms_become_warnings():
@@ -148,16 +184,6 @@ def test_a_page_is_whole_when_it_holds_what_pubmed_can_give(retstart, retmax, co
         client, _ = eutils(*[found(*whole[1:], count=count) for _ in range(6)])
         with pytest.raises(NcbiUnreadable):
             client.esearch("asthma", retstart=retstart, retmax=retmax)
-
-
-@pytest.mark.parametrize(
-    "result",
-    [{}, {"count": "1"}, {"idlist": []}, {"count": "x", "idlist": []}, {"count": "1", "idlist": ["abc"]}, [], "text"],
-)
-def test_a_search_answer_without_count_or_ids_is_no_empty_result(result):
-    client, _ = eutils(*[message({"esearchresult": result}) for _ in range(6)])
-    with pytest.raises(NcbiUnreadable):
-        client.esearch("asthma")
 
 
 def test_a_delta_is_every_pmid_of_the_window():
@@ -293,13 +319,6 @@ def test_an_answer_that_passes_over_a_pmid_is_asked_for_again():
     assert len(ncbi.requests) == 2
 
 
-@pytest.mark.parametrize("content", [{"result": {}}, {"result": []}, {"result": {"uids": "1"}}])
-def test_an_answer_without_uids_is_no_empty_result(content):
-    client, _ = eutils(*[message(content) for _ in range(6)])
-    with pytest.raises(NcbiUnreadable):
-        client.esummary(["1"])
-
-
 def test_a_summary_with_almost_nothing_in_it_is_read():
     body = json.dumps({"result": {"uids": ["1"], "1": {"uid": "1", "authors": None, "pmcrefcount": ""}}})
     client, _ = eutils(message(body))
@@ -341,31 +360,6 @@ def test_no_links_are_an_empty_set():
     assert read_links(answer("elink/mp_medgen_elink_pubmed_0_entries.xml"), ["0"], SIMILAR) == (LinkSet("0"),)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"linksets": []},
-        {"linksets": [{"ids": ["1"]}]},
-        {"linksets": [{"ids": ["1", "2"]}]},
-        {"linksets": [{"ids": ["1", "2"]}, {"ids": ["2"]}]},
-        {"linksets": [{"ids": ["1"], "linksetdbs": [{"linkname": SIMILAR}]}, {"ids": ["2"]}]},
-        {"linksets": [{}]},
-        {"linksets": None},
-    ],
-)
-def test_links_that_are_missing_or_mixed_up_are_no_empty_result(content):
-    client, ncbi = eutils(*[message(content) for _ in range(6)])
-    with pytest.raises(NcbiUnreadable):
-        client.elink(["1", "2"])
-    assert len(ncbi.requests) == 6
-
-
-def test_an_unknown_command_is_refused():
-    client, _ = eutils()
-    with pytest.raises(InvalidInput, match="neighbor, neighbor_score"):
-        client.elink(["1"], command="prlinks")
-
-
 MANN = Citation("proc natl acad sci u s a", "1991", "88", "3248", "mann bj")
 FAKE = Citation("fake journal", "2000")
 
@@ -381,24 +375,11 @@ def test_a_database_is_described_with_its_fields():
     assert ncbi.forms[0]["db"] == ["pubmed"]
 
 
-@pytest.mark.parametrize("result", [{"dbinfo": []}, {"dbinfo": [{}]}, {}])
-def test_a_description_that_lacks_its_members_is_unreadable(result):
-    client, _ = eutils(*[message({"einforesult": result}) for _ in range(6)])
-    with pytest.raises(NcbiUnreadable):
-        client.einfo()
-
-
 @pytest.mark.parametrize(("corrected", "expected"), [("asthma", "asthma"), ("", None), ("asthmaa", None)])
 def test_a_spelling_is_given_only_where_it_differs(corrected, expected):
     body = f"<eSpellResult><Query>asthmaa</Query><CorrectedQuery>{corrected}</CorrectedQuery><ERROR/></eSpellResult>"
     client, _ = eutils(message(body))
     assert client.espell("asthmaa") == Spelling("asthmaa", expected)
-
-
-def test_an_empty_query_is_not_spelt():
-    client, _ = eutils()
-    with pytest.raises(InvalidInput):
-        client.espell(" ")
 
 
 def test_citations_are_matched_in_order_by_their_own_numbers():
@@ -417,13 +398,6 @@ def test_an_unanswered_citation_is_not_taken_for_not_found():
         read_matches(answer("ecitmatch/ik_citmatch_mixed.txt"), [MANN])
 
 
-@pytest.mark.parametrize("citations", [[], [Citation("a|b")], [Citation(author="x\ry")]])
-def test_a_citation_that_would_break_the_line_is_refused(citations):
-    client, _ = eutils()
-    with pytest.raises(InvalidInput):
-        EntrezLookup(client, client).ecitmatch(citations)
-
-
 def converted(*records):
     return Answer(200, {}, json.dumps({"status": "ok", "records": list(records)}).encode(), "idconv")
 
@@ -432,13 +406,9 @@ WHOLE = {"pmcid": "PMC3531190", "pmid": 23193287, "doi": "10.1093/nar/gks1195", 
 IDS = ArticleIds("23193287", "PMC3531190", "10.1093/nar/gks1195")
 
 
-def test_numbers_and_strings_are_both_ids():
-    assert read_ids(converted(WHOLE), ["23193287"], "pmid") == {"23193287": IDS}
-    assert read_ids(converted({**WHOLE, "pmid": "23193287"}), ["23193287"], "pmid") == {"23193287": IDS}
-
-
-def test_a_version_is_left_out_of_a_pmcid():
-    assert read_ids(converted({**WHOLE, "pmcid": "PMC3531190.1"}), ["23193287"], "pmid") == {"23193287": IDS}
+@pytest.mark.parametrize("written", [{}, {"pmid": "23193287"}, {"pmcid": "PMC3531190.1"}])
+def test_numbers_and_strings_are_both_ids_and_a_version_is_left_out_of_a_pmcid(written):
+    assert read_ids(converted({**WHOLE, **written}), ["23193287"], "pmid") == {"23193287": IDS}
 
 
 def test_an_older_answer_that_does_not_repeat_the_question_is_read_by_its_id():

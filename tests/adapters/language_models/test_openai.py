@@ -16,10 +16,8 @@ def completion(text, **usage):
 
 
 @pytest.fixture
-def endpoint():
-    endpoint = JsonEndpoint(completion("Pain fell [1].", prompt_tokens=12, completion_tokens=5))
-    yield endpoint
-    endpoint.close()
+def endpoint(closed):
+    return closed(JsonEndpoint(completion("Pain fell [1].", prompt_tokens=12, completion_tokens=5)))
 
 
 @pytest.fixture

@@ -34,29 +34,9 @@ from tests.support.reference_graph import ReferenceGraph
 from tests.support.reference_indexes import ReferenceCollections
 from tests.support.reference_screenings import ReferenceScreenings
 
-PORTS = (
-    "announcements",
-    "documents",
-    "resolve",
-    "old_versions",
-    "passages",
-    "checkpoints",
-    "news",
-    "jobs",
-    "leases",
-    "continuations",
-    "audit",
-    "authorizations",
-    "budgets",
-    "answers",
-    "blobs",
-    "projects",
-    "collections",
-    "project_documents",
-    "cache",
-    "calls",
-    "graph",
-    "screenings",
+PORTS = tuple(
+    """announcements documents resolve old_versions passages checkpoints news jobs leases continuations audit
+    authorizations budgets answers blobs projects collections project_documents cache calls graph screenings""".split()
 )
 
 
@@ -150,8 +130,6 @@ class Plain:
 
 
 ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws, "s3": PublishedPorts, "plain": Plain}
-
-
 INDEXES = {"papers": "passages", "chunks": "collections"}  # what is indexed -> its port
 
 

@@ -1,7 +1,7 @@
 """What is kept for a while is found again until its time is over, and never after."""
 
 import os
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 DAY = 86_400
 
@@ -79,14 +79,10 @@ def test_the_largest_record_that_there_is_fits(cache):
 
 
 def test_many_threads_may_use_it(cache):
-    def use(number):
-        cache.put({f"{number}": b"%d" % number}, 60)
-        seen.append(values(cache.get([f"{number}"])))
+    def use(key):
+        cache.put({key: key.encode()}, 60)
+        return values(cache.get([key]))
 
-    seen = []
-    threads = [Thread(target=use, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(int(key) for each in seen for key in each) == list(range(12))
+    keys = [str(number) for number in range(12)]
+    with ThreadPoolExecutor(12) as threads:
+        assert list(threads.map(use, keys)) == [{key: key.encode()} for key in keys]

@@ -10,6 +10,7 @@ from bio_mcp.retrieval.project_chunks import MAX_ID, ChunkFilters, ChunkQuery, P
 from bio_mcp.tenants import JOINT, Names
 from tests.adapters.chunks import chunk, document, store, vectors
 from tests.adapters.entries import DIM, unit
+from tests.support.cases import case
 from tests.support.reference_indexes import ReferenceCollections
 
 ONE, OTHER = "proj-lab-heart", "proj-lab-lung"
@@ -142,11 +143,12 @@ def varied(collections):
     return collections
 
 
-@pytest.mark.parametrize(("filters", "wanted"), FILTERS)
-def test_filters(varied, filters, wanted):
-    assert set(found(varied, "x", filters=filters)) == wanted
-    assert set(found(varied, vector=unit(0), filters=filters)) == wanted
-    assert set(found(varied, "x", unit(0), filters)) == wanted
+def test_filters(varied):
+    for filters, wanted in FILTERS:
+        with case(filters):
+            assert set(found(varied, "x", filters=filters)) == wanted
+            assert set(found(varied, vector=unit(0), filters=filters)) == wanted
+            assert set(found(varied, "x", unit(0), filters)) == wanted
 
 
 def test_filters_are_applied_before_the_best_are_taken(collections):
@@ -217,17 +219,30 @@ def test_a_document_longer_than_a_batch(collections):
     assert collections.count(ONE) == 2
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    ["d1' OR '1'='1", 'd1" OR ""="', "*", "d1*", "?", "../proj-lab-lung/d1", "%", "d1\x00", "𝐝1", "ｄ1", "_all", ""],
+HOSTILE = (
+    "d1' OR '1'='1",
+    'd1" OR ""="',
+    "*",
+    "d1*",
+    "?",
+    "../proj-lab-lung/d1",
+    "%",
+    "d1\x00",
+    "𝐝1",
+    "ｄ1",
+    "_all",
+    "",
 )
-def test_an_id_is_nothing_but_an_id(collections, hostile):
+
+
+def test_an_id_is_nothing_but_an_id(collections):
     store(collections, ONE, document("d1", "text"))
-    assert collections.document(ONE, hostile) == []
-    assert collections.hashes(ONE, hostile) == {}
-    collections.replace(ONE, hostile, [], {})
-    assert collections.count(ONE) == 1
-    assert found(collections, "text", filters=ChunkFilters(doc_ids=of(hostile))) == {}
+    for hostile in HOSTILE:
+        with case(hostile):
+            assert (collections.document(ONE, hostile), collections.hashes(ONE, hostile)) == ([], {})
+            collections.replace(ONE, hostile, [], {})
+            assert collections.count(ONE) == 1
+            assert found(collections, "text", filters=ChunkFilters(doc_ids=of(hostile))) == {}
 
 
 def test_another_models_vectors_are_built_of_every_chunk_and_then_searched(collections):
@@ -327,7 +342,7 @@ def test_an_empty_collection_is_rebuilt_without_embedding_anything(collections):
     assert collections.model(ONE) == ("model-b", 3)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_scores_are_those_of_the_plain_reading_of_the_contract(collections, seed):
     rng = np.random.default_rng(seed)
     plain = ReferenceCollections()

@@ -5,6 +5,7 @@ import pytest
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.records import AbstractSection, Article, Document, Head
 from bio_mcp.ports.stores import StoredDay
+from tests.support.cases import case
 
 
 def document(pmid, version=1, text="Aspirin – 5 µg/m² in TNF-α", **fields):
@@ -19,14 +20,13 @@ def test_what_was_put_comes_back_equal(documents):
     assert documents.get("12") == document("12", indexed_version=1)
 
 
-@pytest.mark.parametrize("text", ["99", "abc", "", "007", "-1", "1.5", "१२", "9" * 30])
-def test_what_is_unknown_or_no_pmid_is_not_found(documents, text):
+def test_what_is_unknown_or_no_pmid_is_not_found(documents):
     documents.put([document("7"), document("1")])
-    assert documents.get_many([text]) == {}
-    assert documents.heads([text]) == {}
-    assert documents.delete([text]) == 0
-    with pytest.raises(NotFound, match=f"PMID {text}"):
-        documents.get(text)
+    for text in ("99", "abc", "", "007", "-1", "1.5", "१२", "9" * 30):
+        with case(text):
+            assert (documents.get_many([text]), documents.heads([text]), documents.delete([text])) == ({}, {}, 0)
+            with pytest.raises(NotFound, match=f"PMID {text}"):
+                documents.get(text)
 
 
 def test_what_is_no_pmid_cannot_be_put_and_nothing_of_its_batch_is(documents):
@@ -36,8 +36,8 @@ def test_what_is_no_pmid_cannot_be_put_and_nothing_of_its_batch_is(documents):
 
 
 def test_more_pmids_than_a_request_or_a_statement_takes(documents, ports):
-    documents.put([document(str(n)) for n in range(1, 301)])
-    assert documents.get_many([str(n) for n in range(1, ports.many)]).keys() == {str(n) for n in range(1, 301)}
+    documents.put([document(str(n)) for n in range(1, 111)])
+    assert documents.get_many([str(n) for n in range(1, ports.many)]).keys() == {str(n) for n in range(1, 111)}
 
 
 def test_heads_say_what_decides_on_news(documents):
@@ -53,19 +53,14 @@ def test_a_newer_version_replaces_and_an_equal_or_older_one_does_not(documents, 
     assert documents.count() == 1
 
 
-def test_a_new_version_keeps_the_mark_of_the_indexed_one(documents):
-    documents.put([document("5", 1)])
-    documents.mark_indexed({"5": 1})
-    documents.put([document("5", 2)])
-    assert documents.get("5").indexed_version == 1
-
-
-def test_a_mark_never_goes_down(documents):
+def test_a_mark_never_goes_down_and_a_new_version_keeps_it(documents):
     documents.put([document("5", 3)])
     documents.mark_indexed({"5": 3, "6": 1})
     documents.mark_indexed({"5": 2})
     assert documents.heads(["5", "6"])["5"].indexed_version == 3
     assert documents.count() == 1
+    documents.put([document("5", 4)])
+    assert documents.get("5").indexed_version == 3
 
 
 def test_deleting_says_how_many_there_were_and_what_was_deleted_can_come_back(documents):

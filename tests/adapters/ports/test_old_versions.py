@@ -6,6 +6,7 @@ import pytest
 
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document
+from tests.support.cases import case
 
 
 def paper(version, title, pmid="7"):
@@ -32,19 +33,12 @@ def test_versions_of_equal_content_are_distinguished_by_their_revision(documents
     assert [documents.at_version("7", each).article.date_revised.month for each in (1, 2, 3)] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("version", [0, -1, 3])
-def test_a_version_that_never_was_is_not_found(documents, version):
+def test_a_version_that_never_was_and_one_of_a_paper_that_is_not_there_is_not_found(documents):
     documents.put([paper(1, "first")])
     documents.put([paper(2, "second")])
-    with pytest.raises(NotFound):
-        documents.at_version("7", version)
-
-
-@pytest.mark.parametrize("text", ["8", "", "007", "abc", "1.5"])
-def test_a_paper_that_is_not_there_has_no_versions(documents, text):
-    documents.put([paper(1, "first")])
-    with pytest.raises(NotFound):
-        documents.at_version(text, 1)
+    for asked in (("7", 0), ("7", -1), ("7", 3), ("8", 1), ("", 1), ("007", 1), ("abc", 1), ("1.5", 1)):
+        with case(asked), pytest.raises(NotFound):
+            documents.at_version(*asked)
 
 
 def test_a_late_older_version_changes_nothing(documents):

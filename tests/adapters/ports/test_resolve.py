@@ -1,7 +1,5 @@
 """Papers by their DOI and PMCID, of the port `Documents`."""
 
-import pytest
-
 from bio_mcp.literature.records import Article, Document
 
 
@@ -21,12 +19,10 @@ def test_what_a_record_gives_that_is_no_doi_is_left_out(documents):
     assert documents.resolve(["doi:see journal", "pmcid:PMC0"]) == {}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "doi:", "10.1000/abc", "doi:%", "doi:10.1000/abc' OR '1'='1", "DOI:10.1000/abc", "7"]
-)
-def test_what_is_no_identifier_is_not_found(documents, text):
+def test_what_is_no_identifier_is_not_found(documents):
     documents.put([paper(7, "10.1000/abc")])
-    assert documents.resolve([text]) == {}
+    for text in ("", "doi:", "10.1000/abc", "doi:%", "doi:10.1000/abc' OR '1'='1", "DOI:10.1000/abc", "7"):
+        assert documents.resolve([text]) == {}
 
 
 def test_of_papers_that_share_an_identifier_the_lowest_pmid_counts(documents):
@@ -52,6 +48,6 @@ def test_a_deleted_paper_is_not_found_until_it_comes_back(documents):
 
 
 def test_more_identifiers_than_a_request_takes(documents, ports):
-    documents.put([paper(n, f"10.1000/{n}", f"PMC{n}") for n in range(1, 161)])
+    documents.put([paper(n, f"10.1000/{n}", f"PMC{n}") for n in range(1, 61)])
     asked = [f"{kind}{n}" for kind in ("doi:10.1000/", "pmcid:PMC") for n in range(1, min(ports.many, 1_000))]
-    assert len(documents.resolve(asked)) == 320
+    assert len(documents.resolve(asked)) == 120

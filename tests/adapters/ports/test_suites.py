@@ -5,17 +5,7 @@ from pathlib import Path
 from bio_mcp.ports import Backends
 
 TESTS = Path(__file__).parents[2]
-VALUES = {
-    "find_port",
-    "answer_tau",
-    "sync_max_records",
-    "chunk_namespace",
-    "scratch",
-    "checks",
-    "upstreams",
-    "today",
-    "now",
-}
+VALUES = set("find_port answer_tau sync_max_records chunk_namespace scratch checks upstreams today now".split())
 ELSEWHERE = {
     "indexes": "syncing/test_reindexing.py",
     "models": "test_wiring_models.py",

@@ -46,30 +46,11 @@ def test_names_are_without_the_folders_of_the_machine(folders, tree):
     assert [each.name for each in files] == ["a.pdf", "deep/b.pdf"]
 
 
-OUTSIDE = [
-    "{top}/secret.txt",
-    "{top}/papers/../secret.txt",
-    "{top}/papers/deep/../../secret.txt",
-    "../secret.txt",
-    "deep/../../secret.txt",
-    "{top}/papers-private/c.pdf",
-    "{top}",
-    "/",
-    "/etc/passwd",
-    "/proc/self/environ",
-    "/dev/zero",
-    "file://{top}/secret.txt",
-    "file:///etc/passwd",
-    "file:/etc/passwd",
-    "FILE:///etc/passwd",
-    "file://localhost/etc/passwd",
-    "file://{top}/papers/%2e%2e/secret.txt",
-    "{top}/papers/link-out.txt",
-    "{top}/papers/folder-out/c.pdf",
-    "{top}/does-not-exist.pdf",
-    "~root/.bashrc",
-    "~",
-]
+OUTSIDE = """{top}/secret.txt {top}/papers/../secret.txt {top}/papers/deep/../../secret.txt ../secret.txt
+deep/../../secret.txt {top}/papers-private/c.pdf {top} / /etc/passwd /proc/self/environ /dev/zero
+file://{top}/secret.txt file:///etc/passwd file:/etc/passwd FILE:///etc/passwd file://localhost/etc/passwd
+file://{top}/papers/%2e%2e/secret.txt {top}/papers/link-out.txt {top}/papers/folder-out/c.pdf
+{top}/does-not-exist.pdf ~root/.bashrc ~""".split()
 
 
 @pytest.mark.parametrize("source", OUTSIDE)

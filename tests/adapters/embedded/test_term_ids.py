@@ -1,8 +1,15 @@
+"""Terms and facets as numbers."""
+
+from collections import Counter
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.embedded.term_ids import Numbers
+from bio_mcp.adapters.embedded.term_ids import MAX_FREQUENCY, Numbers, term_counts
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, chunk, entry
@@ -62,3 +69,23 @@ def test_two_connections_that_write_by_turns_agree_on_numbers(two):
     for engine in two:
         assert [found(engine, f"t{n}") for n in range(2, 9)] == [[str(n - 1), str(n)] for n in range(2, 9)]
         assert found(engine, "every", "j0") == ["3", "6"]
+
+
+LARGEST = 0xFFFFFFFF
+
+
+def flat(documents):
+    return np.array([term for document in documents for term in document], np.int64)
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1, 2, 7, LARGEST - 1, LARGEST]), max_size=12), max_size=5))
+def test_each_document_has_its_terms_in_order_and_how_often_it_has_each(documents):
+    counted = term_counts(flat(documents), list(map(len, documents)))
+    read = [(np.frombuffer(terms, "<u4").tolist(), np.frombuffer(often, "<u2").tolist()) for terms, often in counted]
+    assert [dict(zip(*each, strict=True)) for each in read] == [Counter(document) for document in documents]
+    assert [terms for terms, _ in read] == [sorted(set(document)) for document in documents]
+
+
+def test_a_term_counts_no_more_often_than_two_bytes_hold():
+    [(_, often)] = term_counts(flat([[3] * (MAX_FREQUENCY + 9)]), [MAX_FREQUENCY + 9])
+    assert np.frombuffer(often, "<u2").tolist() == [MAX_FREQUENCY]
