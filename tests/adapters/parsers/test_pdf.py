@@ -94,10 +94,7 @@ def test_a_page_without_text_is_named_in_a_warning():
     document = parse_pdf(pdf(image(612, 792), paragraph(TEXT), image(612, 792), image(612, 792)))
     assert document.warnings == ("No text could be read on pages 1, 3-4.",)
     assert document.sections[0].page_span == (2, 2)
-
-
-def test_an_empty_page_is_no_reason_for_a_warning():
-    assert parse_pdf(pdf(paragraph(TEXT), b"")).warnings == ()
+    assert parse_pdf(pdf(paragraph(TEXT), b"")).warnings == (), "an empty page is no reason for one"
 
 
 def test_a_page_without_text_is_recognised_and_its_text_is_on_its_page():
@@ -112,11 +109,8 @@ def test_a_page_without_text_is_recognised_and_its_text_is_on_its_page():
 
 def test_a_page_on_which_nothing_is_recognised_is_named_in_a_warning():
     document = parse_pdf(pdf(paragraph(TEXT), image(612, 792)), Reader(text=""))
-    assert (document.ocr, document.confidence, document.warnings) == (
-        False,
-        None,
-        ("No text could be read on page 2.",),
-    )
+    assert (document.ocr, document.confidence) == (False, None)
+    assert document.warnings == ("No text could be read on page 2.",)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +154,6 @@ def test_the_language_is_the_texts_and_else_the_one_that_the_file_states():
     assert parse_pdf(pdf(show("Kurz"))).language is None
 
 
-ENCRYPT = b"/Encrypt << /Filter /Standard /V 1 /R 2 /O (%s) /U (%s) /P -4 >> /ID [(a) (a)]" % (b"o" * 32, b"u" * 32)
 EMPTY = b"<< /Type /Pages /Kids [] /Count 0 >>"
 
 
@@ -169,14 +162,12 @@ EMPTY = b"<< /Type /Pages /Kids [] /Count 0 >>"
     [
         (b"<html><title>403 Forbidden</title></html>", "is not a PDF"),
         (b"", "is not a PDF"),
-        ((PDF / "micropub001725.pdf").read_bytes()[:50_000], "is cut off"),
         (b"%PDF-1.7\n" + b"\x00" * 5000, "is cut off"),
         (b"%PDF-1.7\nnothing\n%%EOF\n", "is damaged"),
-        (written([CATALOG, b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", b"<< >>"], ENCRYPT), "is encrypted"),
         (written([CATALOG, EMPTY]), "damaged or has no pages"),
         (pdf(*[b""] * 5), "has 5 pages, more than the 4"),
     ],
-    ids=["html", "empty", "cut off", "zeros", "damaged", "encrypted", "no pages", "many pages"],
+    ids=["html", "empty", "zeros", "damaged", "no pages", "many pages"],
 )
 def test_what_cannot_be_read_is_refused_with_the_reason(content, reason):
     with pytest.raises(UnreadableDocument, match=reason):
@@ -263,15 +254,8 @@ def test_a_paper_says_its_title_and_doi():
 
 
 def test_words_parted_at_the_end_of_a_line_are_whole_and_compounds_keep_their_hyphen():
-    text = parsed(PAPER).text
-    for whole in (
-        "effectiveness of FES",
-        "spinal cord injury",
-        "non-painful",
-        "center-to-center",
-        "M-wave was calculated",
-    ):
-        assert whole in text
+    wholes = ["effectiveness of FES", "spinal cord injury", "non-painful", "center-to-center", "M-wave was calculated"]
+    assert [whole for whole in wholes if whole not in parsed(PAPER).text] == []
 
 
 def test_captions_interrupt_no_sentence():

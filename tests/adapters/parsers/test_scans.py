@@ -1,9 +1,13 @@
 """Pages without text where tesseract is missing, lacks a language or fails; tests/all/test_ocr.py has what it reads."""
 
+import io
+
+import pypdfium2
 import pytest
 
+from bio_mcp.adapters.parsers.frames import Options
 from bio_mcp.adapters.parsers.pdf import PageImage
-from bio_mcp.adapters.parsers.scans import Tesseract, pages_of, text_recognition, turned
+from bio_mcp.adapters.parsers.scans import Tesseract, pages_of, parse_pdf_with_scans, text_recognition, turned
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.health import OK
 from tests.adapters.parsers.pages import drawn, pdf, scan, typeset
@@ -16,10 +20,6 @@ IMAGE = b"\x89PNG\r\n\x1a\n...."
 
 def mixed():
     """A page of text, then a scan."""
-    import io
-
-    import pypdfium2
-
     document = pypdfium2.PdfDocument(typeset(WORDS))
     document.import_pages(pypdfium2.PdfDocument(SCAN))
     stream = io.BytesIO()
@@ -62,15 +62,12 @@ def test_without_the_languages_a_scan_is_refused_with_what_to_install(program):
 
 
 def test_pages_with_text_are_read_without_tesseract_and_the_others_are_named():
+    assert read(typeset(WORDS), "a.pdf").warnings == ()
     document = read(mixed(), "mixed.pdf")
     assert document.text.split() == " ".join(WORDS).split()
     assert (document.ocr, document.confidence) == (False, None)
     assert document.warnings[0] == "No text could be read on page 2."
     assert "tesseract is not installed" in document.warnings[1]
-
-
-def test_a_document_with_text_never_asks_for_tesseract():
-    assert read(typeset(WORDS), "a.pdf").warnings == ()
 
 
 HOCR = """<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body>
@@ -135,9 +132,6 @@ def test_a_page_that_is_hardly_recognised_is_turned_as_tesseract_says(program, t
 
 
 def test_each_recognised_page_is_progress(program, tmp_path):
-    from bio_mcp.adapters.parsers.frames import Options
-    from bio_mcp.adapters.parsers.scans import parse_pdf_with_scans
-
     (tmp_path / "answer").write_text(HOCR.format(sure=90))
     tesseract, steps = program(["eng"], f"cat > /dev/null; cat {tmp_path}/answer"), []
     image = drawn(typeset(WORDS), dpi=50)
@@ -160,9 +154,6 @@ def test_it_names_the_languages_and_the_pack_that_is_missing(program):
     found = text_recognition(program(["eng", "osd", "tha"]))
     assert (found.state, found.found) == (OK, "scanned pages are read: eng, tha")
     assert found.remedy.startswith("Text is recognised without deu: ")
-
-
-def test_it_says_nothing_to_do_where_nothing_is_missing(program):
     assert text_recognition(program(["deu", "eng", "fra"])).remedy == ""
 
 
@@ -215,11 +206,8 @@ def test_letters_of_a_thai_word_are_joined_and_words_are_not():
     ]
     [placed] = recognised(line(*parts, word("500", 150, 190), word("mg", 195, 230))).lines
     assert placed.text == "ขมิ้น ใช้ 500 mg"
-
-
-def test_sara_am_is_one_letter():
     [placed] = recognised(line(word("น", 0, 20), word("ํ", 18, 25), word("า", 26, 40))).lines
-    assert placed.text == "นำ"
+    assert placed.text == "นำ", "sara am is one letter"
 
 
 def test_heights_that_differ_a_little_are_one_size():
@@ -245,11 +233,7 @@ def test_an_unknown_resolution_is_that_of_scans():
     assert pages_of(page(line(word("a", 0, 9)), more="; scan_res 0 0"))[0].dpi == 300
 
 
-@pytest.mark.parametrize("answer", [b"", b"Estimating resolution", page(line(word("a", 0, 9)))[:-30]])
-def test_an_answer_that_is_cut_off_has_no_pages(answer):
-    assert pages_of(answer) == []
-
-
-def test_an_empty_page_has_no_lines_and_no_confidence():
-    found = recognised()
-    assert (found.lines, found.confidence) == ((), 0.0)
+def test_an_answer_that_is_cut_off_has_no_pages_and_an_empty_page_no_lines_and_no_confidence():
+    for answer in (b"", b"Estimating resolution", page(line(word("a", 0, 9)))[:-30]):
+        assert pages_of(answer) == []
+    assert (recognised().lines, recognised().confidence) == ((), 0.0)

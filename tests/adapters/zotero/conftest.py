@@ -1,26 +1,30 @@
 """A library of Zotero, read in every way."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from tests.adapters.zotero.ways import WAYS, Way, Web
+from tests.adapters.zotero.ways import WAYS, Web
 from tests.support.zotero_server.library import Library
 
 
 @pytest.fixture
-def library() -> Library:
+def library():
     return Library()
 
 
-@pytest.fixture(params=WAYS)
-def way(request, library, tmp_path) -> Iterator[Way]:
+@pytest.fixture
+def reading(library, tmp_path):
+    """Makes a way to read the library."""
     with ExitStack() as opened:
-        yield WAYS[request.param](library, tmp_path / "Zotero", opened)
+        yield lambda of: of(library, tmp_path / "Zotero", opened)
+
+
+@pytest.fixture(params=WAYS)
+def way(request, reading):
+    return reading(WAYS[request.param])
 
 
 @pytest.fixture
-def web(library, tmp_path) -> Iterator[Web]:
-    with ExitStack() as opened:
-        yield Web(library, tmp_path / "Zotero", opened)
+def web(reading):
+    return reading(Web)

@@ -119,14 +119,11 @@ def test_an_outage_is_a_failure_and_never_an_empty_library(web, fault):
         web.port.items(keys)
 
 
-def test_what_is_no_list_of_objects_is_not_zotero(web):
+def test_what_is_no_list_of_objects_is_not_zotero_and_one_that_ends_too_soon_a_failure(web):
     [key] = add(web.library, 1)
     web.server.faults = [Fault(times=99, body=b'{"items": []}', headers={"Total-Results": "0"})]
     with pytest.raises(UpstreamFailed, match="not Zotero"):
         web.port.items([key])
-
-
-def test_a_list_that_ends_too_soon_is_a_failure(web):
     keys = add(web.library, 130)
     web.server.faults = [Fault("start=100", times=99, body=b"[]")]
     with pytest.raises(UpstreamFailed, match="ended before"):
@@ -169,15 +166,12 @@ def test_more_changes_than_one_request_names_are_all_found(web):
     assert web.port.changes(cursor).changed == frozenset(keys)
 
 
-def test_an_item_that_vanishes_while_it_is_read_is_not_one_without_a_file(web):
+def test_an_item_or_a_collection_that_vanishes_while_it_is_read_is_a_conflict(web):
     key = web.library.add("book", title="Vanishes")
     web.library.attach(key, "paper.pdf", b"%PDF")
     web.server.faults = [Fault("itemKey=", then=lambda: web.library.delete(key))]
     with pytest.raises(Conflict, match="vanished"):
         web.port.items([key])
-
-
-def test_a_collection_that_vanishes_while_it_is_read_is_a_conflict(web):
     with pytest.raises(Conflict):
         web.port.members(["ABCD2345"])
 
@@ -201,15 +195,11 @@ def test_redirects_to_other_kinds_of_addresses_are_not_followed(web, target):
         web.port.content(paper)
 
 
-def test_a_store_of_files_that_refuses_one_says_nothing_of_the_key(web):
+def test_a_store_of_files_that_refuses_one_says_nothing_of_the_key_and_redirects_end(web):
     paper = web.stored()
     web.server.faults = [Fault("/stored", times=99, status=403)]
     with pytest.raises(UpstreamFailed, match="status 403"):
         web.port.content(paper)
-
-
-def test_redirects_end(web):
-    paper = web.stored()
     round_and_round = {"Location": f"http://127.0.0.1:{web.server.server_port}/stored/{paper.key}"}
     web.server.faults = [Fault("/stored|/file", times=99, status=302, headers=round_and_round)]
     with pytest.raises(UpstreamFailed, match="redirects"):

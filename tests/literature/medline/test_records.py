@@ -31,15 +31,8 @@ def book_set():
     return list(parse(io.BytesIO((FIXTURES / "handwritten" / "book_set.xml").read_bytes())))
 
 
-def test_the_space_between_two_marked_words_is_kept(odd):
-    assert odd.title == "Homo sapiens & CO₂ at 5 m² per day."
-
-
-def test_of_two_dois_the_one_that_the_article_confirms_counts(odd):
+def test_of_two_dois_the_one_that_the_article_confirms_counts_and_ids_of_cited_works_never_become_its_own(odd):
     assert odd.doi == "10.5555/Second"
-
-
-def test_ids_of_cited_works_never_become_the_records_own(odd):
     assert (odd.pmid, odd.pmcid, odd.pii) == ("90000010", "PMC9000001", None)
     assert odd.references == (Reference("Cited one.", "1", "10.5555/cited", "PMC1"), Reference("Nested."))
 
@@ -56,15 +49,9 @@ def test_entrez_is_the_creation_date_and_pubmed_the_entry_date(odd):
     assert odd.electronic_date == PartialDate("2025 Jan 9", 2025, 1, 9)
 
 
-def test_numbers_stay_as_they_are_printed(odd):
-    assert (odd.journal.volume, odd.journal.issue, odd.pages) == ("4002.e26", "007", "e1-e9")
-
-
-def test_an_empty_section_keeps_its_label_and_an_empty_label_is_none(odd):
-    assert odd.abstract == (
-        AbstractSection(None, "UNASSIGNED", "First line."),
-        AbstractSection("METHODS", None, ""),
-    )
+def test_the_space_between_marked_words_is_kept_and_an_empty_section_keeps_its_label(odd):
+    assert odd.title == "Homo sapiens & CO₂ at 5 m² per day."
+    assert odd.abstract == (AbstractSection(None, "UNASSIGNED", "First line."), AbstractSection("METHODS", None, ""))
 
 
 def test_authors_keep_every_part_of_their_name_and_every_affiliation(odd):
@@ -83,8 +70,9 @@ def test_the_graver_notice_decides_and_a_notice_may_lack_a_pmid(odd):
     )
 
 
-def test_an_ampersand_escaped_twice_is_read_once_more(odd):
+def test_an_ampersand_escaped_twice_is_read_once_more_and_numbers_stay_as_they_are_printed(odd):
     assert odd.grants == (Grant("R&D 1", None, "A & B"),)
+    assert (odd.journal.volume, odd.journal.issue, odd.pages) == ("4002.e26", "007", "e1-e9")
 
 
 def test_the_journal_joins_what_two_elements_say_of_it(odd):

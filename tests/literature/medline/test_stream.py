@@ -61,12 +61,9 @@ def test_an_external_doctype_is_accepted_and_never_loaded(scheme):
     assert [record.pmid for record in read(content)] == ["1"]
 
 
-def test_an_empty_set_holds_no_records_and_is_no_failure():
+def test_an_empty_set_holds_no_records_and_one_bare_record_is_read_too():
     assert read(b"<PubmedArticleSet></PubmedArticleSet>") == []
     assert read(DOCTYPE % b"https" + b"<PubmedArticleSet/>") == []
-
-
-def test_one_bare_record_is_read_too():
     assert [record.pmid for record in read(minimal("7"))] == ["7"]
 
 
@@ -74,9 +71,6 @@ def test_every_version_of_a_pmid_is_yielded_and_newest_keeps_the_highest():
     records = read(wrapped(minimal("5", "2", "b"), minimal("5", "10", "c"), minimal("5", "1", "a"), minimal("6")))
     assert [(r.pmid, r.pmid_version) for r in records] == [("5", 2), ("5", 10), ("5", 1), ("6", 1)]
     assert {pmid: record.title for pmid, record in newest(records).items()} == {"5": "c", "6": "T."}
-
-
-def test_of_two_equal_versions_the_later_counts():
     assert newest(read(wrapped(minimal("5", "1", "old"), minimal("5", "1", "new"))))["5"].title == "new"
 
 
@@ -253,13 +247,10 @@ def test_a_file_that_cannot_be_read_is_the_callers_to_mend(tmp_path, name):
     assert str(tmp_path) not in str(refused.value)
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+def test_a_pipe_is_refused_and_not_waited_for_and_an_empty_file_is_no_pubmed_xml(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="readable file"):
         list(open_records(tmp_path / "pipe"))
-
-
-def test_an_empty_file_is_no_pubmed_xml(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(NcbiUnreadable, match="empty"):
         list(open_records(tmp_path / "empty"))
