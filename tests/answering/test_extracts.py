@@ -21,6 +21,7 @@ from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.literature.records import AbstractSection, Document
 from bio_mcp.retrieval.chunking import abstract_text
 from tests.answering.ginger import GINGER, LABELLED, QUESTION, TRIAL, corpus_of
+from tests.support.hooked import Hooked
 from tests.support.memory_corpus import WordVectors, article
 
 
@@ -71,17 +72,10 @@ def test_every_paper_has_an_extract_whatever_the_others_say():
 
 
 def test_few_sentences_are_embedded_however_many_there_are():
-    class Counting(WordVectors):
-        texts = 0
-
-        def embed(self, texts):
-            self.texts += len(texts)
-            return super().embed(texts)
-
-    corpus = corpus_of(*(replace(TRIAL, pmid=str(n), abstract=TRIAL.abstract * 20) for n in range(100, 106)))
-    corpus.embeddings = Counting()
+    corpus, embedded = corpus_of(*(replace(TRIAL, pmid=str(n), abstract=TRIAL.abstract * 20) for n in range(9))), []
+    corpus.embeddings = Hooked(WordVectors(), "embed", "embed_questions", before=embedded.extend)
     found(corpus)
-    assert corpus.embeddings.texts == 1 + EMBEDDED
+    assert len(embedded) == 1 + EMBEDDED
 
 
 def test_a_sentence_on_something_else_does_not_fit():
@@ -103,13 +97,10 @@ def test_papers_that_were_deleted_meanwhile_have_none():
     assert extracts(retrieved, retrieved.ranked[:5], {}, corpus) == []
 
 
-def test_scores_are_scaled_from_the_lowest_to_the_highest():
+def test_scores_are_scaled_from_the_lowest_to_the_highest_and_add_up_with_their_weights():
     assert scaled([2.0, 4.0, 3.0]) == [0.0, 1.0, 0.5]
     assert scaled([2.0, 2.0]) == [1.0, 1.0]
     assert scaled([]) == []
-
-
-def test_the_parts_add_up_with_their_weights():
     corpus = corpus_of(article("14", "Ginger and nausea.", "Women were asked. Ginger reduced nausea in pregnancy."))
     best = next(each for each in found(corpus) if each.span.pmid == "14")
     assert best.score == pytest.approx(MEANING + WORDS + LATE + FINDING + PAPER)
@@ -119,9 +110,6 @@ def test_a_rare_word_counts_more_than_one_that_every_sentence_has():
     texts = ["Aspirin and fever.", "Aspirin and pain.", "Aspirin and sleep."]
     fever, pain, _ = bm25_among(texts, {"aspirin", "fever"})
     assert fever > pain > 0
-
-
-def test_without_a_common_word_or_a_text_there_is_nothing():
     assert bm25_among(["Fever fell.", ""], {"aspirin"}) == [0.0, 0.0]
     assert bm25_among([], {"aspirin"}) == []
 

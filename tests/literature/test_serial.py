@@ -38,11 +38,7 @@ def test_every_real_article_comes_back_equal(path):
     for record in open_records(path):
         if isinstance(record, Article):
             assert serial.loads(serial.dumps(record)) == record
-
-
-def test_the_same_article_gives_the_same_bytes():
-    article = Article("1", title="T")
-    assert serial.dumps(article) == serial.dumps(replace(article))
+            assert serial.dumps(replace(record)) == serial.dumps(record)
 
 
 def test_an_article_that_an_earlier_version_stored_is_read():
@@ -137,13 +133,10 @@ GOLDEN = {
 }
 
 
-def test_the_hash_of_a_fixed_article_never_moves_within_a_scheme():
+def test_the_hash_of_an_article_never_moves_within_a_scheme():
     assert serial.SCHEME == 1
     assert content_hash(ARTICLE) == "cc26eb185dbdbca499067001b33714aa45ef65c52912db115fd89b4746690fa9"
     assert content_hash(Article("1")) == "22da34b4b9e493b8058e618a940ceb3d00c5f0ae41d5d880b6c6a84175fd4777"
-
-
-def test_real_records_keep_their_hashes():
     found = {r.pmid: content_hash(r) for r in open_records(FIXTURES / "edges.xml.xz") if r.pmid in GOLDEN}
     assert found == GOLDEN
 
@@ -158,14 +151,11 @@ def test_a_re_export_changes_nothing(field):
     assert content_hash(replace(ARTICLE, **{field: NO_NEWS[field]})) == content_hash(ARTICLE)
 
 
-def test_a_label_is_content_and_its_normalised_category_is_not():
+def test_labels_and_sections_are_content_and_a_normalised_category_is_not():
     relabelled = replace(ARTICLE, abstract=(AbstractSection("RESULTS", "METHODS", "We measured."), ARTICLE.abstract[1]))
     recategorised = replace(ARTICLE, abstract=(AbstractSection("METHODS", None, "We measured."), ARTICLE.abstract[1]))
     assert content_hash(relabelled) != content_hash(ARTICLE)
     assert content_hash(recategorised) == content_hash(ARTICLE)
-
-
-def test_text_cannot_move_between_sections_unseen():
     one = replace(ARTICLE, abstract=(AbstractSection(None, None, "a b"),))
     two = replace(ARTICLE, abstract=(AbstractSection(None, None, "a"), AbstractSection(None, None, "b")))
     assert content_hash(one) != content_hash(two)

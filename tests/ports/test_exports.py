@@ -1,8 +1,10 @@
-"""What `bio_mcp.ports` offers: every port is given by `Backends`, and every public name says what it is."""
+"""What `bio_mcp.ports` offers: each port is given by `Backends`, says what it is, and states the law of its methods."""
 
+import ast
 import inspect
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -37,3 +39,25 @@ def test_every_port_is_given_by_backends():
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_a_public_name_says_what_it_is(name):
     assert not (PUBLIC[name].__doc__ or f"{name}(").startswith(f"{name}(")  # as dataclasses say it by themselves
+
+
+PORTS = Path(__file__).parents[2] / "layers/common/bio_mcp/ports"
+
+
+def unstated(source: str) -> list[str]:
+    """The ports and methods of ports in `source` that promise nothing."""
+    ports = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "Protocol" for base in node.bases)
+    ]
+    methods = [(port, node) for port in ports for node in port.body if isinstance(node, ast.FunctionDef)]
+    return [
+        *(port.name for port in ports if not ast.get_docstring(port)),
+        *(f"{port.name}.{method.name}" for port, method in methods if not ast.get_docstring(method)),
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(PORTS.glob("*.py")), ids=lambda path: path.stem)
+def test_each_port_and_each_of_its_methods_states_its_law(path):
+    assert unstated(path.read_text()) == []

@@ -42,15 +42,12 @@ def changed(corpus, **fields):
     corpus.calls.by_id["c1"] = replace(corpus.calls.by_id["c1"], **fields)
 
 
-def test_where_nothing_moved_the_answer_is_equal(corpus):
+def test_where_nothing_moved_the_answer_is_equal_also_of_an_empty_corpus(corpus, tmp_path):
     asked(corpus)
     found = replayed(corpus)
     assert (found.equal, found.as_then, found.today, found.moved) == (True, True, True, ())
     assert found.papers == PapersMoved()
-
-
-def test_an_answer_of_an_empty_corpus_is_equal(tmp_path):
-    empty = RecordedCorpus(tmp_path)
+    empty = RecordedCorpus(tmp_path / "empty")
     assert "The corpus is empty" in asked(empty).body["warnings"][0]
     assert replayed(empty).equal
 
@@ -110,15 +107,10 @@ def test_where_the_answer_on_the_corpus_of_then_is_another_code_or_rules_moved(c
     assert (found.equal, found.as_then, found.today, found.moved) == (False, False, False, (name,))
 
 
-def test_other_code_that_gives_the_same_answer_is_equal(corpus):
+def test_other_code_that_gives_the_same_answer_is_equal_and_code_and_corpus_are_both_named(corpus):
     asked(corpus)
     changed(corpus, inputs={**corpus.calls.get("c1").inputs, "code": "of another version"})
     assert replayed(corpus).equal
-
-
-def test_code_and_corpus_are_distinguished_and_both_named(corpus):
-    asked(corpus)
-    changed(corpus, inputs={**corpus.calls.get("c1").inputs, "code": "of another version"})
     corpus.store(article("9", "Ginger against nausea again.", "Ginger against nausea."), 1)
     found = replayed(corpus, other())
     assert (found.as_then, found.moved) == (False, ("corpus", "code"))
@@ -137,15 +129,10 @@ def test_code_that_asks_the_index_for_something_else_is_another_answer(corpus):
     assert (found.as_then, found.today, found.moved) == (False, False, ("corpus", "code"))
 
 
-def test_the_day_is_that_of_then(corpus):
+def test_the_day_is_that_of_then_and_a_replay_is_not_recorded(corpus):
     asked(corpus)
     corpus.today = lambda: corpus.now().date().replace(year=2040)
     assert replayed(corpus).equal
-
-
-def test_a_replay_is_not_recorded_and_stores_nothing(corpus):
-    asked(corpus)
-    replayed(corpus)
     assert [each.correlation_id for each in corpus.calls.latest(9)] == ["c1"]
 
 

@@ -13,11 +13,8 @@ def chunk(chunk_id, text):
 CHUNKS = [chunk("w0", "Nothing of it."), chunk("w1", "Statins lower mortality."), chunk("w2", "Statins are drugs.")]
 
 
-def test_the_window_that_the_vectors_named_is_shown():
+def test_the_window_that_the_vectors_named_is_shown_and_without_one_that_with_most_terms():
     assert best_chunk(CHUNKS, "w2", {"mortal"}).chunk_id == "w2"
-
-
-def test_without_one_the_window_with_most_terms_is_shown():
     assert best_chunk(CHUNKS, None, {"statin", "mortal"}).chunk_id == "w1"
     assert best_chunk(CHUNKS, "gone", {"statin"}).chunk_id == "w1"
     assert best_chunk(CHUNKS, None, {"quark"}).chunk_id == "w0"
@@ -37,9 +34,6 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_word():
     shown = snippet("word " * 200, set())
     assert len(shown) <= SNIPPET
     assert shown.endswith("word…")
-
-
-def test_nothing_gives_nothing():
     assert snippet("", {"statin"}) == ""
 
 

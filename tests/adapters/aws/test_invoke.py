@@ -113,13 +113,10 @@ def test_a_function_that_ran_out_of_time_is_a_deadline(service, invoke, kind, me
         invoke()
 
 
-def test_an_answer_too_long_for_lambda_says_to_ask_for_less(service, invoke):
+def test_an_answer_too_long_says_to_ask_for_less_and_a_function_that_broke_says_nothing_of_itself(service, invoke):
     service.break_off("Function.ResponseSizeTooLarge")
     with pytest.raises(InvalidInput, match="ask for less"):
         invoke()
-
-
-def test_a_function_that_broke_is_a_bug_and_says_nothing_of_itself(service, invoke):
     service.break_off("KeyError")
     service.answer(b"no JSON", **{"X-Amz-Function-Error": "Unhandled"})
     for said in ("KeyError", "unknown"):
@@ -134,17 +131,13 @@ def test_an_answer_that_does_not_come_is_a_deadline_and_the_event_is_sent_once(s
     assert len(service.requests) == 1
 
 
-def test_a_read_is_sent_again_over_a_connection_that_broke(service, invoke):
+def test_over_a_connection_that_broke_a_read_is_sent_again_and_a_write_is_not(service, invoke):
     service.answer(hang_up)
     assert invoke(repeatable=True) == {"body": {}, "audit": {}}
-    assert len(service.requests) == 2
-
-
-def test_a_write_is_not_sent_again_over_a_connection_that_broke(service, invoke):
     service.answer(hang_up)
     with pytest.raises(UpstreamFailed, match="safe to repeat"):
         invoke(repeatable=False)
-    assert len(service.requests) == 1
+    assert len(service.requests) == 2 + 1
 
 
 def closed_port():

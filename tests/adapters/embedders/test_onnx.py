@@ -42,18 +42,12 @@ def test_a_question_has_the_prompt_that_the_model_was_trained_with(packaged):
     assert np.abs(asked - plain).max() <= 1e-6
 
 
-@pytest.mark.parametrize("budget", [1, 300, 2_000, 20_000])
-def test_a_vector_does_not_depend_on_what_is_embedded_with_it(packaged, budget):
+@pytest.mark.parametrize("budget", [300, 20_001])
+def test_a_vector_does_not_depend_on_what_is_embedded_with_it_nor_on_threads(packaged, budget):
     texts = sentences(24, 60)
     alone = np.concatenate([packaged.embed([text]) for text in texts])
-    together = OnnxEmbeddings(MODEL, tokens_per_batch=budget).embed(texts)
+    together = OnnxEmbeddings(MODEL, threads=1 + budget % 2, tokens_per_batch=budget).embed(texts)
     assert np.abs(together - alone).max() <= 1e-6
-
-
-def test_more_threads_give_the_same_vectors(packaged):
-    texts = sentences(16, 60)
-    threaded = OnnxEmbeddings(MODEL, threads=2).embed(texts)
-    assert np.abs(threaded - packaged.embed(texts)).max() <= 1e-6
 
 
 def test_a_text_beyond_the_limit_is_read_up_to_it_and_no_further(packaged):
@@ -74,12 +68,9 @@ def test_counts_are_those_of_the_published_tokenizer_uncut(packaged):
     assert packaged.count_tokens(texts) == [len(tokenizer.encode(text).ids) for text in texts]
 
 
-def test_broken_unicode_is_embedded_not_refused(packaged):
+def test_broken_unicode_is_embedded_and_the_fingerprint_names_the_model_and_its_precision(packaged):
     broken = packaged.embed(["TNF \ud800 alpha"])
     assert np.abs(broken - packaged.embed(["TNF ? alpha"])).max() <= 1e-6
-
-
-def test_the_fingerprint_names_the_model_and_its_precision(packaged):
     assert packaged.fingerprint.startswith("bge-small-en-v1.5/int8/")
     assert packaged.max_tokens == 512
 

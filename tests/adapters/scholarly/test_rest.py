@@ -1,11 +1,13 @@
 """How any service is asked: at its pace, again where it may help, never beyond a call's time, and never silently."""
 
+import json
 import socket
 from types import SimpleNamespace
 
 import pytest
 
 from bio_mcp.adapters.embedded.side_files import SqliteBudgets
+from bio_mcp.adapters.scholarly import Crossref, Icite, Unpaywall
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, UpstreamFailed
@@ -123,6 +125,25 @@ def test_json_that_cannot_be_read_is_a_failure_of_the_service(icite, server, bod
     server.faults += [Fault(status=200, body=body)] * 3
     with pytest.raises(UpstreamFailed, match="something else than an answer"):
         ask(icite)
+
+
+ASKED = {
+    "icite": lambda service: Icite(service).of(["1"], deadline=NEVER),
+    "crossref": lambda service: Crossref(service, "10.1/control").of(["10.1021/am300292v"], deadline=NEVER),
+    "unpaywall": lambda service: Unpaywall(service).copies("10.1000/a", deadline=NEVER),
+}
+OTHERWISE = {
+    "icite": ({}, {"data": None}, {"data": [{"title": "no PMID"}]}),
+    "crossref": ({}, {"message": {}}, {"message": {"items": [{"title": ["no DOI"]}]}}),
+    "unpaywall": ({"error": False},),
+}
+
+
+@pytest.mark.parametrize(("name", "answer"), [(name, each) for name, them in OTHERWISE.items() for each in them])
+def test_an_answer_of_another_form_is_a_failure_and_not_empty(service, server, name, answer):
+    server.faults += [Fault(status=200, body=json.dumps(answer).encode())] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        ASKED[name](service(name, name))
 
 
 def test_an_answer_that_is_too_long_is_not_asked_for_again(service, server, clock):

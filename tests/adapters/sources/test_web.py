@@ -54,17 +54,14 @@ def test_a_redirect_within_the_allowed_hosts_is_followed(web, path):
     assert web(path) == b"%PDF a document"
 
 
-@pytest.mark.parametrize("path", ["/to-http", "/to-password", "/to-file"])
-def test_a_redirect_to_what_is_no_https_address_is_refused(web, path):
-    with pytest.raises(InvalidInput):
-        web(path)
-
-
-@pytest.mark.parametrize("path", ["/to-elsewhere", "/to-metadata"])
-def test_a_redirect_to_another_host_is_refused(web, host, path):
-    with pytest.raises(Forbidden, match="BIO_MCP_INGEST_HOSTS"):
-        web(path)
-    assert len(host.seen) == 1
+def test_a_redirect_to_another_host_or_to_what_is_no_https_address_is_refused(web, host):
+    for path in ("/to-http", "/to-password", "/to-file"):
+        with pytest.raises(InvalidInput):
+            web(path)
+    for path in ("/to-elsewhere", "/to-metadata"):
+        with pytest.raises(Forbidden, match="BIO_MCP_INGEST_HOSTS"):
+            web(path)
+    assert len(host.seen) == 5
 
 
 def test_redirects_without_an_end_are_not_followed(web, host):
@@ -79,16 +76,12 @@ def test_a_host_with_a_private_address_is_not_connected_to(web, host):
     assert host.seen == []
 
 
-def test_a_certificate_of_another_name_is_refused(web, host):
-    made = web.made()
+def test_a_certificate_of_another_name_or_that_nobody_vouches_for_is_refused(web, host):
     with pytest.raises(UpstreamFailed, match="could not be reached"):
-        made.read(f"https://inside.example.org:{host.server_port}/a.pdf", local=False)
-    assert host.seen == []
-
-
-def test_a_certificate_that_nobody_vouches_for_is_refused(web):
+        web.made().read(f"https://inside.example.org:{host.server_port}/a.pdf", local=False)
     with pytest.raises(UpstreamFailed):
         web("/a.pdf", context=ssl.create_default_context())
+    assert host.seen == []
 
 
 @pytest.mark.parametrize("path", ["/endless", "/bomb"])
