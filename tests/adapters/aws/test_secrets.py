@@ -51,13 +51,10 @@ def test_a_secret_that_is_not_there_is_a_failure_that_does_not_tell_its_name(ref
     assert "absent-7" not in str(failed.value)
 
 
-def test_a_secret_of_bytes_is_a_failure():
+def test_a_secret_of_bytes_and_an_aws_that_cannot_be_reached_are_failures(monkeypatch):
     boto3.client("secretsmanager").create_secret(Name="b", SecretBinary=b"one")
     with pytest.raises(StoreFailed):
         reader("secretsmanager:b")()
-
-
-def test_an_aws_that_cannot_be_reached_is_a_failure(monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     with pytest.raises(StoreFailed, match="EndpointConnectionError"):
         reader("ssm:a")()

@@ -77,12 +77,8 @@ def test_a_graph_that_pools_itself_is_taken_at_its_word(tmp_path, models):
     assert np.abs(found - unit(token_vectors("ginger heart").mean(axis=0))).max() <= 1e-5
 
 
-def test_a_graph_may_stand_beside_its_tokenizer_too(source, models):
-    (source / "onnx/model.onnx").rename(source / "model.onnx")
-    assert added(source, models).dim == HIDDEN
-
-
 def test_it_brings_its_licence_and_the_vectors_that_it_must_give(source, models):
+    (source / "onnx/model.onnx").rename(source / "model.onnx")  # which may stand beside its tokenizer too
     (source / "LICENSE").write_text("You may.")
     added(source, models, licence="MIT")
     directory = models / "some-model"
@@ -98,14 +94,10 @@ def test_it_brings_its_licence_and_the_vectors_that_it_must_give(source, models)
     assert set(manifest["files"]) == {GRAPH, TOKENIZER}
 
 
-def test_adding_it_again_changes_nothing_that_an_index_rests_on(source, models):
+def test_adding_it_again_changes_nothing_that_an_index_rests_on_and_mends_what_is_damaged(source, models):
     identity = added(source, models)
     assert added(source, models) == identity
     assert [each.name for each in models.iterdir()] == ["some-model"]
-
-
-def test_a_damaged_model_is_replaced(source, models):
-    identity = added(source, models)
     (models / "some-model" / GRAPH).write_bytes(b"harmed")
     assert added(source, models) == identity
     assert OnnxEmbeddings(models / "some-model").embed(["ginger"]).shape == (1, HIDDEN)
@@ -171,16 +163,11 @@ def test_files_that_do_not_say_how_to_pool_take_it_from_the_user(source, models)
     assert (identity.pooling, identity.before_questions, identity.max_tokens) == ("mean", "in ", 8)
 
 
-@pytest.mark.parametrize(
-    ("flags", "pooling"),
-    [
-        ({"pooling_mode": "cls"}, "cls"),
-        ({"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, "mean"),
-    ],
-)
-def test_pooling_may_be_named_or_flagged(source, flags, pooling):
-    put(source / "1_Pooling/config.json", {"embedding_dimension": 8, **flags})
-    assert layout_of(source).pooling == pooling
+def test_pooling_may_be_named_or_flagged(source):
+    flagged = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
+    for flags, pooling in (({"pooling_mode": "cls"}, "cls"), (flagged, "mean")):
+        put(source / "1_Pooling/config.json", {"embedding_dimension": 8, **flags})
+        assert layout_of(source).pooling == pooling
 
 
 @pytest.mark.parametrize(

@@ -121,14 +121,11 @@ def test_an_answer_of_the_whole_file_to_a_question_for_its_end_takes_the_place_o
     assert (tmp_path / "file").read_bytes() == b"whole"
 
 
-def test_a_redirection_is_not_followed(closed):
+def test_a_redirection_is_not_followed_and_no_download_outlasts_the_call(closed, published, tmp_path):
     answers = httpx.MockTransport(lambda _: httpx.Response(302, headers={"location": "http://169.254.169.254/"}))
-    published = closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers, backoff=QUICKLY))
+    redirected = closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers, backoff=QUICKLY))
     with pytest.raises(NcbiFailed, match="status 302"):
-        published.addresses()
-
-
-def test_no_download_outlasts_the_call(published, tmp_path):
+        redirected.addresses()
     with bounded_by(Deadline(0)), pytest.raises(DeadlineExceeded):
         published.download(ADDRESS, tmp_path / "file")
 

@@ -51,14 +51,8 @@ def test_no_secret_comes_out_of_a_failure_or_into_a_log(leak, caplog):
     shown += traceback.format_exception(failed.value, chain=True)
     lines = "\n".join(line for text in shown for line in text.splitlines())
     assert [secret for secret in SECRETS if secret in lines] == []
-
-
-@pytest.mark.parametrize("leak", ["connection", "time-out", "protocol", "key for a PMID"])
-def test_a_failure_carries_no_exception_of_the_http_client(leak):
-    client, _ = eutils(*[LEAKS[leak]() for _ in range(6)])
-    with pytest.raises(Failure) as failed:
-        client.esearch("asthma")
-    assert list(chain(failed.value)) == [failed.value]
+    if leak in ("connection", "time-out", "protocol", "key for a PMID"):
+        assert list(chain(failed.value)) == [failed.value], "it carries no exception of the HTTP client"
 
 
 def test_a_client_shows_no_secret_of_its_own():

@@ -27,16 +27,13 @@ KINDS = [
     (b"<article><front><article-meta/></front></article>", "", Kind.JATS),
     (b"<article><h1>Blog</h1></article>", "", Kind.HTML),
     (b"<!-- c --><?x y?><pmc-articleset dtd-version='1'>", "", Kind.JATS),
+    (simple(), "paper.pdf", Kind.DOCX),
 ]
 
 
-@pytest.mark.parametrize(("content", "name", "kind"), KINDS)
+@pytest.mark.parametrize(("content", "name", "kind"), KINDS, ids=[f"{name}: {kind}" for _, name, kind in KINDS])
 def test_content_says_what_a_file_is_before_its_name(content, name, kind):
     assert kind_of(content, name) is kind
-
-
-def test_a_word_document_is_one_whatever_its_name():
-    assert kind_of(simple(), "paper.pdf") is Kind.DOCX
 
 
 REFUSED = [
@@ -90,13 +87,10 @@ def test_headings_titles_and_warnings_are_one_line_without_controls():
     assert (cleaned.title, cleaned.warnings) == ("T", ("w",))
 
 
-def test_a_heading_has_a_greatest_length():
-    cleaned = clean(ParsedDocument((ParsedSection("t", "word " * 1_000),)))
+def test_a_heading_has_a_greatest_length_and_surrogates_that_no_encoding_has_are_taken_out():
+    cleaned = clean(ParsedDocument((ParsedSection("a\ud800b", "word " * 1_000),)))
     assert len(cleaned.sections[0].heading) <= reading.LONGEST_LINE + 2
-
-
-def test_surrogates_that_no_encoding_has_are_taken_out():
-    assert clean(ParsedDocument((ParsedSection("a\ud800b"),))).text == "ab"
+    assert cleaned.text == "ab"
 
 
 def test_a_section_without_text_and_heading_is_left_out_and_one_with_a_heading_stays():

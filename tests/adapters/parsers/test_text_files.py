@@ -37,30 +37,36 @@ def test_a_page_says_what_it_is():
     assert (page.language, page.pages, page.ocr) == ("de", None, False)
 
 
-def test_only_what_a_page_marks_as_its_content_is_read():
-    page = "<html><body><p>Cookies?</p><main><h1>T</h1><article><p>Text</p></article></main></body></html>"
-    assert outline(read(page, "x")) == [((), "Text")]
+PAGES = {
+    "only what a page marks as its content is read": (
+        "<body><p>Cookies?</p><main><h1>T</h1><article><p>Text</p></article></main></body>",
+        [((), "Text")],
+    ),
+    "a heading that repeats is a section each time": (
+        "<body><h2>A</h2><p>1</p><h2>B</h2><h2>A</h2><p>2</p></body>",
+        [(("A",), "1"), (("B",), ""), (("A",), "2")],
+    ),
+    "a title of its own does not swallow the first section": (
+        "<head><title>A trial</title></head><body><h1>Background</h1><p>x</p></body>",
+        [(("Background",), "x")],
+    ),
+    "a layout table is read as text": (
+        "<body><table><tr><td><h2>Methods</h2>We did.</td><td>More</td></tr></table></body>",
+        [(("Methods",), "We did.\n\nMore")],
+    ),
+}
 
 
-def test_a_heading_that_repeats_is_a_section_each_time():
-    page = "<html><body><h2>A</h2><p>1</p><h2>B</h2><h2>A</h2><p>2</p></body></html>"
-    assert outline(read(page, "x.html")) == [(("A",), "1"), (("B",), ""), (("A",), "2")]
-
-
-def test_a_title_of_its_own_does_not_swallow_the_first_section():
-    page = "<html><head><title>A trial</title></head><body><h1>Background</h1><p>x</p></body></html>"
-    assert outline(read(page, "x.html")) == [(("Background",), "x")]
+@pytest.mark.parametrize("rule", PAGES)
+def test_a_page_is_read_by_these_rules(rule):
+    page, sections = PAGES[rule]
+    assert outline(read(f"<html>{page}</html>", "x.html")) == sections
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.md", "a.txt"])
 def test_a_nul_leaves_nothing_and_ends_nothing(name):
     text = b"one\0two, and more words than controls"
     assert read(b"<p>" + text if name == "a.html" else text, name).text == "onetwo, and more words than controls"
-
-
-def test_a_layout_table_is_read_as_text():
-    page = "<html><body><table><tr><td><h2>Methods</h2>We did.</td><td>More</td></tr></table></body></html>"
-    assert outline(read(page, "x.html")) == [(("Methods",), "We did.\n\nMore")]
 
 
 @pytest.mark.parametrize(
@@ -139,12 +145,9 @@ def test_a_note_becomes_its_sections():
 
 
 def test_front_matter_says_what_it_is():
-    note = read(NOTE, "note.markdown")
+    note = read(NOTE.replace("\n", "\r\n"), "note.markdown")
+    assert note == read(NOTE, "note.md"), "line ends of Windows change nothing"
     assert (note.title, note.doi, note.pmid, note.language) == ("A trial: of things", "10.1000/abc.1", "384001", "en")
-
-
-def test_windows_line_ends_change_nothing():
-    assert read(NOTE.replace("\n", "\r\n"), "note.md") == read(NOTE, "note.md")
 
 
 def test_one_heading_above_all_others_is_the_title():

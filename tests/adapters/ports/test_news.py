@@ -25,6 +25,7 @@ def told(news, clock):
 
 
 def test_papers_are_found_once_and_listed_by_number(news, told):
+    assert (told("k"), list(news.pmids("k")), news.since("k", "", 5, newest_first=True)) == ([], [], [])
     news.find("k", [Found("30", 1), Found("4", 2)])
     news.find("k", [Found("4", 2), Found("100", 1)])
     assert list(news.pmids("k")) == ["4", "30", "100"]
@@ -36,10 +37,6 @@ def test_more_papers_than_one_request_takes_are_all_found(news, told):
     news.find("k", [Found(each, 1) for each in pmids])
     assert list(news.pmids("k")) == pmids
     assert {pmid for _, pmid, _ in told(limit=200)} == set(pmids)
-
-
-def test_nothing_is_reported_of_a_key_that_found_nothing(news, told):
-    assert (told("never"), list(news.pmids("never")), news.since("never", "", 5, newest_first=True)) == ([], [], [])
 
 
 def test_a_change_is_reported_to_every_key_that_found_the_paper_and_to_no_other(news, told):
@@ -123,17 +120,12 @@ def test_a_deleted_paper_that_comes_back_is_new_again(news, clock, told):
     assert told() == [(NEW, "1", 1), (DELETED, "1", 1), (NEW, "1", 2)]
 
 
-def test_whether_all_papers_of_a_key_are_known_is_noted(news):
-    assert not news.is_whole("k")
-    for _ in range(2):
-        news.set_whole("k")
-    assert (news.is_whole("k"), news.is_whole("l")) == (True, False)
-
-
-def test_a_key_is_forgotten_and_no_other_with_it(news, told):
+def test_a_key_whose_papers_are_all_known_is_noted_and_forgotten_and_no_other_with_it(news, told):
     for key in ("k", "kk"):
+        assert not news.is_whole(key)
         news.find(key, [Found("1", 1)])
         news.set_whole(key)
+        assert news.is_whole(key)
     for _ in range(2):
         news.forget("k")
     assert (told("k"), list(news.pmids("k")), news.is_whole("k")) == ([], [], False)
