@@ -47,11 +47,8 @@ def test_a_retracted_paper_is_no_evidence_and_the_derivation_says_so():
     )
 
 
-def test_a_paper_under_concern_counts_as_the_weakest():
+def test_a_paper_under_concern_counts_as_the_weakest_and_a_trial_of_animals_is_preclinical():
     assert grade([paper("1", REVIEW, retraction=RetractionStatus.CONCERN)]).strength is Strength.LOW
-
-
-def test_a_trial_of_animals_is_preclinical():
     assert grade([paper("1", RANDOMIZED, IN_ANIMALS)]).strength is Strength.LOW
     assert "of animals" in paper("1", RANDOMIZED, IN_ANIMALS).summary
 

@@ -45,6 +45,7 @@ def parts_of(text):
         ["Dose was approx. 5 mg.", "None died."],
         ["Infection with hepatitis B.", "We tested all."],
         ["Was it safe?", "Yes!", "It was."],
+        ["The variant p.Arg117His was found."],
         ["Cells died.", "p53 was induced.", "mRNA levels fell.", "α-Tubulin rose."],
         ["In the U.S. Patients were older.", "They were ill."],
         ["治療は有効であった。", "副作用はなかった。"],
@@ -64,10 +65,6 @@ def test_sentences_glued_together_are_taken_apart():
         "In all, 12%.",
         "Done so.",
     ]
-
-
-def test_a_protein_change_stays_whole():
-    assert parts_of("The variant p.Arg117His was found.") == ["The variant p.Arg117His was found."]
 
 
 @given(st.text(alphabet=st.sampled_from("aB. !?\n(1é。'"), max_size=60))
@@ -149,13 +146,10 @@ def test_sections_come_from_the_record_and_never_from_the_text():
     assert chunks[0].text == "BACKGROUND: It was unknown. METHODS: of a kind."
 
 
-def test_the_label_unlabelled_is_not_a_word_of_the_abstract():
+def test_the_abstract_is_joined_as_the_contract_prints_it_without_the_label_unlabelled():
     whole = article(("UNLABELLED", None, "First."), ("AIM", None, "Second."))
     assert abstract_text(whole) == "First. AIM: Second."
     assert [each.section for each in chunks_of(whole, by_pieces, 256)] == [None, "AIM"]
-
-
-def test_the_abstract_is_joined_as_the_contract_prints_it():
     assert abstract_text(article(("Background", None, "B."), ("Methods", None, "M."))) == "Background: B. Methods: M."
 
 
@@ -296,15 +290,9 @@ def test_every_character_is_in_a_chunk_and_no_chunk_is_too_long(texts, title, li
     assert all(count <= limit for count in by_pieces([each.embedded_text for each in chunks]))
 
 
-def test_a_word_of_the_title_counts_twice_and_comes_first():
+def test_a_word_of_the_title_counts_twice_and_comes_first_and_mesh_is_not_searched():
     assert search_terms(printed(title="Statins", text="Statins help.")) == ["statin", "statin", "statin", "help"]
-
-
-def test_a_record_without_any_text_is_found_by_its_pmid():
-    assert search_terms(Article(pmid="384001")) == ["384001"]
-
-
-def test_mesh_is_not_searched():
+    assert search_terms(Article(pmid="384001")) == ["384001"], "without any text"
     assert "human" not in search_terms(printed(mesh=[("D006801", "Humans")]))
 
 

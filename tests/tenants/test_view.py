@@ -90,7 +90,7 @@ def test_a_list_has_a_tenants_own_projects_alone(corpus, tenant):
     assert listed(SOUTH) == listed(ANONYMOUS) == []
 
 
-def test_two_tenants_may_have_projects_of_one_name(corpus):
+def test_two_tenants_may_have_projects_of_one_name_and_an_unknown_one_is_answered_with_their_own_alone(corpus):
     south = CallBackends(corpus, SOUTH)
     project = create_project("lab", Options(), south).project
     assert south.collections.count(project.collection) == 0
@@ -98,9 +98,6 @@ def test_two_tenants_may_have_projects_of_one_name(corpus):
     delete_project("lab", south)
     assert [each.project_id for each in south.projects.all()] == []
     assert len(CallBackends(corpus, NORTH).projects.all()) == 3
-
-
-def test_an_unknown_project_is_answered_with_the_tenants_own_alone(corpus):
     with pytest.raises(NotFound, match="Available projects: none yet") as failed:
         CallBackends(corpus, SOUTH).projects.get("lab")
     assert failed.value.details["available_projects"] == []

@@ -47,11 +47,8 @@ def test_what_aws_says_becomes_a_sentence_about_the_store(code, says, retryable)
     assert not {"secret-name", "123456789012", code} & set(str(failure).replace(":", " ").replace("/", " ").split())
 
 
-def test_missing_credentials_are_reported_as_such():
+def test_missing_credentials_and_an_item_over_the_limit_are_reported_as_such():
     assert "credentials" in str(raised(NoCredentialsError()))
-
-
-def test_an_item_over_the_limit_is_reported_as_such_and_not_tried_again():
     failure = raised(error("ValidationException", "Item size has exceeded the maximum allowed size"))
     assert ("too large" in str(failure), failure.retryable) == (True, False)
 

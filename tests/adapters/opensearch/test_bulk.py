@@ -9,18 +9,15 @@ def lines(ids):
     return {each: f'{{"delete":{{"_id":"{each}"}}}}\n'.encode() for each in ids}
 
 
-def test_only_what_was_refused_is_sent_again():
+def test_only_what_was_refused_is_sent_again_and_without_an_answer_everything():
     answers = [{"items": [item("1", 200), item("2", 429), item("3", 503), item("4", 200)]}, {"items": [item("2", 200)]}]
     server = Scripted(*((200, each) for each in answers), (200, {"items": [item("3", 200)]}))
     server.transport().write_bulk("/x/_bulk", ["1", "2", "3", "4"], lines)
     assert [[each["delete"]["_id"] for each in asked[2]] for asked in server.asked] == [list("1234"), ["2", "3"], ["3"]]
+    unanswered = Scripted(None, (200, {"items": [item("1", 200), item("2", 200)]}))
+    unanswered.transport().write_bulk("/x/_bulk", ["1", "2"], lines)
+    assert len(unanswered.asked) == 2
     assert server.pauses == [1, 2]
-
-
-def test_no_answer_leaves_everything_to_be_sent_again():
-    server = Scripted(None, (200, {"items": [item("1", 200), item("2", 200)]}))
-    server.transport().write_bulk("/x/_bulk", ["1", "2"], lines)
-    assert len(server.asked) == 2
 
 
 def test_what_stays_refused_is_counted():
@@ -46,13 +43,10 @@ def test_what_will_never_be_taken_is_an_error_at_once(answer):
     assert not server.pauses
 
 
-def test_a_document_that_was_not_there_is_deleted_all_the_same():
+def test_a_document_that_was_not_there_is_deleted_all_the_same_and_an_index_that_is_gone_is_an_error():
     server = Scripted((200, {"items": [item("1", 404, "delete"), item("2", 200, "delete")]}))
     server.transport().write_bulk("/x/_bulk", ["1", "2"], lines)
     assert not server.pauses
-
-
-def test_an_index_that_is_gone_is_an_error_and_not_a_deletion():
     server = Scripted((200, {"items": [item("1", 404, "delete", error="index_not_found_exception")]}))
     with pytest.raises(IndexUnavailable, match="index_not_found"):
         server.transport().write_bulk("/x/_bulk", ["1"], lines)
