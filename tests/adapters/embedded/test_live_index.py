@@ -59,7 +59,7 @@ def assert_equal(live, fresh):
 HOLDINGS = {"vectors": Sizes(), "vectors and codes": Sizes(exact=0), "codes": Sizes(exact=0, in_memory=0)}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, holding=st.sampled_from(sorted(HOLDINGS)))
 def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factory, steps, holding):
     database = Database(tmp_path_factory.mktemp("corpus"))
