@@ -7,7 +7,6 @@ that found it, with the version that each kind of entry was last made for.
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from bio_mcp.adapters.aws.table import ACTIONS, DynamoStore, Item, in_parallel, item_key
 from bio_mcp.adapters.stored import entry_at, key
@@ -44,7 +43,7 @@ class DynamoNews(DynamoStore):
         in_parallel([partial(self._record, each) for each in entered])
 
     def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
-        until = sortable(self._before(SETTLING_S))
+        until = sortable(datetime.fromtimestamp(self._clock() - SETTLING_S, UTC))
         if after >= until:
             return []
         found = self._table.query(
@@ -61,13 +60,13 @@ class DynamoNews(DynamoStore):
         yield from (str(int(item["item"])) for item in self._table.partition(f"found {query_key}"))
 
     def is_whole(self, query_key: str) -> bool:
-        return self._table.get_item(_whole(query_key)) is not None
+        return self._table.get_item(item_key(f"query {query_key}", WHOLE)) is not None
 
     def set_whole(self, query_key: str) -> None:
-        self._table.put_item(_whole(query_key))
+        self._table.put_item(item_key(f"query {query_key}", WHOLE))
 
     def forget(self, query_key: str) -> None:
-        self._table.batch_write_items(deletes=[_whole(query_key)])
+        self._table.batch_write_items(deletes=[item_key(f"query {query_key}", WHOLE)])
         self._table.batch_write_items(deletes=list(self._table.partition(f"news {query_key}", names=("name", "item"))))
         found = list(self._table.partition(f"found {query_key}", names=("name", "item")))
         papers = [item_key(_paper(str(int(each["item"]))), query_key) for each in found]
@@ -75,7 +74,8 @@ class DynamoNews(DynamoStore):
         self._table.batch_write_items(deletes=found)
 
     def _items(self, query_key: str, paper: Found) -> tuple[Item, Item, Item]:
-        entry = NewsEntry(paper.at or self._before(0), ChangeKind.NEW, str(key(paper.pmid)), paper.version)
+        at = paper.at or datetime.fromtimestamp(self._clock(), UTC)
+        entry = NewsEntry(at, ChangeKind.NEW, str(key(paper.pmid)), paper.version)
         return (
             item_key(f"news {query_key}", entry.position),
             item_key(_paper(paper.pmid), query_key),
@@ -86,7 +86,7 @@ class DynamoNews(DynamoStore):
         """Enter a change for each key that found the paper, unless it was entered before."""
         keys, kind = [each["item"] for each in self._table.partition(_paper(change.pmid))], change.kind.value
         for query_key in keys:
-            entry = NewsEntry(self._before(0), change.kind, change.pmid, change.version)
+            entry = NewsEntry(datetime.fromtimestamp(self._clock(), UTC), change.kind, change.pmid, change.version)
             once = self._table.updating(
                 item_key(_paper(change.pmid), query_key),
                 f"SET #{kind} = :version",
@@ -100,13 +100,6 @@ class DynamoNews(DynamoStore):
             self._table.batch_write_items(deletes=[item_key(f"found {each}", number) for each in keys])
             self._table.batch_write_items(deletes=[item_key(paper, each) for each in keys])
 
-    def _before(self, seconds: float) -> datetime:
-        return datetime.fromtimestamp(self._clock() - seconds, UTC)
-
 
 def _paper(pmid: str) -> str:
     return f"paper {key(pmid)}"
-
-
-def _whole(query_key: str) -> dict[str, Any]:
-    return item_key(f"query {query_key}", WHOLE)

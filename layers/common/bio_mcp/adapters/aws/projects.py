@@ -1,6 +1,6 @@
 """Projects, their documents and screenings, in DynamoDB tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
@@ -145,23 +145,22 @@ class DynamoScreenings(DynamoStore):
         )
 
     def records(self, review: str) -> list[ReviewRecord]:
-        return sorted((ReviewRecord(**row) for row in self._rows(review, RECORD)), key=lambda each: each.record_id)
+        items = self._table.partition(review, begins=RECORD)
+        records = [ReviewRecord(**self._contents.row(item)) for item in items]
+        return sorted(records, key=lambda each: each.record_id)
 
     def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
         keys = [_screening_key(review, f"{LABEL}{stage} {each}") for each in dict.fromkeys(record_ids)]
         self._table.batch_write_items(deletes=keys)
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        return labels_of(self._rows(review, LABEL))
+        return labels_of(map(self._contents.row, self._table.partition(review, begins=LABEL)))
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        return searches_of(self._rows(review, SEARCH))
+        return searches_of(map(self._contents.row, self._table.partition(review, begins=SEARCH)))
 
     def drop(self, review: str) -> None:
         self._table.batch_write_items(deletes=list(self._table.partition(review, names=("name", "item"))))
-
-    def _rows(self, review: str, begins: str) -> Iterator[dict[str, Any]]:
-        return map(self._contents.row, self._table.partition(review, begins=begins))
 
 
 def _item_of(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> str:

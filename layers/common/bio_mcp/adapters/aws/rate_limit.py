@@ -26,7 +26,6 @@ from bio_mcp.adapters.aws.table import Item, Table
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Clock, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -116,7 +115,7 @@ class DynamoRateLimiter:
             if taken:
                 return item["tat"] - self._gap, item["pushed"]
             if max(item["tat"], soonest) >= latest:
-                raise _too_late(item, now)
+                raise too_late(max(0, item["tat"] - now) / MICRO, cooling=now < item["cool"])
             if (pending := item.get(own, 0)) > soonest:
                 self._sleep_micros(pending - soonest)
                 continue
@@ -142,7 +141,7 @@ class DynamoRateLimiter:
                 break
             turn, pushed = turn + item["pushed"] - pushed, item["pushed"]
             if (now := self._now()) + deadline.remaining * MICRO <= turn:
-                raise _too_late(item, now)
+                raise too_late(max(0, item["tat"] - now) / MICRO, cooling=now < item["cool"])
         return self._now() - turn <= LATE
 
     def _sleep_micros(self, micros: int) -> None:
@@ -164,7 +163,3 @@ class DynamoRateLimiter:
 
     def _now(self) -> int:
         return int(self._clock() * MICRO)
-
-
-def _too_late(item: Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
-    return too_late(max(0, item["tat"] - now) / MICRO, cooling=now < item["cool"])

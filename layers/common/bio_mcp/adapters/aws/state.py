@@ -106,7 +106,7 @@ class DynamoJobs(DynamoStore):
         item = {"kind": job.kind, "state": job.state, "job_id": job.job_id, "number": job.number, **times}
         item |= {**_key(job.job_id), **self._contents.packed([job.request, job.cursor, job.progress])}
         only = "attribute_not_exists(#state) OR #state <> :cancelled"
-        if self._table.put_item({**item, "expires_at": self._expiry()}, only, cancelled=CANCELLED):
+        if self._table.put_item({**item, "expires_at": int(self._clock() + LIFETIME_S)}, only, cancelled=CANCELLED):
             for key in _names(job):
                 self._name_newest(key, job)
 
@@ -152,7 +152,7 @@ class DynamoJobs(DynamoStore):
         number: int = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)[1]["number"]
         last, names = {"job": f"last {job.kind}"}, {f"{number:0{DIGITS}} {job.job_id}"}
         adding = f"SET #expires_at = :expires ADD #{NAMED} :names"
-        there = self._table.update_item(last, adding, expires=self._expiry(), names=names)[1][NAMED]
+        there = self._table.update_item(last, adding, expires=int(self._clock() + LIFETIME_S), names=names)[1][NAMED]
         if len(there) > 2 * KEPT:
             oldest = set(sorted(there)[:-KEPT])
             self._table.update_item(last, f"DELETE #{NAMED} :oldest", returns=False, oldest=oldest)
@@ -168,11 +168,8 @@ class DynamoJobs(DynamoStore):
             name, order = "ordinal", f"{sortable(job.created)} {job.job_id}"
             only = "attribute_not_exists(#number) AND (attribute_not_exists(#ordinal) OR #ordinal <= :order)"
         changes = f"SET #{name} = :order, #job_id = :id, #expires_at = :expires"
-        expires, job_id = self._expiry(), job.job_id
+        expires, job_id = int(self._clock() + LIFETIME_S), job.job_id
         self._table.update_item({"job": key}, changes, only, returns=False, order=order, id=job_id, expires=expires)
-
-    def _expiry(self) -> int:
-        return int(self._clock() + LIFETIME_S)
 
     def _job(self, item: Item) -> Job:
         created, updated = (datetime.fromisoformat(item[name]) for name in ("created", "updated"))
