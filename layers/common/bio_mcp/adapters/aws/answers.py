@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 
 from bio_mcp.adapters.aws.clients import reaching
-from bio_mcp.adapters.aws.table import AT_ONCE, WRITTEN_AT_ONCE, DynamoStore, Item, attributes, item_key, plain
+from bio_mcp.adapters.aws.table import AT_ONCE, WRITTEN_AT_ONCE, DynamoStore, attributes, item_key, plain
 from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
@@ -44,7 +44,8 @@ class DynamoAnswers(DynamoStore):
         naming = [item_key(f"paper {each}", answer.answer_id) | expires for each in cited]
         naming += [flagging] if answer.flagged else []
         self._table.batch_write_items(naming)
-        self._table.put_item({**_key(answer.answer_id), **item}, "attribute_not_exists(#name)")
+        key = item_key(f"answer {answer.answer_id}", "answer")
+        self._table.put_item({**key, **item}, "attribute_not_exists(#name)")
 
     def get(self, answer_id: str) -> StoredAnswer:
         found = self._answers([answer_id])
@@ -59,7 +60,8 @@ class DynamoAnswers(DynamoStore):
     def flag(self, pmid: str) -> None:
         for answer in self.citing(pmid):
             self._table.put_item(_as_flagged(answer))
-            self._table.update_item(_key(answer.answer_id), "ADD #flagged :pmid", returns=False, pmid={pmid})
+            key = item_key(f"answer {answer.answer_id}", "answer")
+            self._table.update_item(key, "ADD #flagged :pmid", returns=False, pmid={pmid})
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         named = [item["answer_id"] for item in self._table.partition(FLAGGED, newest_first=True, limit=limit)]
@@ -67,7 +69,7 @@ class DynamoAnswers(DynamoStore):
         return [found[each] for each in named if each in found and found[each].flagged]
 
     def _answers(self, answer_ids: Sequence[str]) -> dict[str, StoredAnswer]:
-        keys = [_key(each) for each in dict.fromkeys(answer_ids)]
+        keys = [item_key(f"answer {each}", "answer") for each in dict.fromkeys(answer_ids)]
         found = {}
         for item in self._table.batch_get_items(keys, ATTRIBUTES):
             row: dict[str, Any] = json.loads(zlib.decompress(item["body"]))
@@ -75,10 +77,6 @@ class DynamoAnswers(DynamoStore):
             flagged = tuple(sorted(item.get("flagged", ()), key=int))
             found[row["answer_id"]] = StoredAnswer(**row, asked=datetime.fromisoformat(item["asked"]), flagged=flagged)
         return found
-
-
-def _key(answer_id: str) -> Item:
-    return item_key(f"answer {answer_id}", "answer")
 
 
 def _as_flagged(answer: StoredAnswer) -> dict[str, Any]:

@@ -114,7 +114,7 @@ class DynamoDocuments(DynamoStore):
     def delete(self, pmids: Sequence[str]) -> int:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
         wanted = [str(n) for n in numbers(pmids)]
-        self._table.batch_write_items(deletes=[_old_key(each) for each in wanted])
+        self._table.batch_write_items(deletes=[{"pmid": f"#old {each}"} for each in wanted])
         existing, removed = sorted(self._items(wanted, ["pmid"])), 0
         for start in range(0, len(existing), COUNTED_AT_ONCE):
             part = existing[start : start + COUNTED_AT_ONCE]
@@ -236,7 +236,7 @@ class DynamoDocuments(DynamoStore):
         replacing = self._table.updating(
             {"pmid": pmid}, setting, "#version = :replaced", replaced=stored["version"], **changed
         )
-        storing = self._table.putting({**_old_key(pmid), VERSIONS: self._with_replaced(old, stored)})
+        storing = self._table.putting({"pmid": f"#old {pmid}", VERSIONS: self._with_replaced(old, stored)})
         if self._table.transact_write_items([storing, replacing]):
             raise Contended(BUSY.format(what=self._table.what))
         return True
@@ -254,9 +254,9 @@ class DynamoDocuments(DynamoStore):
 
     def _stored(self, pmid: str) -> tuple[Item, list[Item]]:
         """The item of a paper, empty where there is none, and its old versions."""
-        found = self._table.batch_get_items([{"pmid": pmid}, _old_key(pmid)], (*WHOLE, VERSIONS))
+        found = self._table.batch_get_items([{"pmid": pmid}, {"pmid": f"#old {pmid}"}], (*WHOLE, VERSIONS))
         by_key = {item["pmid"]: item for item in found}
-        return by_key.get(pmid, {}), by_key.get(_old_key(pmid)["pmid"], {}).get(VERSIONS, [])
+        return by_key.get(pmid, {}), by_key.get(f"#old {pmid}", {}).get(VERSIONS, [])
 
     def _mark(self, pmid: str, version: int) -> None:
         setting = "SET #indexed_version = :version"
@@ -267,7 +267,3 @@ class DynamoDocuments(DynamoStore):
 def _name_of(identifier: str) -> str:
     encoded = identifier.encode()
     return "#identifier " + (identifier if len(encoded) <= MAX_KEY else f"sha256 {sha256(encoded).hexdigest()}")
-
-
-def _old_key(pmid: str) -> dict[str, str]:
-    return {"pmid": f"#old {pmid}"}

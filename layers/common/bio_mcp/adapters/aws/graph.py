@@ -90,7 +90,7 @@ class DynamoGraph(DynamoStore):
         retry(partial(self._put, nodes, edges), worth=Overtaken, backoff=self._table.backoff)
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
-        records = self._records(node_key(each) for each in dict.fromkeys(node_ids))
+        records = self._records(item_key(f"node {each}", "node") for each in dict.fromkeys(node_ids))
         return {node.node_id: node for node in (node_of(json.loads(text)) for text in records)}
 
     def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
@@ -135,7 +135,7 @@ class DynamoGraph(DynamoStore):
         if not walks:
             return {}
         named = {f"node {each}": each for each in node_ids}
-        keys = [node_key(each) for each in named.values()]
+        keys = [item_key(each, "node") for each in named]
         by_id: dict[str, dict[str, int]] = {}
         for item in self._table.batch_get_items(keys, ("name", *walks)):
             by_id[named[item["name"]]] = {walk: item[walk] for walk in walks if walk in item}
@@ -156,7 +156,7 @@ class DynamoGraph(DynamoStore):
     def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         ends = {end for edge in edges for end in (edge.from_id, edge.to_id)}
         before, stored = {}, {}
-        for text in self._records(node_key(each) for each in ends | {node.node_id for node in nodes}):
+        for text in self._records(item_key(f"node {each}", "node") for each in ends | {node.node_id for node in nodes}):
             node = node_of(json.loads(text))
             before[node.node_id], stored[node.node_id] = text, node
         every = merged(nodes, stored, attrgetter("node_id"), merge_nodes)
@@ -206,7 +206,8 @@ class DynamoGraph(DynamoStore):
     def _node_change(self, node: Node, before: str | None) -> Change:
         """Writes a node, of which `before` is stored; its counts stay."""
         text, new = text_of(node), node.type.value if before is None else None
-        return Change((self._recording(node_key(node.node_id), text, before),), len(text.encode()), new=new)
+        writing = self._recording(item_key(f"node {node.node_id}", "node"), text, before)
+        return Change((writing,), len(text.encode()), new=new)
 
     def _edge_change(self, edge: Edge, before: str | None) -> Change:
         """Writes both items of an edge, of which `before` is stored."""
@@ -242,10 +243,6 @@ class DynamoGraph(DynamoStore):
 def partition_of_name(folded: str) -> str:
     """The name of the items of the nodes that have a folded name, which may be longer than a key."""
     return f"name {sha256(folded.encode()).hexdigest()}"
-
-
-def node_key(node_id: str) -> dict[str, Any]:
-    return item_key(f"node {node_id}", "node")
 
 
 def walk_of(step: Step) -> str:
