@@ -188,10 +188,6 @@ class Connection(sqlite3.Connection):
         sql = f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608  our own names
         return self.execute(sql, (json.dumps(list(values)),)).rowcount
 
-    def refers_to(self, path: Path) -> bool:
-        """Whether the file at `path` is still the one that this connection has open."""
-        return self.file == identity(path, self.read_only)
-
     def close_replaced(self, path: Path) -> None:
         """Close a connection whose file was replaced at `path`, and remove the old file's write-ahead log.
 
@@ -276,7 +272,7 @@ class SqliteFile(ABC):
                 connection.log = identity(Path(f"{self._path}-wal"), read_only=False)
             yield connection
             connection.execute("COMMIT")
-            if begin == WRITE and not connection.refers_to(self._path):
+            if begin == WRITE and connection.file != identity(self._path, connection.read_only):
                 raise replaced
         finally:
             try:
@@ -291,7 +287,7 @@ class SqliteFile(ABC):
         """A connection to the current file; idle connections to a replaced file are closed."""
         while self._idle:
             connection = self._idle.pop()
-            if connection.refers_to(self._path):
+            if connection.file == identity(self._path, connection.read_only):
                 return connection
             connection.close_replaced(self._path)
         return self._connect()

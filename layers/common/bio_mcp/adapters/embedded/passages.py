@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
+ANY_ENTRY = "SELECT 1 FROM entries LIMIT 1"
 KNOWN_TERMS = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
 SIZES = Sizes()
 
@@ -139,7 +140,7 @@ class SqlitePassages:
             if snapshot.change > index.change:  # vectors are read as of this transaction
                 return None
             if not snapshot.documents:
-                if _is_filled(connection):  # the settings with the number of batches are lost
+                if connection.execute(ANY_ENTRY).fetchone():  # the settings with the number of batches are lost
                     raise IndexUnavailable(DAMAGED, retryable=False)
                 if index.change and not index.dim:
                     raise IndexUnavailable("The index was replaced by another and removed; ask again.")
@@ -187,15 +188,11 @@ class SqlitePassages:
 
 def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> None:
     stored = PaperRows(connection).model
-    if stored == (fingerprint, dim) or not _is_filled(connection):
+    if stored == (fingerprint, dim) or not connection.execute(ANY_ENTRY).fetchone():
         return
     if stored is None:
         raise IndexUnavailable(DAMAGED, retryable=False)
     raise other_index_model(stored, fingerprint, dim)
-
-
-def _is_filled(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
 
 
 def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
