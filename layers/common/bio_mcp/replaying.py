@@ -73,19 +73,14 @@ def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -
         because = f"what was read of {', '.join(lost)} is not recorded"
     else:
         try:
-            as_then = _is_same(record, tool, ReplayBackends(backends, reads))
+            as_then = call(tool, record.arguments, ReplayBackends(backends, reads)).audit["out_hash"] == record.out_hash
         except NotFound as gone:
             because = str(gone)
     watched = CallBackends(ReadOnlyBackends(backends, reads.day), None, trace=(now := Reads()))
-    today = _is_same(record, tool, watched)
+    today = call(tool, record.arguments, watched).audit["out_hash"] == record.out_hash
     papers, inputs, elsewhere = _papers_moved(reads, now), inputs_of(backends, now), reads.elsewhere | now.elsewhere
     changed = [name for name, then in record.inputs.items() if inputs.get(name, then) != then]
     return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
-
-
-def _is_same(record: CallRecord, tool: Tool, backends: Backends) -> bool:
-    """Whether the call has the recorded answer over these backends."""
-    return bool(call(tool, record.arguments, backends).audit["out_hash"] == record.out_hash)
 
 
 def _moved(

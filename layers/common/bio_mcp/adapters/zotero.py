@@ -461,10 +461,12 @@ class WebLibrary(_Library):
         """What changed since this version; everything without one, or where another library stands there now."""
         if since is None:
             answer = self._ask("items/top", {"format": "versions", **TRASHED})
-            return ZoteroChanges(self._cursor(answer.version), frozenset(answer.json(dict)))
+            cursor = {"web": self.library_id, "version": answer.version}
+            return ZoteroChanges(cursor, frozenset(answer.json(dict)))
         answer = self._ask("items", {"format": "versions", "since": str(since), **TRASHED})
+        cursor = {"web": self.library_id, "version": answer.version}
         if answer.version == since:
-            return ZoteroChanges(self._cursor(since))
+            return ZoteroChanges(cursor)
         if answer.version < since:
             return self._since(None)
         trashed, at = self._whole("collections", {"since": str(since)})
@@ -473,14 +475,11 @@ class WebLibrary(_Library):
         check_same_version(answer.version, deleted.version)
         touched = frozenset(answer.json(dict))
         return ZoteroChanges(
-            self._cursor(answer.version),
+            cursor,
             self._tops(sorted(touched)),
             _item_keys(deleted, "items") - touched,
             _item_keys(deleted, "collections") | {each["key"] for each in trashed if each.get("deleted")},
         )
-
-    def _cursor(self, version: int) -> dict[str, Any]:
-        return {"web": self.library_id, "version": version}
 
     def _tops(self, keys: Sequence[str]) -> frozenset[str]:
         """The top-level items that those objects are, or hang on."""

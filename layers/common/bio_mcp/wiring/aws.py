@@ -29,25 +29,12 @@ def _dynamodb(path: str, table: str, *settings: str) -> Row:
     )
 
 
-def _copies(own: "Aws") -> Path:
-    """The directory of this process for copies of indexes in S3, which is deleted at the end."""
-    from bio_mcp.adapters.aws.s3_index import private_directory
-
-    return own.opened.enter_context(private_directory())
-
-
 def _queues(own: "Aws") -> Any:
     to = own.settings
     named = {"ingest_from_source": to.ingest_queue_url, "ingest.run": to.ingest_queue_url}
     named |= {"eval.run": to.evaluate_queue_url, "exportPapers": to.export_queue_url}
     of_tools = {tool: url for tool, url in named.items() if url}
     return load("bio_mcp.adapters.aws.messages:SqsContinuations")(own.sqs, to.needed("queue_url"), of_tools)
-
-
-def _recorder(own: "Aws") -> CallRecorder | None:
-    """Calls are recorded before they are answered, as a function stands still afterwards."""
-    to = own.settings
-    return CallRecorder(lambda: own.calls, background=False) if to.table_calls and to.calls_days else None
 
 
 def _cache(own: "Aws") -> Any:
@@ -108,7 +95,8 @@ TABLE: Table = {
         else indexes.collections(own.settings)
     ),
     "published_projects": indexes.published_projects,
-    "copies": _copies,
+    # The directory of this process for copies of indexes in S3, which is deleted at the end.
+    "copies": lambda own: own.opened.enter_context(load("bio_mcp.adapters.aws.s3_index:private_directory")()),
     "checkpoints": _dynamodb("bio_mcp.adapters.aws.state:DynamoCheckpoints", "table_checkpoints"),
     "news": _dynamodb("bio_mcp.adapters.aws.news:DynamoNews", "table_news"),
     "jobs": _dynamodb("bio_mcp.adapters.aws.state:DynamoJobs", "table_jobs"),
@@ -124,7 +112,12 @@ TABLE: Table = {
     "budgets": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoBudgets", "table_budgets"),
     "limits": lambda own: limits(own.settings, own.budgets) if own.settings.table_budgets else None,
     "calls": _dynamodb("bio_mcp.adapters.aws.accounts:DynamoCalls", "table_calls", "calls_days"),
-    "recorder": _recorder,
+    # Calls are recorded before they are answered, as a function stands still afterwards.
+    "recorder": lambda own: (
+        CallRecorder(lambda: own.calls, background=False)
+        if own.settings.table_calls and own.settings.calls_days
+        else None
+    ),
     "blobs": lambda own: load("bio_mcp.adapters.aws.blobs:S3Blobs")(own.s3, own.settings.needed("bucket")),
     "load_files": lambda own: load("bio_mcp.adapters.aws.loading:S3LoadFiles")(own.s3, own.settings.needed("bucket")),
     "load_runs": lambda own: load("bio_mcp.adapters.aws.loading:StepFunctionsRuns")(
