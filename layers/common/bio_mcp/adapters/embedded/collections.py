@@ -60,13 +60,7 @@ def switch(connection: sqlite3.Connection, collection: int, build: int) -> None:
     connection.execute("DELETE FROM collection_builds WHERE collection = ? AND id <> ?", (collection, build))
 
 
-def _begun(of: ChunkRows, fingerprint: str, dim: int) -> int:
-    """The build of this model that was begun before, or a new one."""
-    sql = "SELECT id FROM collection_builds WHERE collection = ? AND model = ? AND dim = ? AND id <> ?"
-    begun = of.connection.execute(sql, (of.number, fingerprint, dim, of.build)).fetchone()
-    return int(begun[0]) if begun else add_build(of.connection, of.number, fingerprint, dim)
-
-
+_BEGUN = "SELECT id FROM collection_builds WHERE collection = ? AND model = ? AND dim = ? AND id <> ?"
 LOADED = 8  # collections in memory at once
 EVERY = Sizes(exact=1 << 62)  # vectors are compared with a question
 _CHUNKS = (
@@ -125,7 +119,9 @@ class SqliteCollections:
                 of = ChunkRows.of(connection, collection)
                 if of is None:
                     raise rebuild_overtaken(collection) if build else unknown_collection(collection)
-                build = build or _begun(of, fingerprint, dim)
+                if not build:
+                    begun = connection.execute(_BEGUN, (of.number, fingerprint, dim, of.build)).fetchone()
+                    build = begun[0] if begun else add_build(connection, of.number, fingerprint, dim)
                 if not connection.execute("SELECT 1 FROM collection_builds WHERE id = ?", (build,)).fetchone():
                     raise rebuild_overtaken(collection)
                 connection.executemany(  # but of a chunk that was replaced meanwhile

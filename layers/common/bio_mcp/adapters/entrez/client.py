@@ -303,12 +303,13 @@ def read_ids(answer: Answer, requested: Sequence[str], kind: IdKind) -> dict[str
     """
     rows = [row for row in answer.json["records"] if isinstance(row, dict)]
     by_id = {str(row.get("requested-id") or row.get(kind) or "").casefold(): row for row in rows}
-    return {id_: _ids(row) for id_ in requested if (row := by_id[id_.casefold()]).get("status") != "error"}
-
-
-def _ids(row: dict[str, object]) -> ArticleIds:
-    pmid, pmcid, doi = (str(row[name]) if row.get(name) else None for name in ("pmid", "pmcid", "doi"))
-    return ArticleIds(pmid, pmcid.partition(".")[0] if pmcid else None, doi)
+    found = {}
+    for id_ in requested:
+        row = by_id[id_.casefold()]
+        if row.get("status") != "error":
+            pmid, pmcid, doi = (str(row[name]) if row.get(name) else None for name in ("pmid", "pmcid", "doi"))
+            found[id_] = ArticleIds(pmid, pmcid.partition(".")[0] if pmcid else None, doi)
+    return found
 
 
 MAX_HEADINGS = 50
