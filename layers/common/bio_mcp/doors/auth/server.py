@@ -21,7 +21,7 @@ from mcp.server.auth.provider import AuthorizationParams, construct_redirect_uri
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared.auth import OAuthMetadata
-from starlette.datastructures import FormData, ImmutableMultiDict
+from starlette.datastructures import FormData
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -276,7 +276,8 @@ class Endpoints:
     async def authorize(self, request: Request) -> Response:
         """To the page that asks the person; what is wrong with a request is told to its client where that is safe, and
         to the person where it is not."""
-        if _repeated(request.query_params):
+        parameters = request.query_params
+        if len(parameters.multi_items()) != len(parameters):  # RFC 6749, 3.1
             return problem(request, "A parameter of this request is given twice.")
         response = await self._authorization.handle(request)
         if location := response.headers.get("location"):
@@ -289,7 +290,7 @@ class Endpoints:
     async def token(self, request: Request) -> Response:
         """Tokens for a code or a refresh token."""
         form = await read_form(request)
-        if _repeated(form):
+        if len(form.multi_items()) != len(form):
             return refused(400, "invalid_request", "a parameter is given twice", NOT_STORED)
         if not self._known.is_for_us(field(form, "resource")):
             return refused(400, "invalid_target", "resource is not this server's", NOT_STORED)
@@ -310,11 +311,6 @@ class Endpoints:
         if found and found.client_id == client.client_id:
             await self._known.revoke_token(found)
         return Response(None, 200, NOT_STORED)
-
-
-def _repeated(given: ImmutableMultiDict[str, object]) -> bool:
-    """Whether a parameter is given more than once (RFC 6749, 3.1)."""
-    return len(given.multi_items()) != len(given)
 
 
 WELL_KNOWN = "/.well-known/oauth-authorization-server"  # RFC 8414, 3

@@ -261,7 +261,11 @@ class Reading:
     ) -> types.ListResourcesResult:
         """List the resources without parameters, then the skills."""
         found = permitted(context, self.resources)
-        plain = [types.Resource(uri=each.uri, **_about(each)) for each in found if not each.parameters]
+        plain = [
+            types.Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime_type)
+            for each in found
+            if not each.parameters
+        ]
         return types.ListResourcesResult(resources=[*plain, *skill_resources()], **cache_scope(context))
 
     async def list_templates(
@@ -269,7 +273,13 @@ class Reading:
     ) -> types.ListResourceTemplatesResult:
         """List the resources with parameters."""
         found = permitted(context, self.resources)
-        templates = [types.ResourceTemplate(uri_template=each.uri, **_about(each)) for each in found if each.parameters]
+        templates = [
+            types.ResourceTemplate(
+                uri_template=each.uri, name=each.name, description=each.description, mime_type=each.mime_type
+            )
+            for each in found
+            if each.parameters
+        ]
         return types.ListResourceTemplatesResult(resource_templates=templates, **cache_scope(context))
 
     async def read_resource(
@@ -287,10 +297,6 @@ class Reading:
         known = [each.uri for each in permitted(context, self.resources)]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
-
-
-def _about(resource: Resource) -> dict[str, Any]:
-    return {"name": resource.name, "description": resource.description, "mime_type": resource.mime_type}
 
 
 def _progress(context: RequestContext, deadline: Deadline) -> Progress:
