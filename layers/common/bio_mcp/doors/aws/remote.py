@@ -34,7 +34,10 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
             answer = functions().invoke(function_of(what.lambda_module), event, context.deadline, repeatable=repeatable)
-            outcome = _outcome(answer)
+            body, audit = (answer.get("body"), answer.get("audit")) if isinstance(answer, dict) else (None, None)
+            if not (isinstance(body, dict) and isinstance(audit, dict)):
+                raise FunctionBroke("an answer without body and audit")
+            outcome = Outcome(body, audit, budgets=answer.get("budgets") or {})
         except (Failure, FunctionBroke) as failure:
             return failed_outcome(what, arguments, failure, context, started)
         latency_ms = round((time.perf_counter() - started) * 1000)
@@ -43,9 +46,3 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
         return outcome
 
     return invoke
-
-
-def _outcome(answer: Any) -> Outcome:
-    if isinstance(answer, dict) and isinstance(answer.get("body"), dict) and isinstance(answer.get("audit"), dict):
-        return Outcome(answer["body"], answer["audit"], budgets=answer.get("budgets") or {})
-    raise FunctionBroke("an answer without body and audit")

@@ -4,7 +4,6 @@ import json
 import platform
 import sqlite3
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from functools import partial
@@ -271,15 +270,12 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
         session.answer(latest, CALLS)
         return
     body = session.do("calls.replay", repeat)
-    session.answer(body, _show_replay)
+    moved = [MEANINGS[each] for each in body["moved"]]
+    view = replace(REPLAYED, foot="Equal." if body["equal"] else "It is not equal.")
+    session.answer(body, lambda shown: render({**shown, "moved": moved}, view))
     session.code = 0 if body["equal"] else 1
 
 
 def _recorded(call: CallRecord) -> dict[str, Any]:
     fields = {each: getattr(call, each) for each in ("correlation_id", "tool", "out_hash")}
     return {**fields, "arguments": dict(call.arguments), "at": call.at.isoformat()}
-
-
-def _show_replay(body: Mapping[str, Any]) -> None:
-    moved = [MEANINGS[each] for each in body["moved"]]
-    render({**body, "moved": moved}, replace(REPLAYED, foot="Equal." if body["equal"] else "It is not equal."))
