@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bio_mcp.exporting.selecting import Record, starred
+from bio_mcp.exporting.selecting import Record
 from bio_mcp.literature.citing import formats, imprint, styles, works
 from bio_mcp.literature.citing.works import Work, nlm_notices
 from bio_mcp.literature.notices import KINDS
@@ -121,7 +121,9 @@ def _subjects(record: Record) -> Fields:
     yield "JT", journal.title
     yield "JID", journal.nlm_id
     yield from (("RN", f"{each.registry_number} ({each.name})") for each in article.chemicals)
-    yield from (("MH", each) for each in starred(article.mesh))
+    for heading in article.mesh:  # `*Heading/qualifier/*qualifier`: what an article is mainly about has a mark
+        parts = [(heading.name, heading.major), *((part.name, part.major) for part in heading.qualifiers)]
+        yield "MH", "/".join(f"*{name}" if major else name for name, major in parts)
     yield from (("OT", each) for each in article.keywords)
 
 

@@ -1,6 +1,6 @@
 """Which papers an export has, and the record of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
@@ -8,7 +8,7 @@ from typing import get_args
 from bio_mcp.answering.project_search import pmids_of
 from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.deadline import Deadline
-from bio_mcp.literature.records import Article, Author, MeshHeading, PartialDate, RetractionStatus
+from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
@@ -34,13 +34,6 @@ class Record:
     @property
     def subjects(self) -> list[str]:
         return list(dict.fromkeys([*self.headings, *self.article.keywords]))
-
-
-def starred(headings: tuple[MeshHeading, ...]) -> Iterator[str]:
-    """`*Heading/qualifier/*qualifier`, as MEDLINE marks what an article is mainly about."""
-    for each in headings:
-        parts = [(each.name, each.major), *((part.name, part.major) for part in each.qualifiers)]
-        yield "/".join(f"*{name}" if major else name for name, major in parts)
 
 
 STAGES = get_args(Stage)  # in their order
@@ -89,12 +82,12 @@ class Selection:
             found |= {name: described(self._works[name]) for name in rest if name in self._works}
         elif rest and self.pmids:
             found |= fetching.articles(rest, self.backends.pubmed, self.deadline)
-        return {name: Record(found[name], self._decided(name, found[name])) for name in names if name in found}
-
-    def _decided(self, name: str, article: Article) -> bool | None:
-        """Whether the review of the query or project included it; None where nobody decided."""
-        by_doi = self._included.get(f"doi:{article.doi}") if article.doi else None
-        return self._included.get(name, by_doi)
+        records = {}
+        for name in names:
+            if article := found.get(name):
+                by_doi = self._included.get(f"doi:{article.doi}") if article.doi else None
+                records[name] = Record(article, self._included.get(name, by_doi))
+        return records
 
     @cached_property
     def _included(self) -> Mapping[str, bool]:
