@@ -128,11 +128,11 @@ def _apa_authors(work: Work) -> str:
         return f"{', '.join(listed[:_ALL_LISTED])}, et al."
     if len(listed) > _ALL_LISTED:
         return f"{', '.join(listed[: _ALL_LISTED - 1])}, . . . {listed[-1]}"
-    return _joined(listed, ", & ")
+    return _joined(listed)
 
 
-def _joined(listed: list[str], before_last: str) -> str:
-    return before_last.join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
+def _joined(listed: list[str]) -> str:
+    return ", & ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 
 def _apa_title(work: Work) -> str:
@@ -165,7 +165,7 @@ def _apa_book(work: Work) -> str:
         return publisher
     editors = [straight_name(name, pointed(name)) for name in work.editors]
     role = "(Ed.)" if len(editors) == 1 else "(Eds.)"
-    joined = " & ".join(editors) if len(editors) == 2 else _joined(editors, ", & ")
+    joined = " & ".join(editors) if len(editors) == 2 else _joined(editors)
     pages = labelled_pages(full_pages(work.page, "–"), "–")
     details = ", ".join(filter(None, (work.printed_edition, pages)))
     container = f"{work.container} ({details})" if details else work.container

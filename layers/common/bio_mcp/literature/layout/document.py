@@ -276,12 +276,11 @@ def lay_out(
     title = text_of(title_lines(main, found[0].start if found else len(main), size), words)[0]
     sections = tuple(sections_of(main, found, captions, footnotes, words, tables))
     stated = dict(metadata or {})
-    named = title.replace("\n\n", " ") or _title(stated.get("Title", ""), sections[0].text if sections else "")
+    named = title.replace("\n\n", " ")
+    if not named and sections:
+        # Of the metadata where the document begins with it too: many files name another, or a template.
+        own = stated.get("Title", "")
+        letters, beginning = (re.sub(r"\W", "", each.casefold()) for each in (own, sections[0].text))
+        named = own.strip() if letters and letters in beginning else ""
     own_doi, own_pmid = own_ids([*stated.values(), *outside(pages, stripped)], sections, named)
     return ParsedDocument(sections, title=named or None, doi=own_doi, pmid=own_pmid)
-
-
-def _title(stated: str, beginning: str) -> str:
-    """The title of the metadata where the document begins with it too: many files name another, or a template."""
-    letters = re.sub(r"\W", "", stated.casefold())
-    return stated.strip() if letters and letters in re.sub(r"\W", "", beginning.casefold()) else ""

@@ -165,16 +165,16 @@ def joined(text: str, line: str, words: Words) -> str:
         return text[:-1] + line
     if text.endswith("-"):
         return _hyphenated(text, line, words)
-    if text[-1] in "/–—_=&" and _goes_on(text, line):
+    if (  # `finger/`, a link, `10–`; not a dash between spaces
+        text[-1] in "/–—_=&"
+        and text[-2:-1].isalnum()
+        and line[0].isalnum()
+        and (text[-1] == "/" or text[-2].isdigit() == line[0].isdigit())
+    ):
         return text + line
     if _THAI_ENDS.match(text[-1]) and _THAI_ENDS.match(line):
         return text + line
     return f"{text} {line}"
-
-
-def _goes_on(text: str, line: str) -> bool:
-    """Whether what ends in a slash or a dash goes on: `finger/`, a link, `10–`; not a dash between spaces."""
-    return text[-2:-1].isalnum() and line[0].isalnum() and (text[-1] == "/" or text[-2].isdigit() == line[0].isdigit())
 
 
 def _hyphenated(text: str, line: str, words: Words) -> str:

@@ -118,13 +118,11 @@ def _entries(text: str, strings: Mapping[str, str]) -> Iterator[tuple[str, str, 
         kind, reader.at = start[1].casefold(), start.end()
         found = None if kind == "string" else _KEY.match(text, reader.at)
         reader.at = found.end() if found else reader.at
-        yield kind, found[1] if found else "", start.start(), dict(_fields(reader, strings))
-
-
-def _fields(reader: _Reader, strings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    while field := _FIELD.match(reader.text, reader.at):
-        reader.at = field.end()
-        yield field[1].casefold(), reader.value(strings)
+        fields = {}
+        while field := _FIELD.match(text, reader.at):
+            reader.at = field.end()
+            fields[field[1].casefold()] = reader.value(strings)
+        yield kind, found[1] if found else "", start.start(), fields
 
 
 Places = Mapping[str, tuple[str, ...]]

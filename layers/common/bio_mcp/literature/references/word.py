@@ -42,8 +42,9 @@ def read_docx(content: bytes) -> list[CitedWork]:
     lists = [_parsed(xml) for name, xml in sorted(parts.items()) if name != _BODY and b"bibliography" in xml]
     works = _cited(body)
     works += [_source(each) for root in lists if root is not None for each in root.iter(f"{_SOURCES}Source")]
-    if not works:
-        works = _printed(body)
+    if not works:  # the paragraphs below the last heading of a list of references
+        lines = [" ".join("".join(_texts(paragraph)).split()) for paragraph in body.iter(f"{_WORD}p")]
+        works = read_plain("\n\n".join(lines)) if any(map(HEADING.match, lines)) else []
     refuse_too_many(len(works))
     if not works:
         raise InvalidInput(
@@ -157,12 +158,6 @@ def _source(source: etree._Element) -> CitedWork:
     is_article = source.findtext(f"{_SOURCES}SourceType") in ("JournalArticle", "ArticleInAPeriodical", "", None)
     stated = chosen(_SOURCE, lambda name: source.findtext(f"{_SOURCES}{name}"))
     return work(**stated, authors=people, kind="article" if is_article else "other")
-
-
-def _printed(body: etree._Element) -> list[CitedWork]:
-    """The paragraphs below the last heading of a list of references."""
-    lines = [" ".join("".join(_texts(paragraph)).split()) for paragraph in body.iter(f"{_WORD}p")]
-    return read_plain("\n\n".join(lines)) if any(map(HEADING.match, lines)) else []
 
 
 def _texts(paragraph: etree._Element) -> Iterator[str]:
