@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bio_mcp.literature import quality
-from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, ParsedSection, SectionKind
+from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, SectionKind
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import Chunk, Entry, chunk_uuid
@@ -213,10 +213,13 @@ class WindowFitter:
         ]
 
     def _pieces(self, sentence: Sized, room: int) -> list[Sized]:
-        """Halve the sentence near its middle until each piece fits `room` tokens."""
+        """Halve the sentence until each piece fits `room` tokens: at the space nearest to its middle; at the middle
+        itself in a script without spaces."""
         if sentence.tokens <= room or sentence.end - sentence.start < 2:
             return [sentence]
-        middle = _cut_near_middle(self._text, sentence.start, sentence.end)
+        middle = (sentence.start + sentence.end) // 2
+        spaces = (space.start() for space in _SPACE.finditer(self._text, sentence.start + 1, sentence.end - 1))
+        middle = min(spaces, key=lambda at: abs(at - middle), default=middle)
         halves = [trim(self._text, sentence.start, middle), trim(self._text, middle, sentence.end)]
         return [piece for half in self._with_token_counts(halves) for piece in self._pieces(half, room)]
 
@@ -261,13 +264,6 @@ def _group_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Siz
         start = min(start + STRIDE, end)
 
 
-def _cut_near_middle(text: str, start: int, end: int) -> int:
-    """The space nearest to the middle of the span; the middle itself in a script without spaces."""
-    middle = (start + end) // 2
-    spaces = [space.start() for space in _SPACE.finditer(text, start + 1, end - 1)]
-    return min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
-
-
 REPEATED_SHARE = 0.2  # of a chunk's room: a longer last sentence is not repeated
 
 
@@ -286,7 +282,11 @@ def chunks_of_sections(
         first, offset = offset, offset + len(section.text) + len(SEPARATOR)
         if section.kind is SectionKind.REFERENCES:
             continue
-        context = _context(work.title or document.title, section)
+        # Title and headings, as a sentence before the text.
+        named = (each.strip() for each in (work.title or document.title or "", " > ".join(section.path)))
+        context = ". ".join(filter(None, named))
+        if context and context[-1] not in ".?!":
+            context += "."
         fit = WindowFitter(section.text, context, count_tokens, max_tokens, _whole_sentences)
         for start, end in fit.windows((0, len(section.text))):
             chunk = ProjectChunk(
@@ -304,12 +304,6 @@ def chunks_of_sections(
             )
             chunks.append(chunk)
     return tuple(chunks)
-
-
-def _context(title: str | None, section: ParsedSection) -> str:
-    """Title and headings, as a sentence before the text."""
-    parts = [each.strip() for each in (title or "", " > ".join(section.path)) if each.strip()]
-    return "".join(part if part[-1] in ".?!" else f"{part}." for part in [". ".join(parts)] if part)
 
 
 def _whole_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Sized]]:
