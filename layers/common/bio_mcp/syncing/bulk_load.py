@@ -331,19 +331,21 @@ class Loading:
         Returns whether the file is over, and the failure that ended the slice early and may pass. Raises what reading
         `records` does, and the failures of ports that do not pass.
         """
-
-        def has_time(_changes: object = None) -> bool:
-            return self.deadline.remaining > MARGIN_S
-
         rest = map(odd_if_endless, islice(records, progress.position, None))
         while part := list(islice(rest, self.batch)):
-            if not has_time():
+            if self.deadline.remaining <= MARGIN_S:
                 return False, None
             start, end = progress.position, progress.position + len(part)
             every = [each for at, each in enumerate(part, start) if at not in left_out]
             wanted = [each for each in every if not isinstance(each, OddRecord)]
             try:
-                applied = apply_records(wanted, self.backends, before_slice=has_time, load=True, look=again)
+                applied = apply_records(
+                    wanted,
+                    self.backends,
+                    before_slice=lambda _changes: self.deadline.remaining > MARGIN_S,
+                    load=True,
+                    look=again,
+                )
             except BUSY as failure:
                 if not failure.retryable:
                     raise

@@ -122,16 +122,12 @@ def watermarks(checkpoint: Checkpoint) -> dict[str, date | None]:
     }
 
 
-def _future_watermark(checkpoint: Checkpoint, today: date) -> date | None:
-    latest = max((day for day in watermarks(checkpoint).values() if day), default=today)
-    return latest if latest > today else None
-
-
 def future_warning(checkpoint: Checkpoint, today: date) -> str | None:
     """The warning for a watermark after `today`; None when there is none."""
-    if (ahead := _future_watermark(checkpoint, today)) is None:
+    latest = max(filter(None, watermarks(checkpoint).values()), default=today)
+    if latest <= today:
         return None
-    return f"its watermark is in the future, at {ahead}; the next sync draws it back and reads again"
+    return f"its watermark is in the future, at {latest}; the next sync draws it back and reads again"
 
 
 def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | None:
@@ -141,8 +137,8 @@ def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | No
     """
     key, term = request["query_key"], request["term"]
     checkpoint = backends.checkpoints.get(key, term)
-    ahead = _future_watermark(checkpoint, today)
-    if ahead is None:
+    latest = max(filter(None, watermarks(checkpoint).values()), default=today)
+    if latest <= today:
         return None
     seen = eastern_day(checkpoint.last_edat) if checkpoint.last_edat else None
     if seen is None or seen > today:
@@ -152,6 +148,6 @@ def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | No
         back = str(seen - timedelta(days=SLACK_DAYS))
         backends.checkpoints.set(key, checkpoint.last_edat, dict.fromkeys(FIELDS, back), term)
     return (
-        f"the watermark of {key!r} was in the future, at {ahead}, left there by a fast clock; it was "
+        f"the watermark of {key!r} was in the future, at {latest}, left there by a fast clock; it was "
         f"drawn back to {back}"
     )
