@@ -237,7 +237,12 @@ class ZoteroFeed:
         stored = {"named": dict(scope.named), "within": sorted(scope.within or ()), "gone": sorted(scope.gone)}
         self._next = {"library": dict(changes.cursor), **stored, "pending": [each.key for each in inside]}
         known = {key: each for each in documents for key in self._keys(each)}
-        return [self._entry(each, known.get(each.key)) for each in sorted(inside, key=lambda each: each.key)]
+        entries = []
+        for each in sorted(inside, key=lambda each: each.key):
+            file = main_file(each)
+            name = (file.name if file else each.title) or each.key
+            entries.append(Entry(each.key, name, partial(self._load, each, name, known.get(each.key))))
+        return entries
 
     def finish(self) -> list[str]:
         """Drop what has left, and store how far the library was read."""
@@ -284,11 +289,6 @@ class ZoteroFeed:
             if not any(tag.casefold() in map(str.casefold, each.tags) for each in items):
                 tags = first_few(sorted({tag for each in items for tag in each.tags}), LISTED) or "none"
                 raise InvalidInput(f"no item here has the tag {tag!r}; there are: {tags}", field="source")
-
-    def _entry(self, item: ZoteroItem, known: ProjectDocument | None) -> Entry:
-        file = main_file(item)
-        name = (file.name if file else item.title) or item.key
-        return Entry(item.key, name, partial(self._load, item, name, known))
 
     def _load(self, item: ZoteroItem, name: str, known: ProjectDocument | None) -> Incoming:
         origin, text = known.origin if known else {}, text_state(item)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -24,7 +23,6 @@ from bio_mcp.literature.identifiers import doi_page, pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports import projects as ports
-from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.retrieval.project_chunks import ChunkFilters
 from bio_mcp.retrieval.quotes import is_same_work, unrepeated
@@ -261,15 +259,18 @@ Passages = TypeVar("Passages", bound=FoundChunks)
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
     first = int(request.cursor or 0)
-    listed = [ListedProject.of(each, **_models(each), id=each.project_id) for each in backends.projects.all()[first:]]
+    listed = [
+        ListedProject.of(
+            each,
+            id=each.project_id,
+            dense_model=each.embed_model,
+            sparse_model=SPARSE_MODEL if each.hybrid_enabled else None,
+        )
+        for each in backends.projects.all()[first:]
+    ]
     answer = ProjectList(projects=listed, count=len(listed))
     last = first + len(listed)
     return answer_size.within(answer, "projects", more=lambda rest: {"next_cursor": str(last - len(rest))})
-
-
-def _models(project: Project) -> dict[str, Any]:
-    sparse = SPARSE_MODEL if project.hybrid_enabled else None
-    return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
 
 
 @tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5)
@@ -277,13 +278,16 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     """Inspect a project's index: size, models, fields, some passages."""
     project = backends.projects.get(request.project)
     held = backends.collections.model(project.collection)
+    model = held[0] if held else project.embed_model
     size = backends.collections.count(project.collection)
     context.deadline.check("reading the sample")
     chunks = backends.collections.sample(project.collection, request.sample) if request.sample else []
     shown = [(nested_payload(each, project), flat_payload(each, project)) for each in chunks]
     fits = answer_size.fitting([len(json.dumps(each)) for each in shown], answer_size.DEFAULT - ROOM_BESIDE)
     return CollectionState(
-        **_models(replace(project, embed_model=held[0]) if held else project),
+        embed_model=model,
+        dense_model=model,
+        sparse_model=SPARSE_MODEL if project.hybrid_enabled else None,
         project=project.project_id,
         collection=project.collection,
         size=size,
