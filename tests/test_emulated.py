@@ -19,11 +19,6 @@ def test_containers_reach_this_machine_on_a_network_that_was_just_made_too(addre
     assert host_of(addresses) == "172.17.0.1"
 
 
-def test_no_address_is_not_taken_for_all_of_them():
-    with pytest.raises(Unusable, match="address"), emulator(""):
-        pass
-
-
 @pytest.mark.parametrize(
     ("settings", "endpoint"),
     [
@@ -42,7 +37,9 @@ def test_a_stack_is_deployed_into_the_localstack_that_a_user_has_set(settings, e
         assert connect(endpoint)("sqs").meta.endpoint_url == endpoint
 
 
-def test_a_port_that_is_none_is_refused_by_the_name_of_its_setting(monkeypatch):
+def test_no_address_is_not_taken_for_all_and_a_port_that_is_none_is_refused_by_its_setting(monkeypatch):
+    with pytest.raises(Unusable, match="address"), emulator(""):
+        pass
     monkeypatch.setenv("AWS_ENDPOINT_URL", "")
     monkeypatch.setenv("LOCALSTACK_HOST", "stack.example:edge")
     with pytest.raises(Unusable, match="LOCALSTACK_HOST"):

@@ -45,10 +45,6 @@ def test_a_task_calls_the_function_with_a_step_that_it_takes_and_is_tried_again_
     assert all(each["MaxAttempts"] > 3 and each["BackoffRate"] > 1 for each in state["Retry"])
 
 
-def test_every_step_is_taken():
-    assert {STATES[name]["Parameters"]["Payload"]["step"] for name in TASKS} == STEPS
-
-
 MAPS = {name: each for name, each in STATES.items() if each["Type"] == "Map"}
 
 
@@ -67,7 +63,8 @@ def test_as_many_files_are_loaded_at_once_as_the_parameter_says_and_ncbi_is_aske
     assert {each["Label"]: each["MaxConcurrency"] for each in MAPS.values()} == {"fetch": 3, "list": 7, "load": 7}
 
 
-def test_without_the_parameter_there_is_nothing_of_bulk_loads():
+def test_every_step_is_taken_and_without_the_parameter_there_is_nothing_of_bulk_loads():
+    assert {STATES[name]["Parameters"]["Payload"]["step"] for name in TASKS} == STEPS
     loads = {name for name in RESOURCES if name.startswith("Load")}
     assert {RESOURCES[name].get("Condition") for name in loads} <= {"LoadsInBulk", "WatchesLoadsInBulk"}
     assert {"LoadFunction", "LoadMachine", "LoadMachineRole", "LoadRole", "LoadFailedAlarm"} <= loads
