@@ -149,7 +149,7 @@ class Backends(Searched):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]), LONGEST)
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
         self.documents.heads = self.documents.get_many
-        self.news = SimpleNamespace(is_whole=lambda _key: True, since=lambda *_of: MUCH_NEWS)
+        self.news = SimpleNamespace(is_whole=lambda _key: True, since=lambda *_of, **_order: MUCH_NEWS)
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
         self.documents.count = lambda: len(PAPERS)
         lab = Project("lab", "proj-lab", "words")
