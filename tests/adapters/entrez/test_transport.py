@@ -27,7 +27,7 @@ from bio_mcp.errors import DeadlineExceeded, InvalidInput, Misconfigured, NcbiFa
 from tests.adapters.entrez.recordings import answer, entries
 from tests.adapters.entrez.scripted import KEY, WHO
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
 
 @contextmanager
