@@ -37,8 +37,14 @@ def sources(folder: Path) -> dict[str, str]:
 
 
 @cache
+def nodes_of(source: str) -> list[ast.AST]:
+    """Every node of a module, parsed once."""
+    return list(ast.walk(ast.parse(source)))
+
+
+@cache
 def functions(source: str) -> list[Function]:
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, Function)]
+    return [node for node in nodes_of(source) if isinstance(node, Function)]
 
 
 def body_lines(function: Function) -> int:
@@ -56,7 +62,7 @@ def complexity(function: Function) -> int:
 
 def swallowing(source: str) -> list[ast.ExceptHandler]:
     """Handlers of everything that do not raise."""
-    handlers = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler)]
+    handlers = [node for node in nodes_of(source) if isinstance(node, ast.ExceptHandler)]
     broad = [each for each in handlers if each.type is None or {"Exception", "BaseException"} & _names(each.type)]
     return [each for each in broad if not any(isinstance(node, ast.Raise) for node in ast.walk(each))]
 
@@ -89,7 +95,7 @@ def typed(found: Iterable[Function]) -> tuple[float, float]:
 
 def docstring_lines(source: str) -> int:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, documented)]
+    nodes = [node for node in nodes_of(source) if isinstance(node, documented)]
     first = [node.body[0] for node in nodes if ast.get_docstring(node) is not None]
     return sum((node.end_lineno or 0) - node.lineno + 1 for node in first)
 
@@ -101,7 +107,7 @@ def comment_lines(source: str) -> int:
 
 def code_lines(source: str) -> int:
     """Lines that are neither blank, comment, docstring (of an attribute too) nor import."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    nodes = [node for node in nodes_of(source) if isinstance(node, ast.stmt)]
     aside = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node)]
     apart = {line for node in aside for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     lines = [line.strip() for number, line in enumerate(source.splitlines(), 1) if number not in apart]
@@ -142,7 +148,7 @@ def _folder(name: str) -> str:
 def imported(name: str, source: str, modules: Mapping[str, str]) -> set[str]:
     """The modules of the package that `name` imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bio_mcp":
             home = (node.module or "").removeprefix("bio_mcp").removeprefix(".")
             inner = {each.name: f"{home}.{each.name}".removeprefix(".") for each in node.names}
@@ -171,7 +177,7 @@ def _reached(start: str, arrows: Mapping[str, set[str]]) -> Iterator[str]:
 
 def patches(source: str) -> list[str]:
     """Imports of mocks, and attributes and items that a test replaces, but for those of the process: sys, sockets."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = nodes_of(source)
     calls = [each for each in nodes if isinstance(each, ast.Call) and ast.unparse(each.func) in REPLACING]
     replaced = [ast.unparse(each.args[0]) for each in calls]
     mocks = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and "mock" in _words(each)]
@@ -193,7 +199,7 @@ def tables(root: Path, tools: Sequence[str]) -> list[str]:
 
 def tool_names(modules: Mapping[str, str]) -> list[str]:
     """The first argument of each `@tool(...)`."""
-    calls = [node for source in modules.values() for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    calls = [node for source in modules.values() for node in nodes_of(source) if isinstance(node, ast.Call)]
     named = [each.args[0] for each in calls if isinstance(each.func, ast.Name) and each.func.id == "tool" and each.args]
     return [str(each.value) for each in named if isinstance(each, ast.Constant)]
 

@@ -85,7 +85,7 @@ def test_the_terms_of_a_text(text, terms):
     assert analyse(text) == terms
 
 
-def test_a_term_weighs_as_often_as_the_query_says_it_and_expansion_adds_but_never_changes_a_weight():
+def test_the_weight_of_a_term_is_how_often_it_is_said_and_expansion_adds_but_changes_none():
     said = (("cell", 2), ("death", 1))
     assert query_terms("cell cells death") == said
     assert query_terms("cell cells death", lambda _: [("cell", 0.1), ("apoptosi", 0.2)]) == (*said, ("apoptosi", 0.2))
