@@ -29,6 +29,8 @@ from tests.retrieval.test_real_records import FILES, records
         ("tumor necrosis factor-α (TNF-α)", [("TNF-α", "tumor necrosis factor-α")]),
         ("the mean was high (95% CI 1.2 to 3.4) and (p < 0.05)", []),
         ("as shown (Figure 2), in mice (n = 20), in May (2019)", []),
+        ("it was more (p<0.05) in the pilot (at 0.05)", []),
+        ("liquid chromatography (LC)-mass spectrometry (MS)", [("LC", "liquid chromatography")]),
         ("we saw it (see above), and (ii) again", []),
         ("the AKI (AKI)", []),
         ("(AKI) acute kidney injury", []),

@@ -204,6 +204,7 @@ PAPER = Article(
         ("nurse-led[tiab]", True), ("nurse-led[ti]", False), ("clinic[ot]", True), ("humans[tiab]", False),
         ("humans[tw]", True), ("humans", True), ("fluticasone[tw]", True), ("NCT04381936", True),
         ("Steroide[tw]", True), ("Steroide[ti]", False), ("recovery[tw]", True), ("horby[tw]", False), ("horby", True),
+        ("none", False), ('"Peter Horby"', True),
         ("engl", True), ("engl[tw]", False),
         ('"inhaled steroids"', True), ('"steroids inhaled"', False), ("inhaled children[ti]", False),
         ("steroids inhaled", True), ('"heart attack"', False), ("heart attack", True), ('"clinic journal"', False),

@@ -15,7 +15,7 @@ _LONGEST = 10  # characters of a short form
 _NAME = 8  # terms of a long form
 
 _BRACKETED = re.compile(r"\(([^()]{2,200})\)")
-_SHORT = re.compile(rf"(?=.*[^\W\d_])[^\W_]\S{{0,{_LONGEST}}}(?: \S{{1,{_LONGEST}}})?")
+_SHORT = re.compile(r"(?=.*[^\W\d_])[^\W_][\w./+'’-]*(?: [\w./+'’-]+)?")
 _BEFORE = 600  # characters before a bracket that are read
 _LAST_WORD = re.compile(r"(\S+)\s*$")
 
@@ -55,9 +55,10 @@ def _long_form(short: str, text: str) -> str:
         if at < 0:
             return ""
     long = text[text.rfind(" ", 0, at) + 1 :]
-    words = re.split(r"[\s-]+", long)
+    words = re.split(r"[\s‐‑‒–—-]+", long)
     fits = len(words) <= min(len(short) + 5, 2 * len(short)) and len(long) > len(short)
-    return long.lstrip("([\"'") if fits and short not in long.split() else ""
+    whole = long[0] not in "([" and all(long.count(one) == long.count(other) for one, other in ("()", "[]"))
+    return long.strip("\"'“”") if fits and whole and short not in long.split() else ""
 
 
 Name = tuple[str, ...]

@@ -485,51 +485,67 @@ class PaperFields:
 
 def fields_of(article: Article) -> PaperFields:
     """What `article` is found by. Affiliations and grants are left out."""
-    journal, book = article.journal, article.book
-    types = [each.name for each in article.publication_types]
-    headings = [each.name for each in article.mesh]
-    qualifiers = [each.name for heading in article.mesh for each in heading.qualifiers]
-    groups = [each.collective_name for each in article.authors if each.collective_name]
-    numbers = [number for bank in article.databanks for number in bank.accessions]
-    titles = [article.vernacular_title, book.title if book else None]
-    other = [*titles, *headings, *qualifiers, *(each.name for each in article.chemicals), *types, *groups, *numbers]
-    abstracts = [
-        f"{section.label or ''} {section.text}"
-        for sections in (article.abstract, *(each.sections for each in article.other_abstracts))
-        for section in sections
-    ]
-    titles_of_journal = [journal.title, journal.medline_abbreviation, journal.iso_abbreviation] if journal else []
-    people = [name for each in article.authors for name in (each.short_name, f"{each.last_name} {each.fore_name}")]
-    texts: dict[str, Iterable[str | None]] = {
-        "title": [article.title],
-        "abstract": abstracts,
-        "keywords": article.keywords,
-        "other": other,
-        "names": [*people, *titles_of_journal],
-    }
-    numbers_of_journal = [journal.issn, journal.issn_l, journal.nlm_id] if journal else []
-    values = {
-        Field.AUTHOR: [name for each in article.authors for name in _names(each)],
-        Field.FIRST_AUTHOR: [name for each in article.authors[:1] for name in _names(each)],
-        Field.LAST_AUTHOR: [name for each in article.authors[-1:] for name in _names(each)],
-        Field.JOURNAL: [" ".join(_journal_words(each)) for each in (*titles_of_journal, *numbers_of_journal) if each],
-        Field.MESH: [value for value, _ in _headings(article)],
-        Field.MAJOR: [value for value, major in _headings(article) if major],
-        Field.PUBLICATION_TYPE: [*(each.ui for each in article.publication_types), *map(str.lower, types)],
-        Field.LANGUAGE: article.languages,
-        Field.PMID: [article.pmid],
-        Field.PMCID: [normal(pmcid, article.pmcid)],
-        Field.DOI: [normal(doi, article.doi), normal(pmcid, article.pmcid)],
-    }
-    dates = (article.publication_date, article.electronic_date, book.contribution_date if book else None)
+    contributed = article.book.contribution_date if article.book else None
+    dates = (article.publication_date, article.electronic_date, contributed)
     return PaperFields(
-        {name: _text(each) for name, each in texts.items()},
-        {field: frozenset(filter(None, each)) for field, each in values.items()},
+        {name: _text(each) for name, each in _texts(article).items()},
+        {field: frozenset(filter(None, each)) for field, each in _values(article).items()},
         tuple(sorted({_first_day(each) for each in dates if each and each.year})),
     )
 
 
-def _text(parts: Iterable[str | None]) -> str:
+Texts = Iterable[str | None]
+
+
+def _texts(article: Article) -> Mapping[str, Texts]:
+    authors, headings = article.authors, article.mesh
+    abstracts = (article.abstract, *(each.sections for each in article.other_abstracts))
+    return {
+        "title": [article.title],
+        "abstract": [f"{each.label or ''} {each.text}" for sections in abstracts for each in sections],
+        "keywords": article.keywords,
+        "other": [
+            *(article.vernacular_title, article.book.title if article.book else None),
+            *(each.name for each in headings),
+            *(each.name for heading in headings for each in heading.qualifiers),
+            *(each.name for each in article.chemicals),
+            *(each.name for each in article.publication_types),
+            *(each.collective_name for each in authors),
+            *(number for bank in article.databanks for number in bank.accessions),
+        ],
+        "names": [
+            *(each.short_name for each in authors),
+            *(f"{each.fore_name} {each.last_name}" for each in authors if each.fore_name and each.last_name),
+            *_titles(article),
+        ],
+    }
+
+
+def _values(article: Article) -> Mapping[Field, Texts]:
+    authors, journal, types = article.authors, article.journal, article.publication_types
+    names = [*_titles(article), *((journal.issn, journal.issn_l, journal.nlm_id) if journal else ())]
+    number = normal(pmcid, article.pmcid)
+    return {
+        Field.AUTHOR: [name for each in authors for name in _names(each)],
+        Field.FIRST_AUTHOR: [name for each in authors[:1] for name in _names(each)],
+        Field.LAST_AUTHOR: [name for each in authors[-1:] for name in _names(each)],
+        Field.JOURNAL: [" ".join(_journal_words(each)) for each in names if each],
+        Field.MESH: [value for value, _ in _headings(article)],
+        Field.MAJOR: [value for value, major in _headings(article) if major],
+        Field.PUBLICATION_TYPE: [*(each.ui for each in types), *(each.name.lower() for each in types)],
+        Field.LANGUAGE: article.languages,
+        Field.PMID: [article.pmid],
+        Field.PMCID: [number],
+        Field.DOI: [normal(doi, article.doi), number],
+    }
+
+
+def _titles(article: Article) -> Texts:
+    journal = article.journal
+    return (journal.title, journal.medline_abbreviation, journal.iso_abbreviation) if journal else ()
+
+
+def _text(parts: Texts) -> str:
     found = (words for part in parts if part and (words := words_of(part)))
     return f" {f' {GAP} '.join(map(' '.join, found))} "
 

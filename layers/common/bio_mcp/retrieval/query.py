@@ -233,20 +233,23 @@ def _papers_of(names: list[str], year: str | None, rest: str, knows_author: Know
 
 _WORD = re.compile(r"(?<![\w'’.*-])[^\W\d_]{4,40}(?![\w'’*-]|\.\w)")
 GENE = 6  # letters of a name in capitals, which is not corrected
+MOST_CORRECTED = 16  # words of a question that are looked up, as each takes milliseconds
 
 
 def _question(text: str, identifiers: tuple[str, ...], correct: Correct | None) -> ReadQuery:
-    corrected: dict[str, str] = {}
+    spelled: dict[str, str] = {}
 
     def right(match: re.Match[str]) -> str:
         word = match[0]
         lower, named_in_capitals = word.lower(), len(word) <= GENE and not word[1:].islower()
-        if correct and word not in corrected and not named_in_capitals and lower not in QUERY_STOP_WORDS:
-            found = correct(lower)
-            corrected.update({word: found} if found else {})
-        return corrected.get(word, word)
+        if correct and word not in spelled and not named_in_capitals and lower not in QUERY_STOP_WORDS:
+            if len(spelled) == MOST_CORRECTED:
+                return word
+            spelled[word] = correct(lower) or word
+        return spelled.get(word, word)
 
     words = _WORD.sub(right, text) if correct else text
+    corrected = {word: found for word, found in spelled.items() if word != found}
     told = "".join(f", {wrong} as {right}" for wrong, right in corrected.items())
     named = f"; it names {_listed(identifiers)}" if identifiers else ""
     parts = words_of(words[:TITLE_CHARACTERS])

@@ -54,7 +54,7 @@ class Spelling:
         near = np.abs(self._lengths - len(word)) <= most
         near &= np.bitwise_count(self._letters ^ np.uint32(_letters(word))) <= 2 * most
         alike = [self._words[place] for place in np.flatnonzero(near)]
-        found = ((_distance(word, each), -self._papers[each], each) for each in alike)
+        found = ((_distance(word, each, most), -self._papers[each], each) for each in alike)
         distance, _, best = min(found, default=(most + 1, 0, ""))
         if distance > most or analyse(best) == terms or _differ_in_meaning(word, best):
             return None
@@ -77,8 +77,9 @@ def _letters(word: str) -> int:
     return bits
 
 
-def _distance(one: str, other: str) -> int:
-    """The edits between two words, of adjacent letters in exchange too (Damerau and Levenshtein, each place once)."""
+def _distance(one: str, other: str, most: int) -> int:
+    """The edits between two words, of adjacent letters in exchange too (Damerau and Levenshtein, each place once); any
+    number above `most` where there are more."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -87,5 +88,7 @@ def _distance(one: str, other: str) -> int:
             edits = min(last[column] + 1, line[-1] + 1, last[column - 1] + (letter != against))
             exchanged = row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == against
             line.append(min(edits, before[column - 2] + 1) if exchanged else edits)
+        if min(line) > most:
+            return most + 1
         before, last = last, line
     return last[-1]
