@@ -29,6 +29,7 @@ from bio_mcp.retrieval.filter_values import PUBLICATION_TYPES, language, publica
 MOST_TERMS = 500  # of a query
 DEEPEST = 50  # brackets in brackets
 SHORTEST = 4  # letters before a *
+LONGEST_NAME = 10  # words of a person's name
 EXCERPT = 24  # characters that an error shows
 LAST_YEAR = 3000  # which PubMed has for a range without an end
 
@@ -77,7 +78,8 @@ _TAGS = {
     "author": Field.AUTHOR, "auth": Field.AUTHOR, "fau": Field.AUTHOR, "full author name": Field.AUTHOR,
     "author - first": Field.FIRST_AUTHOR, "first author": Field.FIRST_AUTHOR, "first author name": Field.FIRST_AUTHOR,
     "author - last": Field.LAST_AUTHOR, "last author": Field.LAST_AUTHOR, "last author name": Field.LAST_AUTHOR,
-    "journal": Field.JOURNAL, "jour": Field.JOURNAL, "so": Field.JOURNAL, "is": Field.JOURNAL, "jid": Field.JOURNAL,
+    "author - corporate": Field.AUTHOR, "corporate author": Field.AUTHOR, "cn": Field.AUTHOR,
+    "journal": Field.JOURNAL, "jour": Field.JOURNAL, "jid": Field.JOURNAL, "titl": Field.TITLE, "word": Field.TEXT_WORD,
     "mesh": Field.MESH, "mesh terms": Field.MESH, "mesh:noexp": Field.MESH_ALONE,
     "mesh terms:noexp": Field.MESH_ALONE, "mesh major topic": Field.MAJOR, "majr:noexp": Field.MAJOR_ALONE,
     "mesh major topic:noexp": Field.MAJOR_ALONE, "publication type": Field.PUBLICATION_TYPE,
@@ -597,12 +599,10 @@ def wanted(term: Term) -> Wanted:
 
 
 def _wanted_names(term: Term) -> Wanted:
-    """A name with its last name first or last; initials may go on, where the name is not quoted."""
+    """A name with its last name first or last; unless it is quoted, initials may go on."""
     words = term.words
-    splits = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
-    if len(words) > 1:
-        given = " ".join(words[:-1]) if any(len(each) > 1 for each in words[:-1]) else "".join(words[:-1])
-        splits.append((words[-1], given))
+    halves = [(words[:at], words[at:]) for at in range(1, len(words))] if len(words) <= LONGEST_NAME else []
+    splits = [(" ".join(last), _given(given)) for half in halves for last, given in (half, half[::-1])]
     whole = " ".join(words)
     if term.truncated:
         return Wanted(frozenset(), (whole, *(f"{last}{mark}{given}" for last, given in splits for mark in ",;")))
@@ -611,6 +611,11 @@ def _wanted_names(term: Term) -> Wanted:
     initials = [f"{last},{given}" for last, given in splits]
     fore_names = [f"{last};{given}" for last, given in splits]
     return Wanted(frozenset(fore_names), (f"{whole},", *initials, *(f"{each} " for each in fore_names)))
+
+
+def _given(words: tuple[str, ...]) -> str:
+    """Fore names, or initials in one."""
+    return ("" if all(len(each) == 1 for each in words) else " ").join(words)
 
 
 def matches(tree: Tree, paper: PaperFields) -> bool:
