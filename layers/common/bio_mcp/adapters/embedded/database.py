@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -262,9 +262,9 @@ class SqliteFile(ABC):
         _close(self._idle)
 
     @contextmanager
-    def _connected(self, begin: str, replaced: Failure) -> Iterator[Connection]:
-        """A transaction that commits at the end of the block, or rolls back. Raises `replaced` for a write into a file
-        that was replaced meanwhile."""
+    def _connected(self, begin: str, replaced: Callable[[], Failure]) -> Iterator[Connection]:
+        """A transaction that commits at the end of the block, or rolls back. Raises what `replaced` makes for a write
+        into a file that was replaced meanwhile."""
         connection = self._checkout()
         try:
             connection.execute(begin)
@@ -273,7 +273,7 @@ class SqliteFile(ABC):
             yield connection
             connection.execute("COMMIT")
             if begin == WRITE and connection.file != identity(self._path, connection.read_only):
-                raise replaced
+                raise replaced()
         finally:
             try:
                 if connection.in_transaction:
@@ -392,7 +392,7 @@ class Database(SqliteFile):
 
     @contextmanager
     def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[Connection]:
-        with explained(failure), self._connected(begin, failure(REPLACED, retryable=True)) as connection:
+        with explained(failure), self._connected(begin, partial(failure, REPLACED, retryable=True)) as connection:
             yield connection
 
     def _connect(self) -> Connection:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect
@@ -62,7 +63,7 @@ class SideFile(SqliteFile):
         replaced = f"The file of {self.what} was replaced while it was written, and may not hold that; repeat the call."
         with self._lock:
             try:
-                with self._connected(begin, StoreFailed(replaced)) as connection:
+                with self._connected(begin, partial(StoreFailed, replaced)) as connection:
                     yield connection
             except (sqlite3.Error, OSError) as error:
                 super().close()
