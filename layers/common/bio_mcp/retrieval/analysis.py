@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 
 import Stemmer
 
@@ -144,7 +145,7 @@ def analyse(text: str) -> list[str]:
     change here, and index again.
     """
     folded = fold(text)
-    return list(_terms(folded, STOP_WORDS, _SPACED_NAME)) or list(_terms(folded, frozenset(), _SPACED_NAME))
+    return _terms(folded, STOP_WORDS, _SPACED_NAME) or _terms(folded, frozenset(), _SPACED_NAME)
 
 
 def query_terms(
@@ -157,21 +158,18 @@ def query_terms(
     these words.
     """
     folded = fold(text[:QUERY_CHARACTERS])
-    terms = list(_terms(folded, QUERY_STOP_WORDS, _SPACED_NAME_ASKED))
-    terms = terms or list(_terms(folded, frozenset(), _SPACED_NAME))
+    terms = _terms(folded, QUERY_STOP_WORDS, _SPACED_NAME_ASKED) or _terms(folded, frozenset(), _SPACED_NAME)
     weights: dict[str, float] = dict(list(Counter(terms).items())[:QUERY_TERMS])
     for term, weight in expand(terms) if expand else ():
         weights.setdefault(term, weight)
     return tuple(weights.items())
 
 
-def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterator[str]:
-    """Yield the terms of folded text, `stop` words left out unless they are written as names, in capitals."""
-    for name in spaced.findall(folded):
-        yield from _joined(name)
-    shouted = folded.isupper()
-    for word in _words(folded):
-        yield from _terms_of(word, stop, shouted)
+def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> list[str]:
+    """The terms of folded text, `stop` words left out unless they are written as names, in capitals."""
+    names = map(_joined, spaced.findall(folded))
+    words = map(_terms_of, _words(folded), repeat(stop), repeat(folded.isupper()))
+    return list(chain.from_iterable(chain(names, words)))
 
 
 def _words(folded: str) -> list[str]:
