@@ -39,7 +39,7 @@ class MayBePartial(Response):
 
     @model_validator(mode="before")
     @classmethod
-    def _said_whether(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _status_of_its_reasons(cls, given: dict[str, Any]) -> dict[str, Any]:
         return {"status": "partial" if given.get("reasons") else "complete", **given}
 
 
