@@ -15,7 +15,7 @@ TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 TABLE, QUEUE, BUCKET = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket"
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML with CloudFormation's short functions: `!If [a, b]` becomes `{"Fn::If": [a, b]}`."""
 
 

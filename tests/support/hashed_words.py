@@ -1,7 +1,7 @@
 """A model for tests that needs no weights."""
 
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import shake_128
 
 import numpy as np
 
@@ -30,21 +30,21 @@ class HashedWords:
 
     def embed(self, texts):
         self.embedded += len(texts)
-        vectors = np.zeros((len(texts), DIM), np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            for word in text.lower().split() or [""]:
-                row += direction(self.salt + word)
-            row[-1] = 0
-            row *= np.sqrt(1 - UNRELATED) / np.linalg.norm(row)
-            row[-1] = np.sqrt(UNRELATED)
-        return vectors
+        return np.array([vector(self.salt, text) for text in texts], np.float32).reshape(-1, DIM)
 
     def embed_questions(self, texts):
         return self.embed(texts)
 
 
-@lru_cache(20_000)
+@lru_cache(10_000)
+def vector(salt, text):
+    row = np.sum([direction(salt + word) for word in text.lower().split() or [""]], axis=0, dtype=np.float32)
+    row[-1] = 0
+    row *= np.sqrt(1 - UNRELATED) / np.linalg.norm(row)
+    row[-1] = np.sqrt(UNRELATED)
+    return row
+
+
 def direction(word):
-    """The direction of a word, which takes longer to draw than to add."""
-    seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())
-    return np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
+    """The direction of a word."""
+    return np.frombuffer(shake_128(word.encode()).digest(DIM), np.int8)
