@@ -180,7 +180,7 @@ class Correction:
     @property
     def relation(self) -> str:
         """The kind in words: "Retraction in"."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.kind).capitalize()
+        return re.sub(r"(?<=[a-z])(?=[A-Z]|and[A-Z])", " ", self.kind).capitalize()
 
 
 @dataclass(slots=True)
