@@ -2,10 +2,10 @@
 
 A product with all vectors is bound by memory: 6.6 GB for a million documents. So the index has bytes. A window is its
 coordinates along the principal axes of the corpus: the first of them are its sketch, the others its tail. A document
-has a centre, the mean of its sketches with their spread, and its signs. Signs select a 30th of a million documents,
-centres half of those, sketches a quarter of their windows, whole codes some more documents than are asked for, and
-those are scored by their vectors, which a large corpus reads from its file: every returned cosine is exact, and next to
-no hit is missed (benchmarks/million.py measures the recall). Of a small corpus all vectors are scored.
+has a centre, the mean of its sketches with their spread, and signs. Signs select a 29th of a million documents, centres
+a third of those, sketches a quarter of their windows, whole codes some more documents than are asked for, and those are
+scored by their vectors, which a large corpus reads from its file: every returned cosine is exact, and few hits are
+missed (benchmarks/million.py measures the recall). Of a small corpus all vectors are scored.
 
 Two vectors differ in as many signs, in random directions, as the angle between them is wide. 64 signs are one number,
 and comparing those of a million vectors takes a millisecond. Of a million documents an eighth, selected by 256 signs,
@@ -99,13 +99,15 @@ BLOCK, INNER = 1_024, 64  # rows multiplied at once; OpenBLAS would start a seco
 class Quantiser:
     """`axes` has orthonormal rows, those with most of the vectors' length first; `steps` is the step along each.
 
-    `along` has the directions of signs, in the first of these coordinates. `windows` counts the windows that the corpus
-    had when they were learned.
+    Coordinates are counted from `mean`, that of all vectors: what all have in common would take the room of what tells
+    them apart, and says nothing of which are near. `along` has the directions of signs, in the first coordinates.
+    `windows` counts the windows that the corpus had when they were learned.
     """
 
     axes: Matrix
     steps: Matrix
     along: Matrix
+    mean: Matrix
     windows: int
 
     @staticmethod
@@ -113,9 +115,15 @@ class Quantiser:
         """Learn axes and steps from some vectors of a corpus that has `windows`."""
         _, vectors = np.linalg.eigh((sample.T @ sample).astype(np.float64))
         axes = np.ascontiguousarray(vectors[:, ::-1].T, dtype=np.float32)
-        greatest = np.abs(with_each_row(sample, axes)).max(axis=0, initial=1e-6)
+        coordinates = with_each_row(sample, axes)
+        mean = coordinates.sum(axis=0) / np.float32(max(1, len(sample)))
+        greatest = np.abs(coordinates - mean).max(axis=0, initial=1e-6)
         along = directions(min(COORDINATES, len(axes)))
-        return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), along, windows)
+        return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), along, mean, windows)
+
+    def coordinates(self, vectors: Matrix) -> Matrix:
+        """The coordinates of vectors, in steps."""
+        return np.asarray((with_each_row(vectors, self.axes) - self.mean) / self.steps, np.float32)
 
     @property
     def sketched(self) -> int:
@@ -128,6 +136,12 @@ class Quantiser:
         if some.any():
             sums[some] = np.add.reduceat(coordinates[:, :length], (np.cumsum(counts) - counts)[some], axis=0)
         return signs(sums * self.steps[:length], self.along)
+
+    def asked_signs(self, weights: Matrix) -> Words:
+        """The signs of a question, without the direction of the mean; `weights` are its coordinates times `steps`."""
+        own, mean = weights / self.steps, self.mean
+        own -= np.einsum("i,i", own, mean) / max(np.einsum("i,i", mean, mean), np.float32(1e-9)) * mean
+        return np.packbits(np.einsum("ij,j->i", self.along, own[: self.along.shape[1]]) > 0).view(np.uint64)
 
 
 def all_products(codes: Codes, weights: Matrix) -> Matrix:
@@ -157,8 +171,8 @@ VectorsOf = Callable[[Sequence[int]], list[Matrix]]
 """Reads the vectors of documents, by key; no rows for one that is not stored."""
 
 CENTRES_SHARE, CENTRES_PER_HIT = 12, 10  # documents selected by centre: one in 12, at least 10 per requested hit ...
-MANY, MANY_SHARE = 8_192, 120  # ... but of a large corpus this many, and one in 120
-ROUGHLY = 6, 2  # times as many are selected before, by half of the signs of the centre, and by all
+MANY, MANY_SHARE = 5_120, 160  # ... but of a large corpus this many, and one in 160
+ROUGHLY = 9, 3  # times as many are selected before, by half of the signs of the centre, and by all
 SKETCHED_SHARE, SKETCHED_PER_HIT = 4, 16  # windows selected by sketch: one in 4, at least 16 per requested hit
 SPARE = 8  # documents scored by their vectors: an eighth more than requested
 SPREAD = 0.2  # how far a document's best window is beyond its centre, in spreads: measured on real windows
@@ -204,7 +218,8 @@ class Windows:
         rows = self.live if among is None else among
         count = depth + max(depth // SPARE, 1)
         if self.codes is not None and not all_exact and len(rows) > count:
-            quantiser = self.codes.quantiser  # a product of these weights with the code of a window is about its cosine
+            # a product of these weights with the code of a window is about its cosine, less what all have in common
+            quantiser = self.codes.quantiser
             weights = np.asarray(np.einsum("ij,j->i", quantiser.axes, vector) * quantiser.steps, np.float32)
             rows = self._selected(self.codes, weights, rows, depth, count)
         if self.in_memory or read is None:
@@ -243,11 +258,10 @@ class Windows:
     def _by_signs(self, codes: "WindowCodes", weights: Matrix, rows: Rows, count: int) -> Positions:
         """Those of `rows` whose centre has the most signs of the question, several times `count`; all if these are
         most of them."""
-        (first, second), along = ROUGHLY, codes.quantiser.along
+        first, second = ROUGHLY
         if len(rows) <= 2 * second * count:
             return rows.astype(np.intp)
-        own = weights[: along.shape[1]] / codes.quantiser.steps[: along.shape[1]]
-        asked = np.packbits(np.einsum("ij,j->i", along, own) > 0).view(np.uint64)
+        asked = codes.quantiser.asked_signs(weights)
         if rows is self.live:
             at, agreeing = None, agreement(codes.signs, asked[:HALF])
             agreeing[self.dead] = 0
@@ -357,7 +371,7 @@ IN_MEMORY = 1 << 18  # 60,000 papers, 0.4 GB
 GROWTH = 4  # axes and steps are learned anew when the corpus has so many times the windows that it had
 
 OF_ROWS = ("starts", "centres", "signs", "other_signs")  # the others have a row for each window
-LEARNED = ("axes", "steps", "along")
+LEARNED = ("axes", "steps", "along", "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,7 +427,7 @@ class WindowColumns:
             new["matrix"] = vectors
         if self.quantiser is not None:
             quantiser, sketched = self.quantiser, self.quantiser.sketched
-            coordinates = np.asarray(with_each_row(vectors, quantiser.axes) / quantiser.steps, np.float32)
+            coordinates = quantiser.coordinates(vectors)
             codes = np.clip(np.rint(coordinates), -LIMIT, LIMIT).astype(np.int8)
             signs = self.quantiser.centre_signs(coordinates, counts)
             new |= {"sketches": codes[:, :sketched], "tails": codes[:, sketched:]}
@@ -442,8 +456,8 @@ class WindowColumns:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]], sizes: Sizes) -> "WindowColumns":
-        axes, steps, along = (array[:size] for array, size in (arrays[name] for name in LEARNED))
-        quantiser = Quantiser(axes, steps, along, about["learned_from"])
-        columns = WindowColumns(len(axes), sizes, quantiser, in_memory=about["in_memory"])
+        learned = {name: array[:size] for name, (array, size) in arrays.items() if name in LEARNED}
+        quantiser = Quantiser(**learned, windows=about["learned_from"])
+        columns = WindowColumns(len(quantiser.axes), sizes, quantiser, in_memory=about["in_memory"])
         columns._arrays = {name: GrowableArray.over(*arrays[name]) for name in columns._arrays}
         return columns
