@@ -37,6 +37,14 @@ def live(run, timeout=26):
     return ask
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """SIGINT as a terminal's programs have it, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def session():
     return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object())
