@@ -38,13 +38,9 @@ class HashedWords:
 
 @lru_cache(10_000)
 def vector(salt, text):
-    row = np.sum([direction(salt + word) for word in text.lower().split() or [""]], axis=0, dtype=np.float32)
+    drawn = [shake_128((salt + word).encode()).digest(DIM) for word in text.lower().split() or [""]]
+    row = np.sum([np.frombuffer(each, np.int8) for each in drawn], axis=0, dtype=np.float32)
     row[-1] = 0
     row *= np.sqrt(1 - UNRELATED) / np.linalg.norm(row)
     row[-1] = np.sqrt(UNRELATED)
     return row
-
-
-def direction(word):
-    """The direction of a word."""
-    return np.frombuffer(shake_128(word.encode()).digest(DIM), np.int8)
