@@ -92,6 +92,7 @@ def test_a_sync_that_runs_out_of_time_goes_on_through_the_queue_and_moves_the_wa
         assert answer["state"] == "continues"
         assert papers.watermark() is None
     papers.until_synced()
+    until(lambda: "complete" in papers.states(), 60, "log of the last run, which comes after its watermark")
     states = papers.states()
     assert states[-1] == "complete"
     assert set(states[:-1]) == {"continues"}
