@@ -450,7 +450,7 @@ def search(database: Database, answer: Callable[[Connection], list[T] | None]) -
 log = logging.getLogger("bio_mcp.adapters.embedded")
 
 NAME = "corpus.index"  # beside the corpus file
-SKETCH = [AXES, 8]  # a file with sketches of another shape is rebuilt
+SKETCH = [AXES, 8, "from the mean"]  # a file with other sketches is rebuilt
 MIN_WINDOWS = 2 * EXACT  # a smaller index loads from the corpus as fast
 MAX_CHANGED = 2_048  # documents changed since the save, or an eighth of all if that is more
 

@@ -8,8 +8,7 @@ scored by their vectors, which a large corpus reads from its file: every returne
 missed (benchmarks/million.py measures the recall). Of a small corpus all vectors are scored.
 
 Two vectors differ in as many signs, in random directions, as the angle between them is wide. 64 signs are one number,
-and comparing those of a million vectors takes a millisecond. Of a million documents an eighth, selected by 256 signs,
-has 99.8 % of the nearest 200, and a 20th, selected by 512, has as many.
+and comparing those of a million vectors takes a millisecond.
 """
 
 from collections.abc import Callable, Sequence
