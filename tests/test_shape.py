@@ -12,7 +12,7 @@ import pytest
 from benchmarks import code
 from benchmarks.code import patches
 from scripts.unreachable import unreachable
-from tests.support.package_source import MODULES_OF_PACKAGE, ROOT, parsed
+from tests.support.package_source import MODULES_OF_PACKAGE, ROOT
 
 MODULES = code.sources(Path(__file__).parents[1] / code.PACKAGE)
 MOST_WAYS = 23  # through a function; ruff counts fewer things, and holds them to 8
@@ -105,7 +105,7 @@ LISTABLE = 9_999  # records of a search that PubMed lists
 
 def constants(source: str) -> set[object]:
     """The addresses, ids and limits of others that a source writes out; longer texts do not count."""
-    written = {node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant)}
+    written = {node.value for node in code.nodes_of(source) if isinstance(node, ast.Constant)}
     return {each for each in written if each == LISTABLE or (isinstance(each, str) and ADDRESS_OR_ID.fullmatch(each))}
 
 
@@ -128,7 +128,7 @@ def written_again(sources: Mapping[str, str]) -> list[list[str]]:
     """Functions of several modules that do the same, word for word, whatever they are called."""
     places: dict[str, list[str]] = {}
     for name, source in sources.items():
-        for node in parsed(source).body:
+        for node in ast.iter_child_nodes(code.nodes_of(source)[0]):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 places.setdefault("\n".join(map(ast.unparse, body)), []).append(f"{name}.{node.name}")

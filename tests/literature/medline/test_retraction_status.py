@@ -40,6 +40,7 @@ def test_a_publication_type_says_whether_it_stands(kind, status):
 @pytest.mark.parametrize(("kind", "status"), BY_NOTICE.items())
 def test_every_ref_type_of_the_dtd_is_decided(kind, status):
     assert retraction_status([ARTICLE], [Correction(kind)]) == status
+    assert "and " not in Correction(kind).relation.replace(" and ", "")
 
 
 @given(st.lists(st.sampled_from(sorted(BY_NOTICE))))
