@@ -1,14 +1,14 @@
-"""Fit the probabilities of rag.search and of answers, and print how well they hold on questions that were left out.
+"""Fit the probabilities of rag.search, and print how well they hold on questions that were left out.
 
     python -m benchmarks.relevance [--write]
 
 Every development question of SciFact and NFCorpus is asked twice, of the whole corpus and of one without the papers
 that were judged to fit it; both again of 450 of its papers, so that the coefficients hold in a small corpus too. The
-questions of other fields in off_topic.txt have no relevant paper anywhere. Each set weighs the same, a small one half;
-in the confidence of answers NFCorpus weighs a tenth, as its judgments follow links, and SciFact's are evidence. Five
-folds over questions: both ways of asking one are in the same fold. PubMedQA, and off_topic_held_out.txt, are in
-no fit and show how it carries over. `--write` replaces calibration.json. Vectors are kept as the benchmark `retrieval`
-keeps them.
+questions of other fields in off_topic.txt have no relevant paper anywhere. Each set weighs the same, a small one half.
+Five folds over questions: both ways of asking one are in the same fold. PubMedQA, and off_topic_held_out.txt, are in
+no fit and show how it carries over. `--write` replaces calibration.json, but for the confidence of answers, which
+follows from these: then run `python -m benchmarks.answers --write`. Vectors are kept as the benchmark `retrieval` keeps
+them.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.off_topic import asked, off_topic, papers
-from benchmarks.retrieval import MODEL, KeptEmbeddings, fill
+from benchmarks.retrieval import MODEL, NO_TITLES, KeptEmbeddings, fill
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
@@ -38,15 +38,20 @@ from bio_mcp.ports import Backends
 from bio_mcp.retrieval import relevance as calibration
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import Ranked
-from bio_mcp.retrieval.relevance import FIRST, OF_PAPER, OF_PAPERS, background, features_of_paper, features_of_papers
+from bio_mcp.retrieval.relevance import (
+    FIRST,
+    OF_PAPER,
+    OF_PAPERS,
+    background,
+    features_of_paper,
+    features_of_papers,
+    shipped,
+)
 
 FITTED = {"scifact": 1.0, "nfcorpus": 1.0, "scifact, 450 papers": 0.5, "nfcorpus, 450 papers": 0.5}
-OF_EVIDENCE = {"scifact": 1.0, "nfcorpus": 0.1, "scifact, 450 papers": 0.3, "nfcorpus, 450 papers": 0.05}
 CARRIED = ("pubmedqa",)
-HITS, CITED, SMALL, JUDGED_AT_MOST = 20, 5, 450, 10
+HITS, SMALL, JUDGED_AT_MOST = 20, 450, 10
 FOLDS, BINS, RIDGE, STEPS, SEED = 5, 10, 1.0, 50, 2026
-STILL_ANSWERED = 0.15  # of the questions whose judged papers are gone
-LEAST = (0.5, 0.55, 0.6)
 PLACE = Path(calibration.__file__).with_name("calibration.json")
 
 Numbers = NDArray[np.float64]
@@ -85,22 +90,18 @@ class Asked:
 
 @dataclass
 class Samples:
-    """Rows of features with what they stand for: `right` 0 or 1, and the question as asked.
-
-    `shares` is what each corpus weighs in a fit, however many questions it has.
-    """
+    """Rows of features with what they stand for: `right` 0 or 1, and the question as asked."""
 
     features: Numbers
     right: Numbers
     asked: list[Asked]
-    shares: dict[str, float]
 
     @property
     def weights(self) -> Numbers:
         """What each row counts in a fit."""
         corpora = [each.corpus for each in self.asked]
         sizes = {name: corpora.count(name) for name in set(corpora)}
-        shares = [self.shares.get(each.corpus, 0) * (each.kind != "off_topic_held_out") for each in self.asked]
+        shares = [FITTED.get(each.corpus, 0) * (each.kind != "off_topic_held_out") for each in self.asked]
         return np.array([1000 * share / sizes[name] for share, name in zip(shares, corpora, strict=True)])
 
     def of(self, corpus: str, *kinds: str) -> Mask:
@@ -137,7 +138,9 @@ def ask(model: KeptEmbeddings) -> Iterator[Asked]:
             stored = SqlitePassages(Database(Path(scratch)))
             fill(stored, articles, model)
             passages = Without(stored, frozenset(each.pmid for each in articles))
-            backends = SimpleNamespace(passages=passages, embeddings=model, today=lambda: datetime.now(EASTERN).date())
+            backends = SimpleNamespace(
+                passages=passages, embeddings=model, documents=NO_TITLES, today=lambda: datetime.now(EASTERN).date()
+            )
             for question, right in pairs:
                 for kind, gone in (("whole", frozenset[str]()), ("gone", right)):
                     passages.gone = gone
@@ -160,18 +163,18 @@ def of_hits(asked: Sequence[Asked]) -> Samples:
             rows.append(features_of_paper(hit, behind))
             right.append(each.kind == "whole" and hit.candidate.pmid in each.right)
             owners.append(each)
-    return Samples(np.array(rows), np.array(right, float), owners, FITTED)
+    return Samples(np.array(rows), np.array(right, float), owners)
 
 
-def of_papers(name: str, asked: Sequence[Asked], count: int, shares: dict[str, float]) -> Samples:
-    """A row for each question: is one that was judged to fit among the first `count` hits?"""
+def of_papers(asked: Sequence[Asked]) -> Samples:
+    """A row for each question: is one that was judged to fit among the first hits?"""
     rows, right = [], []
     for each in asked:
-        some = each.first[:count]
+        some = each.first[:FIRST]
         behind = background(each.retrieved.ranked, len(each.retrieved.terms))
-        rows.append(features_of_papers(name, some, behind))
+        rows.append(features_of_papers(some, behind))
         right.append(each.kind == "whole" and any(hit.candidate.pmid in each.right for hit in some))
-    return Samples(np.array(rows), np.array(right, float), list(asked), shares)
+    return Samples(np.array(rows), np.array(right, float), list(asked))
 
 
 def fit(features: Numbers, right: Numbers, weights: Numbers) -> Numbers:
@@ -272,39 +275,12 @@ def print_off_topic(samples: Samples) -> None:
         print(f"| {corpus}: 5 %, 50 % and 95 % | {' | '.join(shown)} |")
 
 
-def print_coverage(samples: Samples) -> None:
-    """Risk and coverage: of all questions, the surest share; and what is answered where papers are gone."""
-    found = held_out(samples)
-    print("\n| answered, surest first | 20 % | 40 % | 60 % | 80 % | 100 % |\n|---|---|---|---|---|---|")
-    for corpus in (*FITTED, *CARRIED):
-        whole = samples.of(corpus, "whole")
-        surest = samples.right[whole][np.argsort(-found[whole], kind="stable")]
-        shares = (surest[: round(len(surest) * part / 5)].mean() for part in range(1, 6))
-        print(f"| {corpus}: share with a right paper | {' | '.join(f'{each:.3f}' for each in shares)} |")
-    print(
-        "\n| from a confidence of | answered | of these: right | of these: still, papers gone | of all: papers gone |"
-    )
-    print("|---|---|---|---|---|")
-    for corpus in (*FITTED, *CARRIED):
-        whole, gone = samples.of(corpus, "whole"), samples.of(corpus, "gone")
-        for least in (float(np.quantile(found[gone], 1 - STILL_ANSWERED)), *LEAST):
-            sure, still = whole & (found >= least), gone & (found >= least)
-            both = {samples.asked[at].question for at in np.flatnonzero(sure)}
-            again = sum(samples.asked[at].question in both for at in np.flatnonzero(still))
-            figures = (
-                sure.sum() / whole.sum(),
-                samples.right[sure].mean(),
-                again / sure.sum(),
-                still.sum() / gone.sum(),
-            )
-            print(f"| {corpus}: {least:.2f} | {' | '.join(f'{each:.3f}' for each in figures)} |")
-
-
 def blank() -> None:
     """Write coefficients of 0 for features that were renamed or added, which `find` would otherwise reject."""
-    names = {"relevance": OF_PAPER, **OF_PAPERS}
+    names = {"relevance": OF_PAPER, "answerable": OF_PAPERS}
     zero = {key: {"intercept": 0.0, "weights": dict.fromkeys(each, 0.0)} for key, each in names.items()}
-    PLACE.write_text(json.dumps({"models": zero}), encoding="utf-8")
+    PLACE.write_text(json.dumps({"models": {**shipped()["models"], **zero}}), encoding="utf-8")
+    shipped.cache_clear()
 
 
 def main() -> None:
@@ -316,17 +292,14 @@ def main() -> None:
     every = list(ask(KeptEmbeddings(OnnxEmbeddings(MODEL))))
     kinds: dict[str, tuple[Callable[[], Samples], Sequence[str]]] = {
         "relevance": (lambda: of_hits(every), OF_PAPER),
-        "answerable": (lambda: of_papers("answerable", every, FIRST, FITTED), OF_PAPERS["answerable"]),
-        "confidence": (lambda: of_papers("confidence", every, CITED, OF_EVIDENCE), OF_PAPERS["confidence"]),
+        "answerable": (lambda: of_papers(every), OF_PAPERS),
     }
-    models = {}
+    models = {"confidence": shipped()["models"]["confidence"]}
     for name, (samples, names) in kinds.items():
         rows = samples()
         models[name] = fitted(name, rows, names)
         if name == "answerable":
             print_off_topic(rows)
-        if name == "confidence":
-            print_coverage(rows)
     if write:
         about = {
             "fitted_on": "SciFact, train claims; NFCorpus, development questions; benchmarks/off_topic.txt",

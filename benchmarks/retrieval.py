@@ -49,6 +49,7 @@ SETS = {
 }
 SAMPLES, SEED = 10_000, 2026
 
+NO_TITLES = SimpleNamespace(get_many=lambda _pmids: {})  # documents: judged questions are no titles
 Vectors = NDArray[np.float32]
 Scores = NDArray[np.float64]
 Ranking = Callable[[str], list[str]]
@@ -134,7 +135,10 @@ def fill(passages: SqlitePassages, papers: Iterable[Article], model: KeptEmbeddi
 def rankings(passages: Passages, model: KeptEmbeddings) -> dict[str, Ranking]:
     """What is compared: a name, and a function from a question to PMIDs in order."""
     backends = cast(
-        Backends, SimpleNamespace(passages=passages, embeddings=model, today=lambda: datetime.now(UTC).date())
+        Backends,
+        SimpleNamespace(
+            passages=passages, embeddings=model, documents=NO_TITLES, today=lambda: datetime.now(UTC).date()
+        ),
     )
 
     def both(question: str) -> list[Candidate]:

@@ -117,9 +117,9 @@ def test_an_index_in_s3_has_no_domain_and_costs_little():
 
 
 def test_an_index_in_s3_has_one_writer():
-    load = first_load(replace(usual(200_000), tier="s3"), Rates(), Prices())
+    load = first_load(replace(usual(150_000), tier="s3"), Rates(), Prices())
     assert load.loaders == 1
-    assert load.hours == pytest.approx(200_000 * Rates().seconds_a_record / 3600)
+    assert load.hours == pytest.approx(150_000 * Rates().seconds_a_record / 3600)
     assert not any("state machine" in line.what for line in load.lines)
 
 
@@ -136,7 +136,7 @@ def test_the_template_takes_the_parameters_of_what_is_estimated(tier, records):
 
 def test_an_index_in_s3_is_given_the_room_that_its_papers_take():
     parameters = estimate(replace(usual(MOST["s3"]), tier="s3")).parameters
-    assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (3000, 9000)
+    assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (2970, 8910)
 
 
 def metrics_under_alarm(monitoring, tier):
@@ -225,7 +225,7 @@ def test_a_number_of_papers_is_written_in_any_usual_way(written):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("--records 1000000 --index s3", "250,000 papers at most"),
+        ("--records 1000000 --index s3", "180,000 papers at most"),
         *((f"--records {number}", "--records") for number in ("0", "many", "1.5", "inf")),
         ("--loaders 0", "--loaders"),
         ("--calls-per-day -1", "--calls-per-day"),

@@ -102,8 +102,9 @@ def test_the_example_of_a_project_finds_what_was_ingested(home, run):
 
 
 def test_a_search_prints_the_reason_of_each_hit(home, run):
-    hits = run(SEARCHES[0], home).out.split("\n\n")[:-1]
+    read, *hits, _ = run(SEARCHES[0], home).out.split("\n\n")
     reason = r"explanation meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
+    assert read == "Read as a question."
     assert hits
     assert all(re.search(reason, hit) for hit in hits)
 

@@ -64,10 +64,10 @@ def indices(corpus):
 
 @pytest.mark.parametrize("kind", [SHARDS, PAPER])
 def test_an_index_is_made_as_is_set_and_the_old_one_stays_as_it_was(corpus):
-    wanted = {SHARDS: "3 shards, byte, mapping 3", PAPER: "1 shard, paper, mapping 3"}
+    wanted = {SHARDS: "3 shards, byte, mapping 4", PAPER: "1 shard, paper, mapping 4"}
     new = begin(corpus.model, corpus)
     [old, _] = corpus.indexes.all()
-    assert (old.settings, new.settings) in {("1 shard, float, mapping 2", each) for each in wanted.values()}
+    assert (old.settings, new.settings) in {("1 shard, float, mapping 4", each) for each in wanted.values()}
     assert indices(corpus)[new.name] == corpus.settings.opensearch_shards
     assert begin(corpus.model, corpus).name == new.name
     fill(new, corpus)
@@ -83,7 +83,7 @@ def test_an_index_that_was_begun_with_other_settings_is_not_continued(corpus, op
     begun(corpus)
     with (
         opened(opensearch_shards=2) as other,
-        pytest.raises(Conflict, match=r"\(3 shards, byte, mapping 3\).*2 shards"),
+        pytest.raises(Conflict, match=r"\(3 shards, byte, mapping 4\).*2 shards"),
     ):
         begin(other.model, other)
 
@@ -124,18 +124,18 @@ def test_a_process_that_searches_a_removed_index_hears_so_once(corpus, opened, p
 
 @pytest.mark.parametrize("kind", [ANOTHER])
 def test_doctor_says_how_each_index_was_made_and_when_it_is_of_an_older_mapping(corpus):
-    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 2")
+    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 4")
     layout = corpus.indexes._alias.layout
-    corpus.indexes._alias.layout = replace(layout, contents=replace(layout.contents, version=3))
+    corpus.indexes._alias.layout = replace(layout, contents=replace(layout.contents, version=5))
     index = ready(corpus)
-    assert index.settings == "1 shard, float, mapping 3"
+    assert index.settings == "1 shard, float, mapping 5"
     finding = corpus.indexes.inspect()
     assert finding.state == WARN
-    assert finding.found == "searched: 1 shard, float, mapping 2; next: 1 shard, float, mapping 3"
-    assert "writes mapping 3: bio-mcp admin reindex start" in finding.remedy
+    assert finding.found == "searched: 1 shard, float, mapping 4; next: 1 shard, float, mapping 5"
+    assert "writes mapping 5: bio-mcp admin reindex start" in finding.remedy
     switch(Role.NEXT, corpus)
     corpus.indexes.remove()
-    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 3")
+    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 5")
 
 
 def test_two_that_begin_at_once_begin_one(corpus, opened):

@@ -18,6 +18,12 @@ SECTIONS = (
 LABELLED = replace(article("12", "A trial of ginger."), abstract=SECTIONS)
 META = article("13", "Ginger: a meta-analysis.", "Twelve trials were found. Ginger reduces nausea in early pregnancy.")
 GINGER = (TRIAL, LABELLED, META)
+AGAIN = article(
+    "14",
+    "Ginger against nausea.",
+    "Ginger reduced nausea in pregnancy within a week. More ginger reduced nausea in pregnancy by 60%.",
+)
+"""With it an answer is given whatever the vectors say of the others."""
 OTHERS = [
     article(str(pmid), f"{organ} after surgery.", f"The {organ.lower()} was imaged. {organ} healed within weeks.")
     for pmid, organ in enumerate(("Liver", "Kidney", "Spleen", "Retina", "Cornea", "Tibia", "Femur", "Ulna"), 50)

@@ -30,6 +30,8 @@ PAYS = "what a model reads, it pays for"
 ONE_JOB = "follow one job, and never start another by asking for its result"
 MORE_INPUTS = {
     **{(name, "filters"): "some years, journals or publication types" for name in ("rag.search", "rag_answer")},
+    ("rag.search", "sort"): "the newest papers, or the best evidence, first",
+    ("rag.search", "cursor"): "what is found goes on where an answer ends",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
     **{

@@ -1,5 +1,6 @@
 """`bio-mcp search`, `get`, `answer` and `news`: what a reader sees, on any terminal."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,7 +11,7 @@ from bio_mcp.doors.cli.render import marked
 from bio_mcp.literature.records import AbstractSection, Article, Correction, Deletion, Journal, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
-from tests.answering.ginger import GINGER, OTHERS, QUESTION
+from tests.answering.ginger import AGAIN, GINGER, OTHERS, QUESTION
 from tests.doors.command_line import CommandLine
 from tests.support.memory_corpus import article
 
@@ -47,9 +48,31 @@ def test_a_warning_is_distinguished_from_the_list(full):
 
 
 def test_a_search_that_finds_nothing_says_why(full):
-    ran = full("search", "lung cancer", "--journals", "Nature")
+    ran = full("search", "lung cancer", "--year-from", "2100")
     assert "No paper in the corpus matches." in ran.out
-    assert "no paper of the journal 'Nature'" in ran.said
+    assert "No paper in the corpus passes the filters." in ran.said
+    ran = full("search", "lung cancer", "--journals", "Nature")
+    assert (ran.code, ran.err) == (2, "error: --journals: The corpus has no paper of the journal 'Nature'.\n")
+
+
+def test_a_query_is_shown_as_it_was_read_and_one_that_cannot_be_read_with_its_place(full):
+    assert full("search", "27602157").out.startswith("Read as PMID 27602157. 1 paper matches.\n")
+    ran = full("search", "cancer*", "NOT", "review[pt]", "--top-k", "2")
+    assert ran.out.startswith('Read as PubMed\'s syntax, from left to right: cancer* NOT "Review"[pt].')
+    assert "papers match.\n" in ran.out
+    assert full("search", "cancr in lungs").out.startswith("Read as a question, cancr as cancer.\n")
+    ran = full("search", "(cancer", "AND", "lung")
+    assert (ran.code, ran.out) == (2, "")
+    assert "a bracket is not closed; expected ) (character 1, in '(cancer AND lung')" in ran.err
+
+
+def test_the_next_page_goes_on_with_the_numbers(full):
+    first = full("search", "cancer", "--top-k", "3").out
+    assert "\n3. " in first
+    more = first.rpartition("There are more: add --cursor ")[2].strip()
+    second = full("search", "cancer", "--top-k", "3", "--cursor", more).out
+    assert "\n4. " in second
+    assert "\n1. " not in second
 
 
 SHOWING = [("search", "cancer"), ("get", "27602157"), ("doctor",), ("admin", "tools")]
@@ -106,6 +129,14 @@ def test_a_paper_is_shown_in_full_by_either_name(full):
         assert word in shown
 
 
+def test_what_the_abstract_states_of_its_study_is_a_line_of_a_hit_and_of_a_paper(cli):
+    text = "A total of 334 patients were randomized. Mortality fell (HR 0.72, 95% CI 0.58-0.90); RR 0.5 (0.4 to 0.6)."
+    cli.add(Article(pmid="9", title="Niacin", abstract=(AbstractSection(None, None, text),)))
+    line = "n = 334; HR 0.72, 95 % CI 0.58 to 0.90"
+    assert f"   {line}\n" in cli("search", "niacin", "mortality").out
+    assert re.search(rf"(?m)^study +{re.escape(line)}$", cli("get", "9").out)
+
+
 def test_a_paper_without_title_authors_or_abstract_is_shown_too(cli):
     cli.add(Article(pmid="9", retraction=RetractionStatus.UNKNOWN))
     assert cli("get", "9").out.startswith("(no title)")
@@ -130,7 +161,7 @@ def test_what_to_do_is_worded_in_commands(full):
 
 @pytest.fixture
 def gingered(cli):
-    cli.add(*GINGER, *OTHERS)
+    cli.add(*GINGER, AGAIN, *OTHERS)
     return cli
 
 
@@ -139,17 +170,18 @@ def test_an_answer_is_shown_with_each_paper_the_place_of_its_quote_and_how_sure_
     shown = gingered("answer", *QUESTION.split()).said
     assert shown.startswith(" ".join(body["answer"].split()))
     for number, each in enumerate(body["citations"], 1):
-        assert (
-            f"[{number}] {each['title']} PMID {each['id'][5:]} {each['quote']} span {each['span']}; relevance" in shown
-        )
-    assert f"confidence {body['scores']['answer_conf']:.2f}, answers are given from 0.57" in shown
+        assert f"[{number}] {each['title']} PMID {each['id'][5:]}, " in shown
+        assert f" {each['quote']} span {each['span']}; relevance" in shown
+    assert f"confidence {body['scores']['answer_conf']:.2f};" in shown
     assert f"answer {body['answer_id']}" in shown
 
 
 def test_what_is_withheld_says_why_and_shows_what_was_found(gingered):
-    shown = gingered("answer", QUESTION, "--top-k", "2").said
-    assert "Withheld: at most 2 papers may be used, and an answer rests on at least 3." in shown
+    shown = gingered("answer", QUESTION, "--top-k", "1").said
+    assert shown.startswith("Withheld: only ")
+    assert "could be cited, and an answer rests on at least 3." in shown
     assert "[1] " in shown
+    assert "confidence" not in shown
 
 
 def test_an_earlier_answer_is_shown_as_it_was_given(gingered):

@@ -14,7 +14,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.skills import NAMES, skill
 from bio_mcp.syncing.applying import apply_records
-from tests.answering.ginger import GINGER, OTHERS
+from tests.answering.ginger import AGAIN, GINGER, OTHERS
 from tests.doors.command_line import sample
 from tests.doors.wire import HANDSHAKES, MODERN, post
 from tests.support.corpus import Corpus
@@ -109,7 +109,7 @@ def home(tmp_path_factory, ncbi_process):
     made = tmp_path_factory.mktemp("tasks") / "corpus"
     ncbi_process.control.set_today(f"{FOLLOWED_TO:%Y/%m/%d}")
     with Corpus(made, ncbi_process.base_url, FOLLOWED_TO) as corpus:
-        apply_records([*GINGER, *OTHERS], corpus)
+        apply_records([*GINGER, AGAIN, *OTHERS], corpus)
         apply_records(islice(sample(), RECORDS), corpus)
         add_project(corpus)
         assert call(TOOLS["pubmed.sync_delta"], {"query_key": "kidney", "term": "kidney"}, corpus).body["inserted"]

@@ -7,15 +7,17 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
-from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.literature.records import AbstractSection, RetractionStatus
 from bio_mcp.syncing.applying import apply_records
 from tests.support.corpus import Corpus, Over
 from tests.support.hooked import Hooked
 from tests.support.memory_corpus import article
 
-TRIAL = "Ginger reduces nausea in pregnancy. Forty women took part in it."
+BESIDE = "Nausea in pregnancy was reduced by less ginger too."
+TRIAL = f"Ginger reduces nausea in pregnancy. {BESIDE} Pregnancy with ginger was a pregnancy of reduced nausea."
 PAPERS = [
-    article("1", "Ginger against nausea", TRIAL),
+    replace(article("1", "Ginger against nausea"), abstract=(AbstractSection("RESULTS", "RESULTS", TRIAL),)),
+    article("5", "Ginger once more", "Nausea in pregnancy is reduced by ginger, once more."),
     article("2", "Ginger for nausea after surgery", "Ginger reduces nausea after surgery. It was given twice."),
     article("3", "Nausea of travellers", "Nausea of travellers was reduced by ginger. They ate it."),
     article("4", "Vitamin B6", "Vitamin B6 reduces nausea in pregnancy too. It is cheap."),
@@ -48,13 +50,26 @@ def test_the_places_of_the_right_papers_are_noted(corpus):
 
 def test_each_citation_is_compared_with_the_right_papers_and_their_rationale(corpus):
     first, *others = ask(corpus).answer.cited
-    assert (first.right, first.evidence, first.intact, first.retracted) == (True, True, True, False)
-    assert len(others) >= 2
-    assert not any(each.right or each.evidence for each in others)
+    assert (first.right, first.evidence, first.finding, first.intact, first.retracted) == (
+        True,
+        True,
+        True,
+        True,
+        False,
+    )
+    assert [(each.right, each.evidence) for each in others] == [(True, False), (True, False)]
+
+
+def test_a_paper_that_corrects_the_question_is_right_and_what_it_says_is_evidence(corpus):
+    corrected = replace(QUESTION, pmids=(), rationale=(), corrections=QUESTION.rationale)
+    outcome = ask(corpus, corrected)
+    assert (outcome.relevant, outcome.judged, outcome.without) == (0, True, None)
+    assert outcome.answer.first_right
+    assert outcome.answer.cited[0].evidence
 
 
 def test_a_quote_beside_the_rationale_is_of_a_right_paper_and_no_evidence(corpus):
-    elsewhere = replace(QUESTION, rationale=(Rationale("1", "Forty women took part in it."),))
+    elsewhere = replace(QUESTION, rationale=(Rationale("1", BESIDE),))
     first = ask(corpus, elsewhere).answer.cited[0]
     assert (first.right, first.evidence) == (True, False)
 
@@ -70,7 +85,6 @@ def test_a_quote_that_is_not_at_its_place_is_not_intact(corpus):
 def test_without_the_right_papers_none_of_them_is_cited(corpus):
     outcome = ask(corpus)
     assert outcome.answer.right
-    assert outcome.without.cited
     assert not any(each.right for each in outcome.without.cited)
     assert outcome.without.confidence < outcome.answer.confidence
 

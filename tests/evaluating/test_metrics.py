@@ -7,8 +7,9 @@ import pytest
 from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.figures import METRICS, AnswerOutcome, CitedOutcome, Outcome, chosen, figures
 
-RIGHT = CitedOutcome(right=True, evidence=True)
+RIGHT = CitedOutcome(right=True, evidence=True, finding=True)
 BESIDE = CitedOutcome(right=True)
+FOUND = CitedOutcome(right=True, finding=True)
 OTHER = CitedOutcome()
 
 
@@ -44,7 +45,15 @@ ONE_SENTENCE = [outcome("a", judged=True, answer=AnswerOutcome(True, 1, (RIGHT, 
 BOTH_ANSWERS = [
     outcome("a", answer=AnswerOutcome(True, 1, (RIGHT,)), without=AnswerOutcome(False, 0, (BAD, OTHER, OTHER)))
 ]
+CORRECTED = [outcome("a", (), 0, judged=True, answer=AnswerOutcome(True, 0.9, (RIGHT,), ((0,),)))]
+MIXED = [*ANSWERED, outcome("e", answer=AnswerOutcome(True, 0.8, (FOUND, BESIDE, OTHER)))]
 FIGURES = [
+    # every answer that was given, also to a question that no paper answers; what is withheld counts for nothing
+    ("cited_findings", ANSWERED, (1 + 0 + 0 + 0) / (3 + 2 + 1 + 1), 4),
+    ("cited_findings", MIXED, (1 + 0 + 0 + 0 + 1) / (3 + 2 + 1 + 1 + 3), 5),
+    ("first_right", ANSWERED, 2 / 4, 4),
+    ("given_without_evidence", ANSWERED, 2 / 4, 4),
+    ("unanswerable_answered", CORRECTED, 0, 1),
     # rankings: the questions that have an answer
     ("R@10", RANKED, (1 + 0.5 + 0) / 3, 3),
     ("R@100", RANKED, (1 + 1 + 0) / 3, 3),
@@ -80,12 +89,12 @@ def test_a_figure_is_of_the_questions_that_say_something_on_it(name, outcomes, v
     assert found.low <= found.value <= found.high
 
 
-def test_confidences_are_compared_with_what_is_right_over_every_answer():
+def test_confidences_are_compared_with_what_is_right_over_the_answers_given():
     asked = [outcome("a", answer=AnswerOutcome(True, 0.95, (RIGHT,)), without=AnswerOutcome(False, 0.05))] * 3
     assert of(asked, "ECE").value == pytest.approx(0.05)
     found = of(ANSWERED, "ECE")
     assert 0 < found.low <= found.value
-    assert (found.questions, found.rising) == (5, False)
+    assert (found.questions, found.rising) == (4, False)
 
 
 def test_a_figure_that_no_question_says_anything_on_is_left_out():

@@ -112,7 +112,7 @@ def test_the_questions_that_should_not_have_been_answered_are_named_with_the_con
 
 def test_confidence_is_compared_with_the_share_that_is_right(seen):
     at = seen.text.index("Confidence")
-    assert seen.text[at:][5:11] == ["0.31", "0.00", "3", "0.90", "1.00", "1"]
+    assert seen.text[at:][5:11] == ["0.31", "0.00", "1", "0.90", "1.00", "1"]
 
 
 def test_a_search_without_answers_has_no_table_of_confidence():

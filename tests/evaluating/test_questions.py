@@ -25,6 +25,12 @@ def test_evidence_is_read_where_it_is_given():
     assert question.rationale == (Rationale("34093513", "Because."),)
 
 
+def test_retracted_papers_and_what_corrects_a_question_are_read_where_they_are_given():
+    [question] = questions_in(line(pmids=[], retracted=["7"], corrected_by=[{"pmid": "8", "quote": "It is not so."}]))
+    assert (question.retracted, question.corrections) == (("7",), (Rationale("8", "It is not so."),))
+    assert (question.citable, question.passages) == ({"8"}, question.corrections)
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

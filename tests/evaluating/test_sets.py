@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-from bio_mcp.evaluating.questions import curated, smoke
+from bio_mcp.evaluating.questions import answers, curated, smoke
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 
@@ -40,6 +40,16 @@ def test_a_tenth_of_the_first_papers_is_there_again_retracted_with_the_same_text
             [copy], original = question.retracted, papers[question.pmids[0]]
             assert papers[copy].retraction is RetractionStatus.RETRACTED
             assert abstract_text(papers[copy]) == abstract_text(original)
+
+
+def test_each_of_the_150_questions_is_answered_or_corrected_by_sentences_of_its_papers_or_by_nothing():
+    papers = texts(answers())
+    assert (len(answers().questions), len(papers)) == (150, 354)
+    for question in answers().questions:
+        assert {each.pmid for each in question.passages} == question.citable
+        assert all(each.quote in abstract_text(papers[each.pmid]) for each in question.passages)
+        assert all(papers[pmid].retraction is not RetractionStatus.RETRACTED for pmid in question.citable)
+        assert all(papers[pmid].retraction is RetractionStatus.RETRACTED for pmid in question.retracted)
 
 
 def test_the_licence_of_the_questions_goes_with_them():

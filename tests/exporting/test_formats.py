@@ -80,6 +80,24 @@ def test_csv_has_the_decision_of_a_screening_as_a_number():
     assert decided == [{"1"}, {"0"}, {""}]
 
 
+def test_csv_has_what_the_abstract_states_of_its_study():
+    text = (
+        "METHODS: We included 17 studies (2,604 participants). RESULTS: The risk of stroke was lower (hazard ratio "
+        "0.72, 95% CI 0.58-0.90); MD -1.5, 95% CI -2 to -1."
+    )
+    paper = Article("1", title="Foam: a meta-analysis", abstract=(AbstractSection(None, None, text),))
+    [row] = csv.DictReader(io.StringIO(FORMATS["csv"].head + FORMATS["csv"].render(Record(paper))))
+    assert {name: row[name] for name in ("design", "humans", "participants", "studies", "effects")} == {
+        "design": "meta-analysis",
+        "humans": "1",
+        "participants": "2604",
+        "studies": "17",
+        "effects": "stroke: HR 0.72, 95 % CI 0.58 to 0.90; MD -1.5, 95 % CI -2 to -1",
+    }
+    [row] = csv.DictReader(io.StringIO(FORMATS["csv"].head + FORMATS["csv"].render(Record(Article("1")))))
+    assert {row[name] for name in ("design", "humans", "participants", "studies", "effects")} == {""}
+
+
 @pytest.mark.parametrize("start", ["=", "+", "-", "@"])
 def test_no_cell_of_a_spreadsheet_is_a_formula(start):
     text = f'{start}HYPERLINK("https://example.org")'

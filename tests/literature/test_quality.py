@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.literature.quality import design, human, journal_rank, journal_ranks, quality, recency, year
+from bio_mcp.literature.quality import best_design, design, human, journal_rank, journal_ranks, quality, recency, year
 from bio_mcp.literature.records import Article, Book, Journal, PartialDate, RetractionStatus
 from tests.support.memory_corpus import TODAY, article
 
@@ -20,6 +20,10 @@ NEJM = Journal(title="The New England journal of medicine", nlm_id="0255562", is
         ([("D016422", "Letter"), TRIAL], 2),
         ([("D016430", "Clinical Trial")], 1),
         ([("D015331", "Cohort Studies")], 1),
+        ([("D017065", "Practice Guideline"), REVIEW], 3),
+        ([("D016447", "Consensus Development Conference, NIH")], 1),
+        ([("D016420", "Comment")], 0),
+        ([("D000076942", "Preprint")], None),
         ([REVIEW], 0),
         ([("D016428", "Journal Article")], None),
         ([], None),
@@ -27,6 +31,23 @@ NEJM = Journal(title="The New England journal of medicine", nlm_id="0255562", is
 )
 def test_design_is_the_best_publication_type(types, points):
     assert design(article(types=types)) == points
+
+
+@pytest.mark.parametrize(
+    ("types", "name"),
+    [
+        (
+            ["D003160 Comparative Study", "D016448 Multicenter Study", "D064888 Observational Study"],
+            "observational study",
+        ),
+        (["D016448 Multicenter Study", "D016449 Randomized Controlled Trial"], "randomized controlled trial"),
+        (["D016448 Multicenter Study"], "multicenter study"),
+    ],
+)
+def test_a_type_that_a_study_of_any_design_may_have_names_it_only_where_no_other_does(types, name):
+    assert best_design(article(types=[each.split(" ", 1) for each in types]))[1] == name
+    headed = article(types=[("D016448", "Multicenter Study")], mesh=[("D011446", "Prospective Studies")])
+    assert best_design(headed)[1] == "prospective study"
 
 
 def test_a_study_of_animals_only_is_preclinical_and_observational_designs_are_read_off_mesh_too():

@@ -13,6 +13,7 @@ GINGER = (
     article("1", "Ginger against nausea.", "Ginger reduced nausea in women."),
     article("2", "Ginger in trials.", "Ginger did not reduce vomiting."),
     article("3", "Statins.", "Statins lower cholesterol."),
+    article("4", "Statins and ginger.", "Ginger does not change what statins do."),
 )
 
 

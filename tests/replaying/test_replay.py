@@ -12,7 +12,10 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.models import Generated
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.recording import matching_key, search_key
 from bio_mcp.replaying import PapersMoved, replay
+from bio_mcp.retrieval.passages import Filters, PassageQuery
+from bio_mcp.retrieval.pubmed_syntax import parsed
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.fields import BIO_MCP
 from tests.replaying.backends import GINGER, RecordedCorpus
@@ -280,3 +283,28 @@ def test_what_was_read_and_is_damaged_is_a_failure_of_the_store(corpus, blob):
     changed(corpus, read=blob)
     with pytest.raises(StoreFailed):
         replayed(corpus)
+
+
+@tool("test.index", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
+def asks_index(request: Nothing, backends: Backends) -> Said:
+    """Say what the index answers to everything but a question."""
+    passages, filters = backends.passages, Filters(tree=parsed("ginger NOT vomiting"))
+    names = passages.other_names({"gi", "ginger"})
+    papers = passages.hybrid_search(PassageQuery((("ginger", 1.0),), None, filters))
+    return Said(text=repr((passages.matching(filters, 2), passages.words_like("gingr"), names, papers)))
+
+
+def test_what_else_the_index_answered_is_recorded(corpus):
+    assert "'ginger', 3" in asked(corpus, asks_index, {}).body["text"]
+    found = replayed(corpus, {"test.index": asks_index})
+    assert (found.equal, found.as_then) == (True, True)
+    corpus.store(article("9", "Other names.", "Ground ginger (GI)."), 1)
+    found = replayed(corpus, {"test.index": asks_index})
+    assert (found.as_then, found.today, found.moved) == (True, False, ("corpus",))
+
+
+def test_a_count_of_other_papers_is_another_search():
+    trees = (None, *map(parsed, ("ginger", "ginger OR nausea", "ginger[ti]")))
+    filters = [Filters(tree=tree, participants_min=least) for tree in trees for least in (None, 0, 9)]
+    assert len({matching_key(each, 9) for each in filters}) == len(filters)
+    assert len({search_key(PassageQuery((), None, each)) for each in filters}) == len(filters)

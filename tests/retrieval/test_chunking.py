@@ -1,10 +1,7 @@
 """Texts cut into sentences, and papers and documents into passages that are indexed."""
 
-import gzip
-import lzma
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
-from bio_mcp.literature.medline import parse
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import AbstractSection, Article, Document, Journal, RetractionStatus
 from bio_mcp.retrieval.chunking import (
@@ -27,6 +23,8 @@ from bio_mcp.retrieval.passages import chunk_uuid
 from bio_mcp.retrieval.project_chunks import Work
 from tests.support.memory_corpus import WordVectors
 from tests.support.memory_corpus import article as printed
+from tests.support.real_records import FILES
+from tests.support.real_records import records as published
 
 
 def parts_of(text):
@@ -307,14 +305,8 @@ def test_an_entry_holds_what_filters_and_ranking_ask_for():
     assert [chunk.chunk_id for chunk in entry.chunks] == list(entry.vectors) == ["w0"]
 
 
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared/data/pubmed"
-FILES = sorted([*(ROOT / "tests/data/pubmed").glob("*.xml.xz"), *SHARED.glob("quick600*.xml.gz")])
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_real_record_is_cut_without_losing_a_character_fits_the_model_and_gives_terms(path):
-    with (gzip.open if path.suffix == ".gz" else lzma.open)(path) as stream:
-        for record in [each for each in parse(stream) if isinstance(each, Article)]:
-            check_passages(record, WordVectors().count_tokens, 128)
-            assert search_terms(record), record.pmid
+    for record in published(path):
+        check_passages(record, WordVectors().count_tokens, 128)
+        assert search_terms(record), record.pmid

@@ -1,9 +1,18 @@
 """A question as it is looked up: in English, with other names, and by the words that tell papers apart."""
 
+from importlib.resources import files
+
 import pytest
 
 from bio_mcp.retrieval.analysis import query_terms
-from bio_mcp.retrieval.question import EXTRA_TERMS, WEIGHT, concepts, distinctive_shares, expansion, parse_question
+from bio_mcp.retrieval.question import (
+    EXTRA_TERMS,
+    WEIGHT,
+    concepts,
+    expansion,
+    names_in_papers,
+    parse_question,
+)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +84,34 @@ def test_another_name_of_a_disease_is_added_with_less_weight(query, found):
     assert found <= added(query)
 
 
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("aspirin after a heart attack", ["myocardial infarction"]),
+        ("Heart attacks and high blood pressure", ["myocardial infarction", "hypertension"]),
+        ("a blood clot in the lung", ["pulmonary embolism"]),  # the longest name
+        ("Tylenol for fever", ["acetaminophen"]),
+        ("shell shocked", ["post-traumatic stress disorder"]),
+        ("myocardial infarction", []),
+        ("attack of the heart", []),
+        ("", []),
+    ],
+)
+def test_an_everyday_name_is_called_what_papers_call_it(question, names):
+    assert names_in_papers([term for term, _ in query_terms(question)]) == names
+
+
+def test_no_everyday_name_stands_twice_or_is_what_papers_say():
+    lines = files("bio_mcp.retrieval").joinpath("everyday.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert [len(row) for row in rows] == [2] * len(rows)
+    everyday = [tuple(term for term, _ in query_terms(name)) for name, _ in rows]
+    assert len(set(everyday)) == len(everyday)
+    assert all(0 < len(terms) <= 4 for terms in everyday)
+    said = {tuple(term for term, _ in query_terms(name)) for _, names in rows for name in names.split(", ")}
+    assert not said & set(everyday)
+
+
 def test_the_order_of_words_in_a_name_does_not_matter_and_the_longest_name_wins():
     assert added("pressure, high blood") == added("high blood pressure") != set()
     assert "mammari" in added("breast cancer")
@@ -89,22 +126,3 @@ def test_words_of_the_query_keep_their_own_weight():
 def test_a_query_that_names_nothing_stays_as_it_is_and_one_of_everything_gets_a_bounded_number_of_terms():
     assert expansion(["leucin", "qwertz"]) == []
     assert len(expansion([term for name in list(concepts())[:500] for term in name])) <= EXTRA_TERMS
-
-
-PAPERS = {"1": {"vitamin", "covid"}, "2": {"covid", "liver"}, "3": {"covid", "aspirin"}}
-
-
-def test_a_word_that_every_paper_has_says_little():
-    shares = distinctive_shares({"vitamin", "covid"}, PAPERS)
-    assert shares["1"] == 1
-    assert 0 < shares["2"] == shares["3"] < 0.5
-
-
-def test_a_word_that_no_paper_has_weighs_most():
-    assert distinctive_shares({"vitamin", "covid", "zinc"}, PAPERS)["1"] < 0.7
-    assert distinctive_shares({"covid", "zinc"}, PAPERS)["1"] < distinctive_shares({"covid", "liver"}, PAPERS)["2"]
-
-
-def test_without_words_nothing_is_shared():
-    assert distinctive_shares(set(), PAPERS) == {"1": 0, "2": 0, "3": 0}
-    assert distinctive_shares({"covid"}, {}) == {}

@@ -18,6 +18,7 @@ from bio_mcp.retrieval.ranking import (
     places_in_legs,
     rank,
     reciprocal_ranks,
+    terms_of,
     unit_vector,
 )
 from tests.support.memory_corpus import TODAY
@@ -68,7 +69,7 @@ def test_a_retracted_paper_sinks_and_says_why_and_a_notice_and_a_concern_are_not
     places = ranked(retracted, candidate("2", 8.0, 0.8), candidate("3", 1.0, 0.1))
     assert [each.candidate.pmid for each in places] == ["2", "1", "3"]
     assert places[1].score == RETRACTED_FACTOR
-    assert places[1].quality.total == 0
+    assert places[1].quality_points == 0
     assert "retracted" in places[1].explanation
     for status in (RetractionStatus.NOTICE, RetractionStatus.CONCERN):
         assert ranked(candidate("2", 5.0, 0.5, retraction=status))[0].score == 1.0
@@ -77,13 +78,10 @@ def test_a_retracted_paper_sinks_and_says_why_and_a_notice_and_a_concern_are_not
 def test_the_explanation_names_each_share_and_the_reasons_of_quality():
     (place,) = ranked(candidate("1", 5.0, 0.5, 2024, StaticQuality(3, 2, 2)))
     assert place.explanation.startswith("meaning ")
-    assert "times 1.9 for quality 9: systematic review or meta-analysis (+3), published 2024 (+2)" in place.explanation
-
-
-def test_refined_cosines_stand_in_for_the_first_ones():
-    papers = (candidate("1", None, 0.9), candidate("2", None, 0.8))
-    fused = fuse(papers, 200, {"1": 0.2, "2": 0.7})
-    assert fused["2"].score > fused["1"].score
+    assert (
+        "times 1.9 for quality 9: systematic review, meta-analysis or guideline (+3), published 2024 (+2)"
+        in place.explanation
+    )
 
 
 def test_each_paper_has_its_place_by_words_and_by_meaning():
@@ -94,7 +92,14 @@ def test_each_paper_has_its_place_by_words_and_by_meaning():
 def test_feedback_comes_from_the_best_papers_that_stand():
     papers = [candidate(str(n), n, n / 10) for n in range(1, 8)]
     papers.append(candidate("8", 8, 0.8, retraction=RetractionStatus.RETRACTED))
-    assert feedback_papers(papers, fuse(papers, 200)) == ["7", "6", "5"]
+    assert feedback_papers(papers, fuse(papers, 200)) == ["7", "6", "5", "4"]
+
+
+def test_terms_of_the_best_papers_weigh_by_their_share_and_by_the_papers_score():
+    weights = dict(terms_of([(1.0, "Aspirin for migraine, aspirin for headache."), (0.5, "Migraine."), (0.9, "")]))
+    assert weights == pytest.approx({"aspirin": 0.4 * 0.5 / 0.75, "migrain": 0.4, "headach": 0.4 * 0.25 / 0.75})
+    assert len(terms_of([(1.0, " ".join(f"word{number}x" for number in range(300)))])) == 100
+    assert terms_of([(0.5, ""), (0.0, "nothing")]) == []
 
 
 def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():

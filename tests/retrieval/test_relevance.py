@@ -6,6 +6,7 @@ import pytest
 
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import Candidate
 from bio_mcp.retrieval.ranking import fuse, rank
 from bio_mcp.retrieval.relevance import (
@@ -17,7 +18,7 @@ from bio_mcp.retrieval.relevance import (
     UNLIKELY,
     Logistic,
     answerable,
-    any_relevant,
+    answers,
     background,
     calibrated,
     is_fitted_to,
@@ -26,7 +27,6 @@ from bio_mcp.retrieval.relevance import (
     relevance,
     shipped,
 )
-from tests.support.hooked import raising
 from tests.support.memory_corpus import TODAY
 
 WORDS = 6
@@ -101,22 +101,30 @@ def test_without_candidates_nothing_is_likely():
     behind = background([], 0)
     assert relevance([], behind) == {}
     assert answerable([], behind) == 0.0
-    assert any_relevant("confidence", [], behind) == 0.0
+
+
+def test_a_likelier_paper_with_more_of_the_questions_words_answers_more_often():
+    assert answers(0.9, 1.0) > answers(0.9, 0.5) > answers(0.3, 0.5)
+    assert answers(1.0, 1.0) > 0.99
+    assert answers(0.0, 0.0) < 0.01
+
+
+TERMS = frozenset(analyse("one two three four five"))
 
 
 def test_a_cosine_that_says_it_alone_leaves_the_words_unread_and_below_that_they_decide():
     for cosine in (FITS_FROM, 0.9):
-        assert not is_weak(cosine, raising(AssertionError, "the words were looked at"))
+        assert not is_weak(cosine, "", TERMS)
     between = FITS_FROM - COVERAGE_WEIGHT / 2
-    assert is_weak(between, lambda: 0.4)
-    assert not is_weak(between, lambda: 0.6)
-    assert is_weak(0.1, lambda: 0.9)
+    assert is_weak(between, "one two", TERMS)
+    assert not is_weak(between, "one two three", TERMS)
+    assert is_weak(0.1, "one two three four", TERMS)
 
 
 @pytest.mark.parametrize("sim", [None, 0.1, -0.2])
 def test_a_passage_with_every_word_fits_whatever_the_model_makes_of_them(sim):
-    assert not is_weak(sim, lambda: 1.0)
-    assert is_weak(sim, lambda: 0.9)
+    assert not is_weak(sim, "five four three two one", TERMS)
+    assert is_weak(sim, "four three two one", TERMS)
 
 
 def test_nothing_answers_where_it_is_unlikely_or_doubtful_and_every_hit_weak():

@@ -16,7 +16,7 @@ from tests.support.corpus import Corpus
 LIMIT = 64 << 20
 READS = {
     "check_model", "name", "chunk_texts", "chunk_vectors", "hybrid_search", "document_vectors", "chunks", "count",
-    "by_year", "model", "hashes", "document", "search", "sample",
+    "by_year", "model", "hashes", "document", "search", "sample", "matching", "words_like", "other_names",
 }  # fmt: skip
 """Methods of both ports that change nothing."""
 

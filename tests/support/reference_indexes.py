@@ -3,6 +3,7 @@ and to compare engines against."""
 
 import math
 from collections import Counter
+from datetime import date
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from bio_mcp.adapters.indexes import (
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.health import OK, Finding
 from bio_mcp.ports.models import PaperIndex, Role
-from bio_mcp.retrieval.passages import Candidate, StoredChunk, YearCount
+from bio_mcp.retrieval.passages import Candidate, Matching, OtherName, StoredChunk, YearCount
 from bio_mcp.retrieval.project_chunks import ChunkMatch, facets_of, folded_filters, section_of
+from bio_mcp.retrieval.pubmed_syntax import matches
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+from bio_mcp.retrieval.spelling import edits
 
 PAGE = 256  # chunks embedded at a time
 
@@ -146,6 +149,29 @@ class ReferencePassages:
     def count(self):
         return len(self.entries), sum(len(each.chunks) for each in self.entries.values())
 
+    def matching(self, filters, most):
+        found = [each for each in self.entries.values() if _passes(each, filters)]
+        found.sort(key=lambda each: (max(each.fields.days, default=date.min), int(each.pmid)), reverse=True)
+        return Matching(len(found), tuple(each.pmid for each in found[:most]))
+
+    def words_like(self, word):
+        texts = (" ".join(each.fields.texts.get(name, "") for name in ("title", "abstract"))
+                 for each in self.entries.values())  # fmt: skip
+        papers = Counter(found for text in texts for found in set(text.split()))
+        if papers[word]:
+            return [(word, papers[word])]
+        return [(each, count) for each, count in papers.most_common()
+                if each[:1] == word[:1] and edits(word, each, 2) <= 2][:100]  # fmt: skip
+
+    def other_names(self, names):
+        defined = (
+            pair
+            for each in self.entries.values()
+            for pair in {order for short, long in each.abbreviations for order in ((short, long), (long, short))}
+        )
+        counts = Counter(pair for pair in defined if pair[0] in names)  # fmt: skip
+        return [OtherName(*pair, papers) for pair, papers in counts.items()]
+
     def by_year(self):
         counts = Counter((each.year, each.quality.design) for each in self.entries.values())
         ordered = sorted(counts.items(), key=lambda each: [(known is not None, known) for known in each[0]])
@@ -161,6 +187,11 @@ def _passes(entry, filters):
         and (not filters.publication_types or bool(filters.publication_types & set(entry.publication_types)))
         and filters.tags <= set(entry.tags)
         and (filters.project is None or filters.project in entry.projects)
+        and (
+            filters.participants_min is None
+            or (-1 if entry.participants is None else entry.participants) >= filters.participants_min
+        )
+        and (filters.tree is None or matches(filters.tree, entry.fields))
     )
 
 

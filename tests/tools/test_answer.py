@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from bio_mcp.call import call
-from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.literature.records import Author, Document, Journal, RetractionStatus
+from bio_mcp.retrieval.chunking import abstract_text, study_of
 from bio_mcp.tools.answer import MOST_PAPERS, rag_answer
 from tests.answering.ginger import GINGER, QUESTION, corpus_of
 from tests.support.memory_corpus import article
@@ -29,17 +29,49 @@ def test_an_answer_carries_what_an_agent_needs_to_quote_it():
         assert abstract_text(article)[start:end] == each["quote"]
         assert (each["version"], each["retraction"]) == (1, "clear")
         assert 0 < each["relevance"] < 1
+        assert each["role"] in ("result", "conclusion")
     assert (body["withheld"], body["tau"], body["mode"]) == (False, 0.2, "extractive")
     assert (body["reason"], body["conflicts"]) == ("", [])
+    assert (body["rests_on"], body["missing_concepts"]) == ("papers", [])
     assert body["scores"]["answer_conf"] >= 0.2
     assert corpus.answers.get(body["answer_id"]).question == QUESTION
+
+
+def test_a_citation_says_in_a_line_what_its_abstract_states_of_the_study():
+    corpus = corpus_of(*GINGER)
+    stated = {each["id"]: each.get("study", "") for each in ask(corpus).body["citations"]}
+    articles = {doc_id: corpus.documents.get(doc_id.removeprefix("pmid:")).article for doc_id in stated}
+    assert stated == {doc_id: study_of(each).short for doc_id, each in articles.items()}
+    assert any(stated.values())
+
+
+def test_a_journal_that_the_corpus_lacks_is_named_and_one_alone_refused():
+    in_lancet = [replace(each, journal=Journal("Lancet")) for each in GINGER]
+    told = ask(corpus_of(*in_lancet), filters={"journals": ["Lancet", "Lancett"]}).body
+    assert told["warnings"][0].endswith("'Lancett'; did you mean 'Lancet'?")
+    assert told["citations"]
+    refused = ask(corpus_of(*in_lancet), filters={"journals": ["Lancett"]}).body
+    assert "did you mean 'Lancet'?" in refused["error"]["message"]
 
 
 def test_what_is_withheld_has_its_citations_and_scores_and_says_why():
     body = ask(corpus_of(*GINGER, tau=1.0)).body
     validate(body, rag_answer.output_schema)
     assert (body["answer"], body["withheld"], len(body["citations"])) == ("", True, 3)
-    assert "is below 1.00" in body["reason"]
+    assert body["reason"] == "the papers found may well be about something else"
+    assert (body["scores"]["answer_conf"], "rests_on" in body) == (0, False)
+
+
+def test_a_citation_says_who_wrote_it_when_and_where():
+    written = replace(
+        GINGER[0],
+        authors=tuple(Author(last_name=name, initials="A") for name in ("Rossi", "Bianchi", "Verdi", "Neri")),
+        journal=Journal(title="Midwifery"),
+        doi="10.1000/ginger",
+    )
+    first = ask(corpus_of(written, *GINGER[1:])).body["citations"][0]
+    assert first["authors"] == ["Rossi A", "Bianchi A", "Verdi A", "et al."]
+    assert (first["year"], first["journal"], first["doi"]) == (2024, "Midwifery", "10.1000/ginger")
 
 
 def test_filters_are_those_of_a_search():

@@ -19,11 +19,12 @@ from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Found
 from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
-from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_file, exported_part
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, Over
+from tests.support.sample_project import put
 from tests.syncing.stored import documents_of
 
 MANY = 210  # papers of two parts
@@ -110,6 +111,16 @@ def test_a_project_is_exported_with_papers_of_the_corpus_and_documents_that_are_
     assert {each.get("accession_number") for each in found.values()} == {known.pmid, "999999999", None}
     assert found["A thesis"]["authors"] == ["van der Berg, J. P.", "The Study Group"]
     assert (found["A thesis"]["year"], found["A thesis"]["keywords"]) == ("2020", ["own"])
+
+
+def test_a_document_that_pubmed_does_not_have_is_exported_with_its_abstract_and_what_that_states(corpus):
+    project = create_project("lab", Options(), corpus).project
+    work = Work("sha256:ab", title="A thesis")
+    corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    texts = {"Summary": "A total of 334 patients were randomized.", "Methods": "We asked them."}
+    put(corpus, project.collection, [ProjectChunk(each, work, text, section=each) for each, text in texts.items()])
+    [row] = csv.DictReader(io.StringIO(text_of(corpus, exported(corpus, project="lab", format="csv")), newline=""))
+    assert (row["abstract"], row["participants"]) == (texts["Summary"], "334")
 
 
 def test_an_export_without_papers_is_a_file_that_its_readers_take(corpus):

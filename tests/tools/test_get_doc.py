@@ -61,10 +61,61 @@ def test_a_paper_is_read_as_the_contract_shows_it(corpus):
         "authors": ["Smith J Jr", "XYZ Group"],
         "year": 2024,
         "retraction": "clear",
+        "study": {"design": "randomized controlled trial", "humans": True, "short": "RCT"},
     }
     assert body["quality"].pop("reasons")[0] == "randomized controlled trial (+2)"
     parts = {"design": 2, "recency": 2, "journal": 2, "human": 2}
-    assert body["quality"] == {**parts, "total": 8, "version": 1}
+    assert body["quality"] == {**parts, "total": 8, "version": 2}
+
+
+STATED = (
+    AbstractSection(
+        "Méthodes \U0001d54f", "METHODS", "A total of 334 patients (ag\u0301e\u0301s, \U0001d4d0) were randomized."
+    ),
+    AbstractSection("UNASSIGNED", None, "It fell (HR 0.72, 95% CI 0.58-0.90; p=0.003) in \U0001f9ec carriers\u202e."),
+    AbstractSection("Results", "RESULTS", "Pain was equal (MD 0, 95% CI -1.5 to 2)."),
+)
+
+
+def stated_paper(pmid="9", sections=STATED, **more):
+    paper = article(pmid, "A trial", "", types=[("D016449", "Randomized Controlled Trial")], **more)
+    paper.abstract = sections
+    return paper
+
+
+def test_what_the_abstract_states_of_its_study_is_told_with_its_places_in_the_abstract_as_answered():
+    body = call(rag_get, {"doc_id": "pmid:9"}, Corpus(stated_paper())).body
+    validate(body, rag_get.output_schema)
+    study, text = body["study"], body["abstract"]
+    quoted = [text[each["start"] : each["end"]] for each in (study["participants"], *study["effects"])]
+    assert quoted == ["334 patients", "HR 0.72, 95% CI 0.58-0.90; p=0.003", "MD 0, 95% CI -1.5 to 2"]
+    assert (study["design"], study["humans"], study["participants"]["n"]) == ("randomized controlled trial", True, 334)
+    numbers = [{name: each for name, each in of.items() if name not in ("start", "end")} for of in study["effects"]]
+    hazard = {"measure": "HR", "value": 0.72, "low": 0.58, "high": 0.9, "level": 95, "p": "0.003"}
+    assert numbers == [hazard, {"measure": "MD", "value": 0, "low": -1.5, "high": 2, "level": 95}]
+    assert study["short"] == "RCT, n = 334; HR 0.72, 95 % CI 0.58 to 0.90"
+
+
+def test_what_is_not_stated_is_absent_and_no_is_stated():
+    plain, animals = article("7", "A title", "A text."), article("8", "Mice", "", mesh=[("D000818", "Animals")])
+    corpus = Corpus(plain, animals)
+    assert "study" not in call(rag_get, {"doc_id": "pmid:7"}, corpus).body
+    study = call(rag_get, {"doc_id": "pmid:8"}, corpus).body["study"]
+    assert study == {"design": "preclinical study", "humans": False, "short": "preclinical study"}
+
+
+def test_an_abstract_that_is_cut_has_no_places_behind_its_end_and_effects_that_fit():
+    many = AbstractSection(None, None, "It fell. " * 400 + "The risk fell (RR 0.5, 95% CI 0.4-0.6). " * 300)
+    corpus = Corpus(stated_paper(sections=(*STATED, many)))
+    body = call(rag_get, {"doc_id": "pmid:9", "max_characters": 3_000}, corpus)
+    assert len(body.text) <= 3_000
+    study, text = body.body["study"], body.body["abstract"]
+    assert "characters of the abstract" in body.body["left_out"]
+    assert body.body["left_out"].endswith(f"{302 - len(study['effects'])} effects")
+    for each in (study["participants"], *study["effects"]):
+        assert each.get("end", 0) <= len(text)
+    assert "start" in study["participants"]
+    assert [each.get("start") for each in study["effects"]][-1] is None
 
 
 def test_what_a_record_does_not_say_is_null_and_a_retraction_is_total_zero(corpus):

@@ -150,6 +150,27 @@ def test_a_filter_that_cannot_be_meant_is_refused_with_those_that_can(backends, 
     assert says in error["message"]
 
 
+STATED = "A total of 334 newborns were randomized. Mortality fell (HR 0.72, 95% CI 0.58-0.90)."
+
+
+def test_a_passage_says_what_its_document_states_of_the_study(lab):
+    """By the abstract of the corpus, else by the document's own, whatever passage was found."""
+    own, known = Work("doc:1", title="A trial"), Work("pmid:77", title="Another", pmid="77")
+    abstract = ("A trial", "Abstract")
+    add(
+        lab,
+        ProjectChunk("one-0", own, STATED[:41], 0, section="Abstract", section_path=abstract, char_end=41),
+        ProjectChunk("one-1", own, STATED[28:], 1, section_path=abstract, char_start=28, char_end=len(STATED)),
+        ProjectChunk("one-2", own, "The perfusion index of newborns was high.", 2, section="Results"),
+        ProjectChunk("two-0", known, "The perfusion index of newborns was low.", 0),
+    )
+    lab.documents.put([Document(article("77", "Another", f"{STATED} They were well."), "hash")])
+    stated = {each["chunk_id"]: each.get("study") for each in ask("query_hybrid", lab)["items"]}
+    assert stated["one-2"] == "n = 334; HR 0.72, 95 % CI 0.58 to 0.90"
+    assert stated["two-0"] == "n = 334; HR 0.72, 95 % CI 0.58 to 0.90"
+    assert stated["granelli2007-0"] is None
+
+
 @pytest.mark.parametrize("tool", SEARCHES)
 def test_more_hits_than_a_project_gives_are_an_error_and_no_clip(lab, tool):
     limit(lab, top_k=2)

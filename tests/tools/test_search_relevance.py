@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.call import call
+from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tools.search import rag_search
 from tests.support.sample_corpus import articles, corpus
 
@@ -33,3 +34,17 @@ def test_a_question_that_a_paper_answers_is_not(pmid):
     assert body["warnings"] == []
     assert [hit["relevance"] > 0.5 for hit in body["results"] if hit["doc_id"] == f"pmid:{pmid}"] == [True]
     assert ["match" in hit for hit in body["results"] if hit["doc_id"] == f"pmid:{pmid}"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("drinking problem", "alcoholism"),
+        ("painkillers", "analgesics"),
+        ("skin cancer", "melanoma"),
+    ],
+)
+def test_an_everyday_name_finds_the_paper_that_calls_it_otherwise_in_the_first_three(query, said):
+    texts = {f"pmid:{each.pmid}": f"{each.title} {abstract_text(each)}".lower() for each in articles()}
+    hits = [hit["doc_id"] for hit in search(query, corpus())["results"][:3]]
+    assert any(said in texts[hit] and query not in texts[hit] for hit in hits)

@@ -133,7 +133,10 @@ def _record(what: Tool | Resource, given: dict[str, Any], outcome: Outcome, own:
 
 def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, context: Context) -> BaseModel:
     if isinstance(what, Tool):
-        request = _parse(what, given)
+        try:
+            request = what.input.model_validate(given)
+        except ValidationError as error:
+            raise _refusal(what, error) from None
         return what.run(request, backends, context) if what.wants_context else what.run(request, backends)
     if any(re.search("[\ud800-\udfff]", each) for each in given.values()):
         raise InvalidInput("the address of the resource is no text; it has half a character")
@@ -180,16 +183,13 @@ def _outcome(
     return outcome
 
 
-def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """The request as a model. Raises `InvalidInput` with one sentence per problem, at most `PROBLEMS` of them."""
-    try:
-        return tool.input.model_validate(dict(arguments))
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        shown = [_located(each) for each in problems[:PROBLEMS]]
-        sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in shown]
-        more = [f"and {len(problems) - PROBLEMS} more"] if len(problems) > PROBLEMS else []
-        raise InvalidInput("; ".join(dict.fromkeys(sentences + more)), problems=shown) from None
+def _refusal(tool: Tool, error: ValidationError) -> InvalidInput:
+    """What is wrong with a request: one sentence per problem, at most `PROBLEMS` of them."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    shown = [_located(each) for each in problems[:PROBLEMS]]
+    sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in shown]
+    more = [f"and {len(problems) - PROBLEMS} more"] if len(problems) > PROBLEMS else []
+    return InvalidInput("; ".join(dict.fromkeys(sentences + more)), problems=shown)
 
 
 def _located(problem: Mapping[str, Any]) -> dict[str, Any]:

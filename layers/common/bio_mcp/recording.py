@@ -7,7 +7,7 @@ the paper's. A search is recorded by what was asked but for the vector, which on
 import json
 import logging
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -28,7 +28,8 @@ from bio_mcp.ports.models import Generated, LanguageModel
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.state import CallRecord, Calls
 from bio_mcp.ports.stores import Documents, Passages
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Filters, Matching, OtherName, PassageQuery, StoredChunk
+from bio_mcp.retrieval.pubmed_syntax import printed
 from bio_mcp.scope import NO_CALL, current, entered
 
 log = logging.getLogger("bio_mcp.recording")
@@ -51,7 +52,8 @@ Sims = dict[str, list[tuple[str, float | None]]]
 class Reads:
     """What was read, in the order of reading.
 
-    `papers` has PMID -> version and indexed version, None for one that was not there. `generated` has whether the
+    `papers` has PMID -> version and indexed version, None for one that was not there. `asked` has other answers of the
+    index as JSON, by the `key_of` what was asked. `generated` has whether the
     language model wrote something, and that or its failure; None where there was no model. `graph` is the graph's
     revision. `elsewhere` names ports whose answers are not recorded.
     """
@@ -62,6 +64,7 @@ class Reads:
     papers: dict[str, tuple[int, int] | None] = field(default_factory=dict)
     resolved: dict[str, str | None] = field(default_factory=dict)
     counts: list[tuple[int, int]] = field(default_factory=list)
+    asked: list[tuple[str, Any]] = field(default_factory=list)
     generated: list[tuple[bool, str]] | None = None
     graph: str | None = None
     elsewhere: set[str] = field(default_factory=set)
@@ -82,12 +85,20 @@ class Reads:
 
 
 def search_key(query: PassageQuery) -> str:
-    """Names a search by all that it asks but the vector."""
-    within = sorted(query.within) if query.within is not None else None
-    filters = query.filters
+    """Names a search by all that it asks but the vector, and among given papers but the terms, which only order them:
+    those of relevance feedback come from vectors that are not recorded."""
+    terms = query.terms if query.within is None else ()
+    filters, within = query.filters, sorted(query.within) if query.within is not None else None
     sets = [sorted(each) for each in (filters.journals, filters.publication_types, filters.tags)]
-    asked = [filters.year_from, filters.year_to, sets, filters.project]
-    return key_of(query.terms, query.vector is None, asked, query.depth, within)
+    asked: list[Any] = [filters.year_from, filters.year_to, sets, filters.project]
+    if filters.tree is not None or filters.participants_min is not None:  # which earlier versions did not have
+        asked += [filters.tree and printed(filters.tree), filters.participants_min]
+    return key_of(terms, query.vector is None, asked, query.depth, within)
+
+
+def matching_key(filters: Filters, most: int) -> str:
+    """Names a count of what passes these filters, with so many PMIDs: as the search that has no words."""
+    return search_key(PassageQuery((), None, filters, most))
 
 
 def key_of(*asked: Any) -> str:
@@ -108,7 +119,7 @@ def dumps(reads: Reads) -> bytes:
     columns = [(key, list(zip(*found, strict=True)) or [()] * 9) for key, found in rows]
     row = (
         SCHEME, reads.day, columns, reads.passages, reads.papers, reads.resolved, reads.counts, reads.generated,
-        reads.graph, sorted(reads.elsewhere),
+        reads.graph, sorted(reads.elsewhere), reads.asked,
     )  # fmt: skip
     return zlib.compress(to_json(row, fallback=float), 3)  # of numpy's floats, too
 
@@ -116,9 +127,10 @@ def dumps(reads: Reads) -> bytes:
 def loads(blob: bytes) -> Reads:
     """The reads that `dumps` wrote. Raises `StoreFailed`, not retryable, for other bytes."""
     try:
-        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere = json.loads(
+        scheme, day, searches, passages, papers, resolved, counts, generated, graph, elsewhere, *rest = json.loads(
             zlib.decompress(blob)
         )
+        [asked] = rest or [[]]  # nothing else was asked of the index by earlier versions
         if scheme != SCHEME:
             raise ValueError(scheme)
         return Reads(
@@ -131,6 +143,7 @@ def loads(blob: bytes) -> Reads:
             {pmid: None if versions is None else (versions[0], versions[1]) for pmid, versions in papers.items()},
             resolved,
             [(documents, chunks) for documents, chunks in counts],
+            [(key, found) for key, found in asked],
             None if generated is None else [(ok, text) for ok, text in generated],
             graph,
             set(elsewhere),
@@ -146,12 +159,11 @@ def _candidates(columns: Sequence[Sequence[Any]]) -> list[Candidate]:
     ]
 
 
+@dataclass(eq=False, repr=False)
 class RecordingPort(PortOver):
     """A port of which some methods note what they return."""
 
-    def __init__(self, port: Any, trace: Reads) -> None:
-        super().__init__(port)
-        self._trace = trace
+    _trace: Reads
 
 
 class RecordingPassages(RecordingPort):
@@ -172,6 +184,22 @@ class RecordingPassages(RecordingPort):
         counted = self._over.count()
         self._trace.counts.append(counted)
         return counted
+
+    def matching(self, filters: Filters, most: int) -> Matching:
+        found = self._over.matching(filters, most)
+        self._trace.asked.append((matching_key(filters, most), [found.total, list(found.pmids)]))
+        return found
+
+    def words_like(self, word: str) -> list[tuple[str, int]]:
+        found = self._over.words_like(word)
+        self._trace.asked.append((key_of("words like", word), [list(each) for each in found]))
+        return found
+
+    def other_names(self, names: Collection[str]) -> list[OtherName]:
+        found = self._over.other_names(names)
+        rows = [[each.name, each.other, each.papers] for each in found]
+        self._trace.asked.append((key_of("other names", sorted(names)), rows))
+        return found
 
 
 class RecordingDocuments(RecordingPort):
@@ -252,7 +280,10 @@ class CallRecorder:
 
     def record(self, call: Callable[[], CallRecord], trace: Reads, backends: Backends) -> None:
         """Store the call, unless it read nothing: now, or soon where a thread does it."""
-        read = (trace.searches, trace.passages, trace.papers, trace.resolved, trace.graph, trace.elsewhere)
+        read = (
+            *(trace.searches, trace.passages, trace.papers, trace.resolved, trace.asked),
+            *(trace.graph, trace.elsewhere),
+        )
         if not any(read):
             return
         found = current().found  # the index and the model of the call

@@ -1,6 +1,6 @@
 """Replay a recorded call: on what it read then, and on what is stored now; and say which of its inputs moved."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import SimpleNamespace
@@ -13,9 +13,9 @@ from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends, BackendsOver, PortOver
 from bio_mcp.ports.models import Generated
 from bio_mcp.ports.state import CallRecord
-from bio_mcp.recording import Reads, Sims, inputs_of, key_of, loads, search_key
+from bio_mcp.recording import Reads, Sims, inputs_of, key_of, loads, matching_key, search_key
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Filters, Matching, OtherName, PassageQuery, StoredChunk
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Tool
 
@@ -80,11 +80,14 @@ def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -
     today = call(tool, record.arguments, watched).audit["out_hash"] == record.out_hash
     papers, inputs, elsewhere = _papers_moved(reads, now), inputs_of(backends, now), reads.elsewhere | now.elsewhere
     changed = [name for name, then in record.inputs.items() if inputs.get(name, then) != then]
-    return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
+    other = papers != PapersMoved() or reads.asked != now.asked
+    return Replay(
+        record, as_then, today, _moved(as_then, today, changed, elsewhere, other_corpus=other), papers, because
+    )
 
 
 def _moved(
-    as_then: bool | None, today: bool, changed: list[str], papers: PapersMoved, elsewhere: Set[str]
+    as_then: bool | None, today: bool, changed: list[str], elsewhere: Set[str], *, other_corpus: bool
 ) -> tuple[str, ...]:
     """The inputs that explain why the answer differs; none where it does not.
 
@@ -92,7 +95,7 @@ def _moved(
     """
     if today and as_then is not False:
         return ()
-    corpus = [CORPUS] if papers != PapersMoved() and not today else []
+    corpus = [CORPUS] if other_corpus and not today else []
     projects = ["projects"] if elsewhere & {"projects", "collections"} and not today else []
     others = [name for name in changed if as_then is not True or name not in ("code", "rules")]
     return (*corpus, *projects, *others) or (UNKNOWN,)
@@ -190,6 +193,7 @@ class _Passages:
     def __init__(self, backends: Backends, reads: Reads, papers: Mapping[str, Document]) -> None:
         self._embeddings, self._papers = backends.embeddings, papers
         self._searches, self._passages, self._counts = list(reads.searches), list(reads.passages), list(reads.counts)
+        self._asked = list(reads.asked)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
         """Any model: what it found is recorded."""
@@ -210,6 +214,16 @@ class _Passages:
         if not self._counts:
             raise Diverged("the code counts the papers, which it did not then")
         return self._counts.pop(0)
+
+    def matching(self, filters: Filters, most: int) -> Matching:
+        total, pmids = _next(self._asked, matching_key(filters, most))
+        return Matching(total, tuple(pmids))
+
+    def words_like(self, word: str) -> list[tuple[str, int]]:
+        return [(like, papers) for like, papers in _next(self._asked, key_of("words like", word))]
+
+    def other_names(self, names: Collection[str]) -> list[OtherName]:
+        return [OtherName(*each) for each in _next(self._asked, key_of("other names", sorted(names)))]
 
     def _chunks_of(self, pmid: str, found: Sequence[tuple[str, float | None]]) -> list[StoredChunk]:
         cut = chunks_of(self._papers[pmid].article, self._embeddings.count_tokens, self._embeddings.max_tokens)

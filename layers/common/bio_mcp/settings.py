@@ -135,7 +135,7 @@ class Settings:
     """guardrail of Bedrock that texts pass, as ID:VERSION; empty: none"""
     llm_seconds: int = setting("BIO_MCP_LLM_SECONDS", 15)
     """seconds that the model may take before the extract is given"""
-    answer_tau: float = setting("BIO_MCP_ANSWER_TAU", 0.57)
+    answer_tau: float = setting("BIO_MCP_ANSWER_TAU", 0.75)
     """least confidence, 0 to 1, of an answer of rag_answer that is given: below it the answer is withheld"""
 
     # NCBI
@@ -350,7 +350,7 @@ class Settings:
     index_refresh_s: int = setting("BIO_MCP_INDEX_REFRESH_S", 10, mode="aws")
     """seconds after which a copy of the index looks for what is new"""
     index_limit_mb: int = setting("BIO_MCP_INDEX_LIMIT_MB", 300, mode="aws")
-    """megabytes that an index in S3 may have, some 25,000 papers"""
+    """megabytes that an index in S3 may have, some 18,000 papers"""
     opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "")
     """https address of the OpenSearch endpoint; in the embedded mode of a node that has the index, in place of this
     machine's memory"""

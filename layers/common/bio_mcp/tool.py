@@ -91,7 +91,8 @@ class Response(BaseModel):
             if field not in named and hasattr(source, attribute)
         }
         given = {**found, **named}
-        return cls(**{name: each for name, each in given.items() if each or not cls.model_fields[name].exclude_if})
+        left_out = {name: field.exclude_if for name, field in cls.model_fields.items() if field.exclude_if}
+        return cls(**{name: each for name, each in given.items() if name not in left_out or not left_out[name](each)})
 
 
 @functools.cache
@@ -101,6 +102,8 @@ def _attributes(model: type[BaseModel]) -> dict[str, str]:
 
 said: Callable[..., Any] = functools.partial(Field, exclude_if=operator.not_)
 """A field of an answer that is left out where it is empty."""
+if_known: Callable[..., Any] = functools.partial(Field, default=ABSENT, exclude_if=lambda value: value is None)
+"""A field of an answer that is left out where it is not known; no and 0 are known."""
 
 
 def stated(**fields: Any) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.errors import Conflict, Failure, IndexUnavailable
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
-from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.retrieval.passages import Filters, PassageQuery
 from bio_mcp.retrieval.project_chunks import ChunkQuery, Work
+from bio_mcp.retrieval.pubmed_syntax import parsed
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.reindexing import reindex
 from tests.adapters.chunks import document, store
@@ -130,6 +131,47 @@ def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_ag
     assert SqlitePassages(corpus.database).hybrid_search(QUERY)
 
 
+FIELDS = {
+    "a word": "UPDATE texts SET abstract = replace(abstract, 'cell', 'bell') WHERE pmid = ?",
+    "a text that is none": "UPDATE texts SET other = CAST(x'fffe' AS TEXT) WHERE pmid = ?",
+    "no text": "DELETE FROM texts WHERE pmid = ?",
+    "a day": "UPDATE fields SET day = 'x' WHERE pmid = ?",
+    "participants": "UPDATE fields SET participants = 7000 WHERE pmid = ?",
+    "no fields": "DELETE FROM fields WHERE pmid = ?",
+}
+
+
+@pytest.mark.parametrize("sql", FIELDS.values(), ids=FIELDS)
+def test_what_a_paper_is_found_by_is_reported_where_it_is_damaged_and_made_again(corpus, sql):
+    before, filters = rows(corpus.database.directory / FILE), Filters(tree=parsed("cell* OR bell* OR english[la]"))
+    found = corpus.passages.matching(filters, 99)
+    change(corpus, sql, int(PMID))
+    reported = problems(corpus.database.directory / FILE)
+    assert any(PMID in each or "1 index entries without searched fields" in each for each in reported)
+    reindex(corpus)
+    assert problems(corpus.database.directory / FILE) == ()
+    after = rows(corpus.database.directory / FILE)
+    assert (after[b"texts"], after[b"fields"]) == (before[b"texts"], before[b"fields"])
+    assert corpus.passages.matching(filters, 99) == found
+    change(corpus, sql, int(PMID))
+    corpus.passages.delete([PMID])
+    assert problems(corpus.database.directory / FILE) == ()
+
+
+def test_an_index_of_words_that_is_damaged_or_of_other_texts_is_reported(corpus):
+    for sql in (
+        "UPDATE words_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM words_data)",
+        "INSERT INTO words (rowid, title) VALUES (77, 'cell')",
+    ):
+        with Corpus(corpus.database.directory) as copy:
+            before = (copy.database.directory / FILE).read_bytes()
+        change(corpus, sql)
+        assert "damaged index of words" in problems(corpus.database.directory / FILE)
+        corpus.database.close()
+        (corpus.database.directory / FILE).write_bytes(before)
+        assert problems(corpus.database.directory / FILE) == ()
+
+
 CHUNKS = {
     "a vector": "UPDATE collection_vectors SET vector = zeroblob(length(vector)) WHERE id = 7",
     "a short vector": "UPDATE collection_vectors SET vector = x'00' WHERE id = 7",
@@ -186,6 +228,7 @@ def test_a_chunk_that_is_damaged_stops_a_rebuild_and_the_old_vectors_stand(corpu
         ("UPDATE checkpoints SET windows = 'x' WHERE query_key = 'key 7'", "1 checkpoints that cannot be read"),
         ("UPDATE jobs SET state = CAST(x'ff' AS TEXT) WHERE job_id = 'job 7'", "jobs: Could not decode"),
         ("DELETE FROM checksums WHERE pmid = 27602157", "1 index entries without checksums"),
+        ("DELETE FROM fields WHERE pmid = 27602157", "1 searched texts without an index entry"),
         ("DROP TABLE jobs", "the table jobs is missing"),
         ("DROP INDEX entries_by_change", "the index entries_by_change is missing"),
         ("UPDATE settings SET value = 1 WHERE name = 'change'", "index entries of an unknown batch"),

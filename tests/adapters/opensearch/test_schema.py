@@ -6,13 +6,16 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+from bio_mcp.adapters.opensearch.found_by import found_by
 from bio_mcp.adapters.opensearch.index import Index
 from bio_mcp.adapters.opensearch.passages import semantic_body
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, SERVERLESS, VECTOR_LAYOUTS, Layout, indexed, mapping
+from bio_mcp.literature.records import Article, Author
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import TITLE_WEIGHT
 from bio_mcp.retrieval.passages import Filters, PassageQuery
-from tests.adapters.entries import DIM, unit
+from bio_mcp.retrieval.pubmed_syntax import fields_of
+from tests.adapters.entries import DIM, entry, unit
 
 SENTENCE = "Naïve IL-6-driven tumours: TNF-α and the BRCA1/TP53 genes in 1,024 women, treated or not."
 
@@ -22,7 +25,7 @@ def test_the_index_is_what_is_documented():
     assert body["settings"]["index"]["similarity"]["terms"] == {"type": "BM25", "k1": 1.2, "b": 0.5}
     assert body["settings"]["index"]["number_of_shards"] == 2
     assert body["mappings"]["properties"]["terms"]["analyzer"] == "whitespace"
-    assert body["mappings"]["_meta"] == {"fingerprint": "model-a", "dim": DIM, "vectors": "float", "version": 2}
+    assert body["mappings"]["_meta"] == {"fingerprint": "model-a", "dim": DIM, "vectors": "float", "version": 4}
     serverless = Layout(SERVERLESS).body("model-a", DIM, "BM25")
     assert serverless["settings"]["index"].keys() == {"knn", "similarity"}
     assert serverless["mappings"]["properties"]["windows"]["properties"]["vector"]["method"]["engine"] == "faiss"
@@ -38,14 +41,16 @@ def test_one_model_has_one_index_and_others_have_others():
 def test_whoever_changes_what_an_index_of_papers_has_counts_its_version_up():
     """Else nobody is told that an index of the old kind must be made again. Raise `Contents.version` first."""
     bodies = [Layout(DOMAIN, contents=each).body("m", DIM, "BM25") for each in PAPERS.values()]
-    written = json.dumps([bodies, analyse(SENTENCE), TITLE_WEIGHT], sort_keys=True)
-    assert sha256(written.encode()).hexdigest()[:12] == "59f9a1c8ec62"
+    paper = Article("7", title=SENTENCE, authors=(Author("Smith-Lee", "Jo Ann", "JA"),))
+    found = found_by(entry("7", fields=fields_of(paper)))
+    written = json.dumps([bodies, analyse(SENTENCE), TITLE_WEIGHT, found], sort_keys=True)
+    assert sha256(written.encode()).hexdigest()[:12] == "b54bb6992a3a"
 
 
 def test_the_settings_of_an_index_are_described_and_left_out_where_they_are_not_ours():
-    assert Layout(DOMAIN, shards=2, contents=PAPERS["byte"]).wanted == "2 shards, byte, mapping 3"
-    assert Layout(DOMAIN).wanted == "1 shard, float, mapping 2"
-    assert Layout(SERVERLESS).wanted == "float, mapping 2"
+    assert Layout(DOMAIN, shards=2, contents=PAPERS["byte"]).wanted == "2 shards, byte, mapping 4"
+    assert Layout(DOMAIN).wanted == "1 shard, float, mapping 4"
+    assert Layout(SERVERLESS).wanted == "float, mapping 4"
 
 
 AXES = np.eye(DIM, dtype=np.float32)
@@ -65,7 +70,7 @@ def test_an_index_says_how_it_has_its_vectors_and_stores_none_of_them_in_its_sou
     for layout in VECTOR_LAYOUTS:
         made = body(layout)["mappings"]
         assert made["_meta"]["vectors"] == layout
-        assert set(made["_source"]["excludes"]) >= {"terms", "windows", "vector"}
+        assert set(made["_source"]["excludes"]) >= {"terms", "windows", "vector", "words", "values", "names"}
 
 
 def test_only_vectors_that_scripts_or_faiss_compare_have_doc_values():

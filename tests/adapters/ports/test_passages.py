@@ -1,13 +1,25 @@
 import math
+import random
+from datetime import date
 
 import numpy as np
 import pytest
 
 from bio_mcp.errors import Conflict, EmbeddingFailed, InvalidInput, ModelMismatch
 from bio_mcp.literature.quality import StaticQuality
-from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, YearCount
+from bio_mcp.literature.records import (
+    AbstractSection,
+    Article,
+    Author,
+    MeshHeading,
+    PartialDate,
+    PublicationType,
+    RetractionStatus,
+)
+from bio_mcp.retrieval.passages import Chunk, Entry, Filters, Matching, OtherName, PassageQuery, YearCount
+from bio_mcp.retrieval.pubmed_syntax import And, Dates, Not, Or, fields_of, parsed
 from tests.adapters.entries import DIM, chunk, entry, unit
+from tests.support.boolean_queries import FOUND, PAPER
 from tests.support.cases import case
 from tests.support.reference_indexes import ReferencePassages
 
@@ -245,3 +257,191 @@ def test_a_refresh_says_that_an_index_of_another_model_is_searched_by_now(passag
     passages.upsert_chunks([entry("1", "aspirin")])
     with pytest.raises(ModelMismatch):
         passages.refresh("model-a", DIM)
+
+
+def paper(pmid, title="", abstract="", *, terms="x", version=1, abbreviations=(), participants=None, **article):
+    """The entry of an article; its analysed terms are made up."""
+    sections = tuple(AbstractSection(None, None, each) for each in abstract.split("|") if each)
+    fields = fields_of(Article(pmid, title=title, abstract=sections, **article))
+    more = {"abbreviations": abbreviations, "participants": participants}
+    return entry(pmid, terms, version=version, fields=fields, **more)
+
+
+def matching(passages, query=None, most=100, **filters):
+    tree = parsed(query) if isinstance(query, str) else query
+    return passages.matching(Filters(tree=tree, **filters), most)
+
+
+def test_a_paper_is_found_by_the_queries_in_pubmeds_syntax_that_find_it(passages):
+    passages.upsert_chunks([entry(PAPER.pmid, "x", fields=fields_of(PAPER)), entry("2", "x"), paper("3", "Of mice")])
+    for query, finds in FOUND:
+        with case(query[:80]):
+            pmids = matching(passages, query).pmids
+            assert (PAPER.pmid in pmids) == finds
+            assert ("2" in pmids) == ("NOT" in query and "asthma NOT" not in query)
+
+
+WORDS = "lung lungs heart cell cells mice tnf alpha 2 trial".split()
+AUTHORS = (
+    Author("van der Berg", "Jane Ann", "JA"),
+    Author("Berg", "Jo", "J"),
+    Author("Cell", "Heart", "H", suffix="Jr"),
+)
+HEADINGS = (MeshHeading("D1", "Lung"), MeshHeading("D2", "Lung, Heart", major=True), MeshHeading("D3", "Mice"))
+TYPES = (PublicationType("D016428", "Journal Article"), PublicationType("D016449", "Randomized Controlled Trial"))
+PARTS = [
+    "lung", "lung*", "lung[ti]", '"heart cell"', '"lungs hear*"[tiab]', "mice[ab]", "trial[ot]", '"cell trial"[tw]',
+    "berg[au]", '"berg j"[au]', "berg*[au]", "van der berg j[au]", "cell h[au]", "heart cell[1au]", "berg j[lastau]",
+    "lung[mh]", "lung*[majr]", "mice[mh]", "journal article[pt]", "clinical trial[pt]", "german[la]", "7[pmid]",
+    "10.1000/x_7[doi]", "tnf-alpha", "2001[dp]", "2001:2002[dp]", "2003/02:2003/03[dp]",
+]  # fmt: skip
+
+
+def drawn_paper(draw, pmid, version):
+    some = lambda things: tuple(draw.sample(things, draw.randrange(len(things) + 1)))  # noqa: E731
+    text = lambda: " ".join(draw.choices(WORDS, k=draw.randrange(1, 8)))  # noqa: E731
+    article = {
+        "authors": some(AUTHORS),
+        "mesh": some(HEADINGS),
+        "publication_types": some(TYPES),
+        "keywords": (text(),),
+    }
+    printed = PartialDate("", draw.randrange(2000, 2005), draw.choice((None, 2, 3)))
+    days = {"publication_date": printed, "electronic_date": draw.choice((None, PartialDate("", 2002)))}
+    more = {
+        "languages": (draw.choice(("eng", "ger")),),
+        "doi": f"10.1000/X_{pmid}",
+        "participants": draw.choice((None, 0, 9)),
+    }
+    return paper(pmid, text(), f"{text()}|{text()}", version=version, terms=text(), **article, **days, **more)
+
+
+def drawn_tree(draw, depth):
+    if not depth or draw.random() < 0.3:
+        return parsed(draw.choice(PARTS))
+    parts = tuple(drawn_tree(draw, depth - 1) for _ in range(draw.randrange(1, 4)))
+    return draw.choice((And(parts), Or(parts), Not(parts[0])))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_papers_are_found_by_trees_as_the_plain_reading_of_the_contract_finds_them(passages, seed):
+    draw, plain = random.Random(seed), ReferencePassages()  # noqa: S311  the same each time
+    plain.ensure_schema("model-a", DIM)
+    for version in (1, 2):
+        batch = [drawn_paper(draw, str(pmid), version) for pmid in draw.sample(range(1, 60), 40)]
+        gone = [str(pmid) for pmid in draw.sample(range(1, 60), 5)]
+        for each in (passages, plain):
+            each.upsert_chunks(batch)
+            each.delete(gone)
+        for tree in [*map(parsed, PARTS), *(drawn_tree(draw, 3) for _ in range(30)), deep_tree()]:
+            with case(tree):
+                filters = Filters(tree=tree, participants_min=draw.choice((None, None, 0, 5)))
+                assert passages.matching(filters, 7) == plain.matching(filters, 7)
+        for tree in (drawn_tree(draw, 3) for _ in range(10)):
+            with case(tree):
+                query = PassageQuery((("lung", 1.0), ("heart", 0.5)), unit(seed), Filters(tree=tree), 15)
+                assert {each.pmid for each in passages.hybrid_search(query)} == {
+                    each.pmid for each in plain.hybrid_search(query)
+                }
+
+
+def deep_tree():
+    """As many brackets in each other as a query may have."""
+    return parsed("".join(f"(lung {'AND OR'.split()[at % 2]} " for at in range(50)) + "mice" + ")" * 50)
+
+
+def test_a_paper_is_found_by_what_it_says_now(passages):
+    passages.upsert_chunks([paper("1", "Lung cell", participants=7), paper("2", "Lung", participants=10)])
+    assert matching(passages, "lung").pmids == ("2", "1")
+    passages.upsert_chunks([paper("1", "Heart", version=2), paper("2", "Mice", version=0)])
+    assert (matching(passages, "lung").pmids, matching(passages, "heart").pmids) == (("2",), ("1",))
+    assert matching(passages, participants_min=5).pmids == ("2",)
+    for _ in range(2):
+        passages.delete(["2", "3"])
+        assert matching(passages, "lung NOT nothing") == matching(passages, participants_min=0) == Matching(0, ())
+        assert matching(passages, "NOT lung").pmids == ("1",)
+    passages.renew("model-b", DIM)
+    assert matching(passages, "heart") == matching(passages, "NOT heart") == Matching(0, ())
+    assert (passages.words_like("heart"), passages.other_names(["ci"])) == ([], [])
+    passages.upsert_chunks([paper("5", "Heart")])
+    assert matching(passages, "heart").pmids == ("5",)
+
+
+def test_studies_are_found_by_their_participants(passages):
+    stated = {"1": None, "2": 0, "3": 99, "4": 100, "5": 8_000_000_000}
+    passages.upsert_chunks([paper(pmid, "Lung", participants=n) for pmid, n in stated.items()])
+    for least, pmids in ((0, {"2", "3", "4", "5"}), (1, {"3", "4", "5"}), (100, {"4", "5"}), (8_000_000, {"5"})):
+        with case(least):
+            assert set(matching(passages, participants_min=least).pmids) == pmids
+            assert set(found(passages, "x", unit(0), Filters(participants_min=least))) == pmids
+
+
+def test_of_many_papers_the_newest_are_listed(passages):
+    days = {"2": (2020, 5), "30": (2020, 5), "4": (2019, None), "5": (2020, None), "6": (None, None)}
+    for pmid, (year, month) in days.items():
+        passages.upsert_chunks([paper(pmid, "Lung", publication_date=PartialDate("", year, month))])
+    passages.upsert_chunks([paper("1", "Lung", publication_date=PartialDate("", 2001),
+                                  electronic_date=PartialDate("", 2020, 6))])  # fmt: skip
+    for filters in (Filters(), Filters(tree=parsed("lung"))):
+        assert passages.matching(filters, 9) == Matching(6, ("1", "30", "2", "5", "4", "6"))
+        assert passages.matching(filters, 2) == Matching(6, ("1", "30"))
+        assert passages.matching(filters, 0) == Matching(6, ())
+    assert matching(passages, Dates(date(2020, 1, 1), date(2020, 5, 1))).pmids == ("30", "2", "5")
+    assert matching(passages, Not(Dates(date(1, 1, 1), date(3000, 1, 1)))).pmids == ("6",)
+
+
+def test_an_empty_index_has_no_papers_words_or_names(passages):
+    assert matching(passages, "lung") == matching(passages) == Matching(0, ())
+    assert passages.words_like("lung") == passages.other_names(["copd"]) == []
+
+
+def test_words_like_a_misspelt_one_are_those_that_papers_have(passages):
+    passages.upsert_chunks([
+        paper("1", "Infarction of infants", "Infarction, inflation|an infection"),
+        paper("2", "infarctions", "reinfarction"), paper("3", "Infarction", keywords=("infarctien",)),
+        paper("4", "Café caffeine"),
+    ])  # fmt: skip
+    for word, like in {
+        "infarction": {"infarction": 2},
+        "infraction": {"infarction": 2, "infarctions": 1, "infection": 1, "inflation": 1},
+        "infarctoin": {"infarction": 2, "infarctions": 1},
+        "infracton": {"infarction": 2},
+        "infektion": {"infection": 1, "inflation": 1},
+        "cafe": {"cafe": 1},
+        "caffiene": {"caffeine": 1},
+        "nfarction": {},
+        "xyz": {},
+        'in"far*tion': {"infarction": 2},
+        "": {},
+    }.items():
+        with case(word):
+            assert dict(passages.words_like(word)) == like
+    passages.delete(["1", "2"])
+    assert passages.words_like("infarctoin") == [("infarction", 1)]
+
+
+def test_the_best_known_of_many_words_are_given(passages):
+    ends = [f"{one}{other}" for one in "bcdfghjkmn" for other in "abcdefghijklmn"]
+    passages.upsert_chunks([paper("1", "Pre" + " pre".join(ends)), paper("2", "prena prenb"), paper("3", "prena")])
+    found = passages.words_like("preza")
+    assert found[:1] == [("prena", 3)]
+    assert 50 < len(found) <= 120
+    assert ("prenb", 2) in found
+
+
+def test_other_names_are_those_that_papers_define(passages):
+    passages.upsert_chunks([
+        paper("1", abbreviations=(("ci", "confidence interval"), ("mi", "myocardial infarct"))),
+        paper("2", abbreviations=(("ci", "cardiac index"), ("ci", "confidence interval"))),
+        paper("3", abbreviations=(("confidence interval", "ci"),)), paper("4"),
+    ])  # fmt: skip
+    names = {
+        OtherName("ci", "confidence interval", 3), OtherName("ci", "cardiac index", 1),
+        OtherName("myocardial infarct", "mi", 1),
+    }  # fmt: skip
+    assert set(passages.other_names(["ci", "myocardial infarct", "confidence"])) == names
+    assert len(passages.other_names({"ci", "myocardial infarct", "confidence"})) == 3
+    passages.upsert_chunks([paper("2", version=2, abbreviations=(("ci", "confidence interval"),))])
+    passages.delete(["1"])
+    assert passages.other_names(["ci"]) == [OtherName("ci", "confidence interval", 2)]
+    assert passages.other_names(["mi"]) == passages.other_names([]) == []

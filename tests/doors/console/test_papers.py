@@ -53,6 +53,17 @@ def test_trials_that_it_names_are_linked(revised, page):
     assert "Registered as" not in page.source
 
 
+def test_what_its_abstract_states_of_the_study_is_listed(tmp_path):
+    text = "We included 334 patients. The risk of stroke fell (HR 0.72, 95% CI 0.58-0.90); RR 0.5, 95% CI 0.4-0.6."
+    made = Corpus(tmp_path, [])
+    apply_records([article("9", "Niacin", text), article("10", "Nothing", "Nothing is stated.")], made)
+    page = Page(browser(made).get("/papers/9"))
+    assert "n = 334; HR 0.72, 95 % CI 0.58 to 0.90" in page.source
+    assert "stroke: HR 0.72 (95 % CI 0.58 to 0.9)" in page.source
+    assert "study-title" not in Page(browser(made).get("/papers/10")).source
+    made.close()
+
+
 def test_it_is_cited_in_six_styles(page):
     shown = [text for _, _, text in page.all("pre")]
     assert shown == [cite(VERSIONS[-1], style) for style in NAMES]

@@ -57,8 +57,28 @@ def test_the_options_reach_the_search(get):
     assert "quality" not in page.text("details", cls="why")
 
 
+def test_a_query_says_how_it_was_read_and_its_pages_follow_each_other(get):
+    query = {"query": "patient* OR 1900:3000[dp]", "sort": "date"}
+    whole = found(query | {"top_k": 20})
+    page = get("/?" + urlencode({"q": query["query"], "order": "newest"}))
+    assert "Read as PubMed's syntax, from left to right: patient* OR 1900" in page.source.replace("&#39;", "'")
+    shown = [link for link in page.links if link.startswith("/papers/")]
+    [more] = [link for link in page.links if "cursor=" in link]
+    following = get(more)
+    assert following.all("ol")[0][1]["start"] == "11"
+    shown += [link for link in following.links if link.startswith("/papers/")]
+    assert shown == [f"/papers/{hit['doc_id'][5:]}" for hit in whole]
+
+
 @pytest.mark.parametrize(
-    "given", [{"year_from": "soon"}, {"kind": "poem"}, {"top_k": "1" * 30}, {"year_from": "2020", "year_to": "2010"}]
+    "given",
+    [
+        {"year_from": "soon"},
+        {"kind": "poem"},
+        {"cursor": "1-2"},
+        {"top_k": "1" * 30},
+        {"year_from": "2020", "year_to": "2010"},
+    ],
 )
 def test_options_that_make_no_sense_are_explained_beside_the_box(get, given):
     page = get("/?" + urlencode({"q": QUESTION, **given}))

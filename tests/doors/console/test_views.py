@@ -68,8 +68,8 @@ def test_what_each_day_brought_is_drawn_and_written(busy, look):
 def test_papers_by_year_and_design_are_drawn_and_written(busy, look):
     page = look(CORPORA)
     shown = {(row[0], row[1]): row[2] for row in page.rows() if len(row) == 3}
-    designs = ("no design named", "case report, review or opinion", "trial or observational study", "randomized trial",
-               "systematic review or meta-analysis")  # fmt: skip
+    designs = ("no design named", "case report, review or opinion", "trial, observational study or consensus",
+               "randomized trial", "systematic review, meta-analysis or guideline")  # fmt: skip
     for each in busy.passages.by_year():
         design = designs[0 if each.design is None else each.design + 1]
         assert shown[str(each.year or "unknown"), design] == f"{each.documents:,}"

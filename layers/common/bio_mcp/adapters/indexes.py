@@ -48,12 +48,6 @@ def journal_names(entry: Entry) -> set[str]:
     return {name for name in (entry.journal_nlm_id, entry.journal and entry.journal.lower()) if name}
 
 
-def mean_vector(matrix: "Vectors") -> "NDArray[np.float32]":
-    """The mean of unit vectors, as a unit vector."""
-    mean: NDArray[np.float32] = matrix.mean(axis=0)
-    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
-
-
 def cosines(matrix: "Vectors", vector: "Vectors") -> list[float | None]:
     """The cosines of unit vectors to `vector`, in their order. Raises `ModelMismatch` for a vector of another
     length."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
 from bio_mcp.graph.nodes import Edge, Node, to_record
 from bio_mcp.literature.clock import sortable
-from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.literature.identifiers import LONGEST_PMID, is_pmid
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
@@ -154,7 +154,8 @@ def number(pmid: str) -> int | None:
 
 def numbers(pmids: Iterable[str]) -> list[int]:
     """Those of `pmids` that are PMIDs; each once, in ascending order."""
-    return sorted({int(pmid) for pmid in pmids if is_pmid(pmid)})
+    digits = (each for each in pmids if each.isascii() and each.isdecimal() and len(each) <= LONGEST_PMID)
+    return sorted({int(each) for each in digits if each[0] != "0"})
 
 
 def key(pmid: str) -> int:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from bio_mcp.literature.quantities import quantities
 from bio_mcp.retrieval.findings import Finding, findings, outcome_terms
-from bio_mcp.retrieval.quantities import quantities
 
 _CIRCUMSTANCES = {
     "women": r"wom[ae]n|females?|girls?",

@@ -1,43 +1,36 @@
-"""Choose the sentences that answer a question best from the papers that were found for it.
+"""Choose the sentences that answer a question best from the papers that bear on it.
 
-Every sentence is scored by its words and by the windows that it stands in, whose vectors are stored; the best of them
-are embedded by themselves and scored again. A sentence is a span of the title or abstract of a stored version.
+Results and conclusions are scored by their words and by the windows that they stand in, whose vectors are stored; the
+best of each paper are embedded by themselves and scored again. A sentence is a span of a stored version's abstract.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import log
 
 from bio_mcp.answering.search import Retrieved
 from bio_mcp.literature.records import CitedSpan, Document
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.analysis import analyse
-from bio_mcp.retrieval.chunking import abstract_text, citable_spans, sentence_spans
 from bio_mcp.retrieval.excerpts import overlap
 from bio_mcp.retrieval.passages import StoredChunk
-from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, Ranked
 from bio_mcp.retrieval.relevance import COVERAGE_WEIGHT
+from bio_mcp.retrieval.sentence_roles import Role, RoledSentence, sentences
 
-EMBEDDED = 6  # sentences of an answer that are embedded by themselves, 8 ms each
-SHORTEST_TITLE = 60  # characters of a title that no sentence of findings has by chance
+OF_A_PAPER = 3  # sentences that may be cited
+EMBEDDED = 5  # sentences of a paper that are embedded by themselves, 8 ms each
 LONGEST = 1_000  # characters of a sentence that may be cited
-FITS_FROM = 0.61  # on SciFact the best sentence of 99 % of the judged papers does
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a paper. `late` is 0 for the first of its abstract and 1 for the last, and for a title."""
-
-    span: CitedSpan
-    late: float
+SHORTEST_TITLE = 60  # characters of a title that no sentence of findings has by chance
+SUPPORTS_FROM = 0.55  # of a sentence's score: tuned on the development half of evaluating/sets/answers
+CONCLUDES, SECONDARY, OF_PAPER = 0.05, -0.05, 0.3  # what a conclusion, others' work and a likelier paper are worth
+LEANS = -0.05  # what a sentence is worth that leans on the one before it
+_LEANING = re.compile(
+    r"(?:but|however|meanwhile|moreover|furthermore|these|those|they|it|this|such|in contrast|also)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """A sentence that may answer the question. `score` orders those of one answer; the others compare between answers.
+    """A sentence that may be cited. `score` orders those of one answer.
 
     `relevance` is the probability that its paper is relevant, `sim` the sentence's cosine to the question, `coverage`
     the share of the question's words that it has.
@@ -45,170 +38,90 @@ class Extract:
 
     document: Document
     span: CitedSpan
+    role: Role
     score: float
     relevance: float
     sim: float
     coverage: float
 
-    @property
-    def fits(self) -> bool:
-        """Whether it fits the question, by meaning and words, so well that it may be cited."""
-        return self.sim + COVERAGE_WEIGHT * self.coverage >= FITS_FROM
-
 
 def extracts(
-    retrieved: Retrieved, places: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
+    retrieved: Retrieved, papers: Mapping[str, float], documents: Mapping[str, Document], backends: Backends
 ) -> list[Extract]:
-    """The sentences of the papers in `places` that fit the question best, best first: `EMBEDDED` at most, or one of
-    each paper.
+    """The sentences that support an answer, best first, at most `OF_A_PAPER` of each of `papers`.
 
-    Papers that are not in `documents` have none.
+    Those are given by PMID, with the probability that they answer.
     """
-    papers = {each.candidate.pmid: each.fused.score for each in places if each.candidate.pmid in documents}
-    every = (each for pmid in papers for each in sentences_of(documents[pmid]))
-    sentences = [each for each in every if len(each.span.quote) <= LONGEST]
-    if not sentences:
+    chunks = backends.passages.chunks(list(papers), retrieved.vector) if papers else {}
+    chosen: list[tuple[str, RoledSentence]] = []
+    for pmid in papers:
+        said = citable(documents[pmid])
+        order = sorted(said, key=lambda each: -_score(each, *_near(each, chunks.get(pmid, ()), retrieved)))
+        chosen += ((pmid, each) for each in order[:EMBEDDED])
+    if not chosen:
         return []
-    chunks = backends.passages.chunks(list(papers), retrieved.vector)
-    first = _scores(sentences, [_window_sim(each.span, chunks) for each in sentences], papers, retrieved)
-    chosen = _shortlist(sentences, first)
-    sims = [float(sim) for sim in backends.embeddings.embed([each.span.quote for each in chosen]) @ retrieved.vector]
-    scores = _scores(chosen, sims, papers, retrieved)
-    terms = retrieved.terms
-    found = [
-        Extract(
-            documents[pmid := each.span.pmid],
-            each.span,
-            score,
-            retrieved.relevance[pmid],
-            sim,
-            overlap(each.span.quote, terms) / len(terms),
+    sims = backends.embeddings.embed([each.text for _, each in chosen]) @ retrieved.vector
+    found: dict[str, list[Extract]] = {}
+    for (pmid, each), sim in zip(chosen, map(float, sims), strict=True):
+        document, coverage = documents[pmid], _coverage(each, retrieved)
+        span = CitedSpan(pmid, document.version, "abstract", each.start, each.end, each.text)
+        extract = Extract(
+            document, span, each.role, _score(each, sim, coverage), retrieved.relevance[pmid], sim, coverage
         )
-        for each, score, sim in zip(chosen, scores, sims, strict=True)
-    ]
-    return sorted(found, key=lambda each: (-each.score, -int(each.span.pmid), each.span.start))
-
-
-def sentences_of(document: Document) -> Iterator[Sentence]:
-    """The sentences of the abstract, without labels of sections; the title, where there is no abstract.
-
-    A sentence that repeats the title, as a reference to the paper does, is none.
-    """
-    article, version = document.article, document.version
-    text = abstract_text(article)
-    spans = [
-        (start + first, start + last)
-        for start, end in citable_spans(article)
-        for first, last in sentence_spans(text[start:end])
-        if not _refers_to(text[start + first : start + last], article.title or "")
-    ]
-    for place, (start, end) in enumerate(spans):
-        late = place / (len(spans) - 1) if len(spans) > 1 else 1.0
-        yield Sentence(CitedSpan(article.pmid, version, "abstract", start, end, text[start:end]), late)
-    if not spans and article.title:
-        yield Sentence(CitedSpan(article.pmid, version, "title", 0, len(article.title), article.title), 1.0)
-
-
-def _refers_to(sentence: str, title: str) -> bool:
-    """Whether the sentence names the paper by its title, with more around it, as "How to cite this" does."""
-    named = title.rstrip(".").casefold()
-    return len(named) >= SHORTEST_TITLE and len(sentence) > len(title) + 1 and named in sentence.casefold()
-
-
-def _scores(
-    sentences: Sequence[Sentence], sims: Sequence[float], papers: Mapping[str, float], retrieved: Retrieved
-) -> list[float]:
-    """The weighted sum of how near each sentence is by meaning and by words, how late, whether a finding, and of its
-    paper's score, all in [0, 1]."""
-    words = bm25_among([each.span.quote for each in sentences], retrieved.terms)
-    return [
-        MEANING * sim
-        + WORDS * word
-        + LATE * each.late
-        + FINDING * says_what_was_found(each.span.quote)
-        + PAPER * papers[each.span.pmid]
-        for each, sim, word in zip(sentences, scaled(sims), scaled(words), strict=True)
-    ]
-
-
-def _window_sim(span: CitedSpan, chunks: Mapping[str, Sequence[StoredChunk]]) -> float:
-    """The cosine of the best window that the sentence stands in."""
-    windows = chunks.get(span.pmid, ())
-    return max(
-        (each.sim or 0.0 for each in windows if each.char_start < span.end and span.start < each.char_end), default=0.0
+        found.setdefault(pmid, []).append(extract)
+    best = (each for of in found.values() for each in sorted(of, key=lambda each: -each.score)[:OF_A_PAPER])
+    return sorted(
+        (each for each in best if each.score >= SUPPORTS_FROM),
+        key=lambda each: (-each.score - OF_PAPER * papers[each.span.pmid], -int(each.span.pmid), each.span.start),
     )
 
 
-def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float]) -> list[Sentence]:
-    """The best `EMBEDDED` sentences, the best of every paper before all others."""
-    ranked = sorted(range(len(sentences)), key=lambda at: -scores[at])
-    first: dict[str, int] = {}
-    for at in ranked:
-        first.setdefault(sentences[at].span.pmid, at)
-    order = dict.fromkeys([*first.values(), *ranked])
-    return [sentences[at] for at in list(order)[: max(EMBEDDED, len(first))]]
+def citable(document: Document) -> list[RoledSentence]:
+    """The sentences of the abstract that say what was found; what is said of others' work where there are none.
 
-
-_FINDING = (
-    r"\b(?:found|show(?:s|ed|n|ing)?|demonstrat\w+|reveal\w*|suggest\w*|indicat\w+|conclu\w+|observed|identif\w+"
-    r"|result(?:s|ed|ing)? in|increas\w+|decreas\w+|reduc\w+|improv\w+|higher|lower|greater|fewer|less|more"
-    r"|associated with|significant\w*|leads? to|led to|confirm\w*|report(?:s|ed)?|no (?:difference|effect|evidence"
-    r"|association)|(?:did|does|do|could) not|prevent\w*|inhibit\w*|induc\w+|promot\w+|requir\w+|essential|necessary"
-    r"|sufficient|effective|caus\w+|CI|ratio|P ?[<=])\b"
-)
-_AIM = (
-    r"(?i)\b(?:(?:aim|objective|purpose|goal)s?\b|aimed|sought to|hypothesi[sz]ed?"
-    r"|to (?:investigate|examine|assess|evaluate|explore|determine|describe|compare|review|test|study|analy[sz]e"
-    r"|identify|characteri[sz]e)\b"
-    r"|(?:we|study|paper|review|article|work|here)\b[^,;]{0,60}\b(?:investigat|examin|assess|evaluat|explor|describ"
-    r"|review|compar|analy[sz]e|fills?|address|discuss)\w*)"
-)
-_METHOD = (
-    r"(?i)\b(?:was|were|been)\s+(?:\w+ly\s+)?(?:analy[sz]ed|performed|measured|assessed|evaluated|calculated|used"
-    r"|randomi[sz]ed|recruited|enrolled|collected|included|searched|conducted|carried out|compared|examined"
-    r"|investigated|estimated|assigned|divided|obtained|studied|tested|treated|determined|followed)\b"
-    r"|\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:discussed|presented|reviewed|described|outlined|summari[sz]ed)\b"
-)
-_UNKNOWN = (
-    r"(?i)\b(?:unknown|unclear|controversial|debated|uncertain|(?:poorly|not (?:well |fully |completely )?)"
-    r"(?:known|understood|established|characteri[sz]ed|defined)|little is known"
-    r"|to be (?:determined|established|elucidated)|ha(?:s|ve) not been)\b"
-)
-
-
-def says_what_was_found(sentence: str) -> bool:
-    """False for a question, an aim, a method, and what is said not to be known; true for all others.
-
-    Of 79 sentences that people marked as evidence for SciFact's train claims 76 pass, of the 294 others of their
-    abstracts 257.
+    One that names the paper by its title, as a reference to it does, is left out, and so is one that asks for research.
     """
-    if sentence.rstrip().endswith("?") or re.search(_UNKNOWN, sentence):
-        return False
-    return bool(re.search(_FINDING, sentence)) or not (re.search(_AIM, sentence) or re.search(_METHOD, sentence))
-
-
-MEANING, WORDS, LATE, FINDING, PAPER = 0.5, 0.5, 0.3, 0.2, 1.0  # weights
-_counted = lru_cache(8192)(lambda text: Counter(analyse(text)))
-
-
-def scaled(scores: Sequence[float]) -> list[float]:
-    """The scores, the lowest as 0 and the highest as 1; all 1 where they are equal."""
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
-
-
-def bm25_among(texts: Sequence[str], terms: Collection[str]) -> list[float]:
-    """BM25 of each text, with the statistics of these texts alone."""
-    counted = [_counted(text) for text in texts]
-    lengths = [sum(each.values()) for each in counted]
-    average = sum(lengths) / max(1, len(texts)) or 1.0
-    having = {term: sum(term in each for each in counted) for term in sorted(terms)}
-    idf = {term: log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for term, count in having.items()}
-    return [
-        sum(
-            weight * tf * (BM25_K1 + 1) / (tf + BM25_K1 * (1 - BM25_B + BM25_B * length / average))
-            for term, weight in idf.items()
-            if (tf := each[term])
-        )
-        for each, length in zip(counted, lengths, strict=True)
+    title = (document.article.title or "").rstrip(".").casefold()
+    every = [
+        each
+        for each in sentences(document.article)
+        if len(each.text) <= LONGEST
+        and not (len(title) >= SHORTEST_TITLE and title in each.text.casefold())
+        and not each.text.rstrip().endswith("?")
+        and not _leaves_open(each.text)
     ]
+    found = [each for each in every if each.role in (Role.RESULT, Role.CONCLUSION, Role.SECONDARY)]
+    if any(each.role is not Role.SECONDARY for each in found):
+        return found
+    said = [each for each in every if each.role is Role.BACKGROUND]
+    return [*found, *(RoledSentence(each.start, each.end, each.text, Role.SECONDARY) for each in said)]
+
+
+_OPEN = re.compile(
+    r"\b(?:unclear|unknown|poorly understood|remains? to be"
+    r"|(?:need|require|warrant|deserve|merit)(?:s|ed)?\b.{0,40}\b(?:stud|research|investigat|trial|attention)"
+    r"|(?:stud(?:y|ies)|research|investigations?|trials?|work)\b.{0,60}\b(?:needed|required|warranted|necessary))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _leaves_open(sentence: str) -> bool:
+    """Whether the sentence says what is not known, or asks for research, and has no figure of what was found."""
+    return bool(_OPEN.search(sentence)) and not any(map(str.isdecimal, sentence))
+
+
+def _score(sentence: RoledSentence, sim: float, coverage: float) -> float:
+    """How directly the sentence answers: by meaning, by words, and by what it is."""
+    worth = {Role.CONCLUSION: CONCLUDES, Role.SECONDARY: SECONDARY}.get(sentence.role, 0.0)
+    leans = LEANS if _LEANING.match(sentence.text) else 0.0
+    return sim + COVERAGE_WEIGHT * coverage + worth + leans
+
+
+def _near(sentence: RoledSentence, windows: Sequence[StoredChunk], retrieved: Retrieved) -> tuple[float, float]:
+    """The cosine of the best window that the sentence stands in, and the sentence's coverage."""
+    inside = (each.sim or 0.0 for each in windows if each.char_start < sentence.end and sentence.start < each.char_end)
+    return max(inside, default=0.0), _coverage(sentence, retrieved)
+
+
+def _coverage(sentence: RoledSentence, retrieved: Retrieved) -> float:
+    return overlap(sentence.text, retrieved.terms) / max(1, len(retrieved.terms))

@@ -17,6 +17,7 @@ from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.excerpts import SNIPPET, best_chunk, cut, snippet
 from bio_mcp.retrieval.passages import Candidate, Filters
 from bio_mcp.retrieval.project_chunks import ChunkFilters
+from bio_mcp.retrieval.query import Kind
 from bio_mcp.retrieval.question import ParsedQuestion
 from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, reciprocal_ranks
@@ -105,14 +106,17 @@ def _names(question: HybridQuestion) -> Iterator[str]:
 def papers(question: HybridQuestion, backends: Backends, deadline: Deadline) -> Found:
     """Find papers of the corpus. A retracted one has half of its score.
 
-    An English question has two legs, words and meaning. A Thai one has what is ranked for its English words.
+    An English question has two legs, words and meaning. A Thai one has what is ranked for its English words; a query
+    that is no question, or has identifiers, what a search ranks for it.
     """
     if not question.asked.english:
         return Found()
     filters = Filters(question.year_from, question.year_to)
     retrieved = search_papers(Question(question.asked.english, filters, quality_bias=False), backends, deadline)
     of = {each.candidate.pmid: each.candidate for each in retrieved.ranked}
-    legs = [list(of)] if question.asked.thai else [_leg(of.values(), "bm25"), _leg(of.values(), "sim")]
+    is_plain = retrieved.read.kind is Kind.QUESTION and not retrieved.read.identifiers
+    by_both = is_plain and not question.asked.thai
+    legs = [_leg(of.values(), "bm25"), _leg(of.values(), "sim")] if by_both else [list(of)]
     scores = {
         pmid: round(score * (RETRACTED_FACTOR if of[pmid].retraction is RetractionStatus.RETRACTED else 1.0), 6)
         for pmid, score in reciprocal_ranks(legs).items()

@@ -11,11 +11,14 @@ from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch, NotFo
 from bio_mcp.ingesting.projects import index_of, model_for
 from bio_mcp.literature.documents import PageSpan
 from bio_mcp.literature.identifiers import parse_pmid
+from bio_mcp.literature.layout import headings
 from bio_mcp.literature.notices import status_of
-from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.literature.study_facts import short, study_facts
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.analysis import query_terms
+from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuery, ProjectChunk, Work
 from bio_mcp.retrieval.quotes import (
@@ -45,10 +48,14 @@ FLAGGED: Mapping[RetractionStatus | None, str] = {
 
 
 class Known(NamedTuple):
-    """The PMID of a work and its retraction status; None for a work that the corpus does not have."""
+    """The PMID of a work and its retraction status; None for a work that the corpus does not have.
+
+    `article` is the paper of the corpus.
+    """
 
     pmid: str | None
     retraction: RetractionStatus | None
+    article: Article | None = None
 
 
 def pmids_of(works: Sequence[Work], backends: Backends) -> list[str | None]:
@@ -67,8 +74,8 @@ def known(works: Sequence[Work], backends: Backends, projects: Sequence[str] = (
     pmids = pmids_of(works, backends)
     stored = sorted({pmid for pmid in pmids if pmid})
     documents = backends.documents.get_many(stored) if stored else {}
-    status = {pmid: document.article.retraction for pmid, document in documents.items()}
-    papers = [Known(pmid, status.get(pmid or "")) for pmid in pmids]
+    by_pmid = {pmid: Known(pmid, each.article.retraction, each.article) for pmid, each in documents.items()}
+    papers = [by_pmid.get(pmid or "") or Known(pmid, None) for pmid in pmids]
     if not projects:
         return papers
     keys = [
@@ -137,7 +144,8 @@ class ProjectQuestion:
 class ProjectHit:
     """A passage that was found. `text` is the chunk's, without what a better hit of its document has of it.
 
-    The corpus may know the `pmid` of a DOI. `retraction` is None for a paper that it does not have.
+    The corpus may know the `pmid` of a DOI, and have its `article`. `retraction` is None for a paper that it does not
+    have, unless a notice is known.
     """
 
     project: Project
@@ -148,6 +156,7 @@ class ProjectHit:
     bm25: float | None = None
     pmid: str | None = None
     retraction: RetractionStatus | None = None
+    article: Article | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +194,36 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     best = _best(found, top_k)
     works = [each.chunk.work for each in best]
     papers = known(works, backends, [each.project.project_id for each in best])  # as of now, not of the ingest
-    hits = tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(best, papers, strict=True))
+    hits = tuple(replace(each, **paper._asdict()) for each, paper in zip(best, papers, strict=True))
     doubtful = warnings(zip(works, papers, strict=True))
     sentences = (*doubtful, *(() if hits else _empty(projects, question.filters, backends)))
     return ProjectHits(hits, models[projects[0].project_id].fingerprint, sentences)
+
+
+LONGEST_ABSTRACT = 20_000  # characters of a document's abstract that are read
+
+
+def abstract_of(chunks: Sequence[ProjectChunk]) -> str:
+    """The abstract of a document, by its headings; "" without one."""
+    own = [
+        each
+        for each in chunks
+        if any(headings.named(heading) == "abstract" for heading in (*each.section_path, each.section or ""))
+    ]
+    return joined(list(map(_passage, own))).text[:LONGEST_ABSTRACT] if own else ""
+
+
+def studies(hits: Iterable[ProjectHit], backends: Backends) -> dict[str, str]:
+    """What each document states of its study in a line, by its id: in the abstract of the corpus, else in its own."""
+    found: dict[str, str] = {}
+    for hit in hits:
+        work, collection = hit.chunk.work, hit.project.collection
+        if work.doc_id not in found and hit.article:
+            found[work.doc_id] = study_of(hit.article).short
+        elif work.doc_id not in found:
+            abstract = abstract_of(backends.collections.document(collection, work.doc_id))
+            found[work.doc_id] = short(study_facts(abstract, Article("", title=work.title))) if abstract else ""
+    return found
 
 
 def _allowed(question: ProjectQuestion, project: Project) -> int:
@@ -362,17 +397,12 @@ def _in_project(terms: Terms, backends: Backends, project_id: str, doc_id: str |
         chunks = backends.collections.document(collection, found)
         if chunks:  # not deleted meanwhile
             matched = {at for at, each in enumerate(chunks) if each.chunk_id in chunk_ids}
-            passages = [
-                Passage(
-                    each.text,
-                    each.char_start if each.char_end > each.char_start else None,  # unknown
-                    each.section,
-                    each.section_path,
-                    each.page_span,
-                )
-                for each in chunks
-            ]
-            yield chunks[0].work, passages, matched
+            yield chunks[0].work, list(map(_passage, chunks)), matched
+
+
+def _passage(chunk: ProjectChunk) -> Passage:
+    start = chunk.char_start if chunk.char_end > chunk.char_start else None  # unknown
+    return Passage(chunk.text, start, chunk.section, chunk.section_path, chunk.page_span)
 
 
 def _in_corpus(terms: Terms, backends: Backends, doc_id: str | None) -> Iterator[Looked]:

@@ -10,12 +10,12 @@ from typing import Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, UpstreamFailed
+from bio_mcp.literature.quantities import quantities, unmatched
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.analysis import analyse, query_terms
 from bio_mcp.retrieval.chunking import sentence_spans
 from bio_mcp.retrieval.findings import distorts, unsupported
-from bio_mcp.retrieval.quantities import quantities, unmatched
 
 SUPPORTED_FROM = 0.6
 """The least support. On PubMedQA 1.3 % of conclusions reach it with a most similar other abstract, 70 % with their own

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.answering.answers import answer
+from bio_mcp.answering.extracts import Extract
 from bio_mcp.answering.search import Question, find_reranked
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound
@@ -16,6 +17,7 @@ from bio_mcp.ports import Backends, BackendsOver
 from bio_mcp.ports.stores import Embeddings, StoredAnswer
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
+from bio_mcp.retrieval.sentence_roles import Role
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,11 +122,11 @@ class Asking:
         answered = self._answered(question, corpus) if self._answers else None
         without = None
         if answered and question.pmids:
-            gone = asked_by_evaluation(self._backends, self._embeddings, (*question.pmids, *question.retracted))
+            gone = asked_by_evaluation(self._backends, self._embeddings, (*question.citable, *question.retracted))
             without = self._answered(question, gone)
         order = ranking(question.text, corpus, self._deadline)
         places = tuple(place for place, pmid in enumerate(order, 1) if pmid in question.pmids)
-        judged = bool(question.rationale)
+        judged = bool(question.passages)
         return Outcome(question.question_id, len(question.pmids), places, judged, answered, without)
 
     def _answered(self, question: JudgedQuestion, corpus: Backends) -> AnswerOutcome:
@@ -133,20 +135,22 @@ class Asking:
             given = answer(question.text, corpus, self._deadline)
         except InvalidInput:
             return AnswerOutcome(answered=False, confidence=0.0)
-        cited = tuple(self._cited(question, each.span) for each in given.cited)
+        cited = tuple(self._cited(question, each) for each in given.cited)
         return AnswerOutcome(
             given.reason is None, given.confidence, cited, tuple(each.cites for each in given.sentences)
         )
 
-    def _cited(self, question: JudgedQuestion, span: CitedSpan) -> CitedOutcome:
+    def _cited(self, question: JudgedQuestion, extract: Extract) -> CitedOutcome:
+        span = extract.span
         try:
             article = self._backends.documents.at_version(span.pmid, span.version).article
         except NotFound:
             return CitedOutcome(intact=False)
-        text = abstract_text(article) if span.field == "abstract" else article.title or ""
-        quotes = [each.quote for each in question.rationale if each.pmid == span.pmid]
+        text = abstract_text(article)
+        quotes = [each.quote for each in question.passages if each.pmid == span.pmid]
         return CitedOutcome(
-            right=span.pmid in question.pmids,
+            right=span.pmid in question.citable,
+            finding=extract.role in (Role.RESULT, Role.CONCLUSION),
             evidence=_is_evidence(text, span, quotes),
             intact=text[span.start : span.end] == span.quote != "",
             retracted=article.retraction is RetractionStatus.RETRACTED,
@@ -154,8 +158,12 @@ class Asking:
 
 
 def ranking(text: str, corpus: Backends, deadline: Deadline) -> list[str]:
-    """The first papers that a search finds, retracted ones left out."""
-    found = (each.candidate for each in find_reranked(Question(text), corpus, deadline).ranked)
+    """The first papers that a search finds, retracted ones left out; none for what it cannot read."""
+    try:
+        ranked = find_reranked(Question(text), corpus, deadline).ranked
+    except InvalidInput:
+        return []
+    found = (each.candidate for each in ranked)
     return [each.pmid for each in found if each.retraction is not RetractionStatus.RETRACTED][:DEEPEST]
 
 

@@ -73,16 +73,24 @@ def _tails(values: "Sequence[float] | NDArray[np.float64]") -> Interval:
 class CitedOutcome:
     """One citation of an answer. `right`: its paper answers the question.
 
-    `evidence`: the quote overlaps a rationale. `intact`: it stands at its place in the stored version, to the byte.
+    `evidence`: the quote overlaps a rationale. `finding`: it is a result or a conclusion. `intact`: it stands at its
+    place in the stored version, to the byte.
     """
 
     right: bool = False
     evidence: bool = False
+    finding: bool = False
     intact: bool = True
     retracted: bool = False
 
 
-_LETTERS = {"r": "right", "e": "evidence", "i": "intact", "x": "retracted"}  # of a citation, as a job holds it
+_LETTERS = {
+    "r": "right",
+    "e": "evidence",
+    "f": "finding",
+    "i": "intact",
+    "x": "retracted",
+}  # of a citation, as a job holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,10 @@ class AnswerOutcome:
     @property
     def right(self) -> bool:
         return any(each.right for each in self.cited)
+
+    @property
+    def first_right(self) -> bool:
+        return bool(self.cited) and self.cited[0].right
 
     def to_json(self) -> list[Any]:
         cited = ["".join(x for x, name in _LETTERS.items() if getattr(each, name)) for each in self.cited]
@@ -154,7 +166,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The answers with a confidence from `low`: how many, their mean confidence, and the share that is right."""
+    """The answers with a confidence from `low`: how many, their mean confidence, and the share whose first citation is
+    right."""
 
     low: float
     count: int
@@ -163,16 +176,16 @@ class CalibrationBin:
 
 
 def calibration_bins(answers: Iterable[AnswerOutcome]) -> list[CalibrationBin]:
-    """The answers by their confidence, in bins of equal width; empty bins are left out."""
+    """The answers given by their confidence, in bins of equal width; empty bins are left out."""
     members: dict[int, list[AnswerOutcome]] = {}
-    for each in answers:
+    for each in filter(lambda each: each.answered, answers):
         members.setdefault(min(BINS - 1, int(each.confidence * BINS)), []).append(each)
     return [
         CalibrationBin(
             number / BINS,
             len(those),
             sum(each.confidence for each in those) / len(those),
-            sum(each.right for each in those) / len(those),
+            sum(each.first_right for each in those) / len(those),
         )
         for number, those in sorted(members.items())
     ]
@@ -229,10 +242,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationError:
-    """How well confidences fit: over every answer, from the whole corpus and without the right papers."""
+    """How well confidences fit, over the answers given from the whole corpus."""
 
     name: str = "ECE"
-    meaning: str = "distance of an answer's confidence and the share of answers that cite a right paper"
+    meaning: str = "distance of confidence and the share of the answers given whose first citation is right"
     rising: bool = False
     of_answers: bool = True
 
@@ -241,18 +254,14 @@ class CalibrationError:
 
         Questions that a sample has twice have equal confidences, which may shift the error of every sample.
         """
-        by_question = [each.answers for each in outcomes if each.answers]
-        if not by_question:
+        given = [each.answer for each in outcomes if each.answer and each.answer.answered]
+        if not given:
             return None
 
-        value = calibration_error(each for answers in by_question for each in answers)
-        low, high = _tails(
-            [
-                calibration_error(each for pick in picks for each in by_question[pick])
-                for picks in _picks(len(by_question))[: SAMPLES // 4].tolist()
-            ]
-        )
-        return Result(self.name, value, min(low, value), max(high, value), len(by_question), self.rising)
+        value = calibration_error(given)
+        picked = ([given[pick] for pick in picks] for picks in _picks(len(given))[: SAMPLES // 4].tolist())
+        low, high = _tails([calibration_error(each) for each in picked])
+        return Result(self.name, value, min(low, value), max(high, value), len(given), self.rising)
 
 
 DEEPEST = 100  # papers of a ranking that are looked at
@@ -330,8 +339,41 @@ def _of_citations(counts: Callable[[AnswerOutcome], int]) -> Callable[[Outcome],
     return of
 
 
+def _of_every_given(share: Callable[[AnswerOutcome], Share | None]) -> Callable[[Outcome], Share | None]:
+    """A share of the answers given from the whole corpus, also of those to questions that no paper answers."""
+    return lambda outcome: share(outcome.answer) if outcome.answer and outcome.answer.answered else None
+
+
+def _answered_wrongly(outcome: Outcome) -> Share | None:
+    """Whether a question that no paper answers is answered, but for an answer that corrects it."""
+    if outcome.relevant or not outcome.answer:
+        return None
+    return (float(outcome.answer.answered and not outcome.answer.first_right), 1)
+
+
 Metric = Ratio | CalibrationError
 ANSWERS: tuple[Metric, ...] = (
+    Ratio(
+        "cited_findings",
+        "share of the sentences cited in answers given that overlap the rationale, or are findings of a right paper",
+        _of_every_given(
+            lambda each: (
+                sum(cited.evidence or (cited.right and cited.finding) for cited in each.cited),
+                len(each.cited),
+            )
+        ),
+    ),
+    Ratio(
+        "first_right",
+        "share of the answers given whose first citation is of a right paper",
+        _of_every_given(lambda each: (float(each.first_right), 1)),
+    ),
+    Ratio(
+        "given_without_evidence",
+        "share of the answers given that cite no right paper",
+        _of_every_given(lambda each: (float(not each.right), 1)),
+        rising=False,
+    ),
     Ratio(
         "factuality",
         "share of an answer's sentences whose quotes are intact and one of a right paper",
@@ -340,7 +382,7 @@ ANSWERS: tuple[Metric, ...] = (
     Ratio("right_paper", "share of answers that cite a right paper", _of_given(lambda each: (float(each.right), 1))),
     Ratio(
         "withheld",
-        "share of questions with a right paper whose answer is withheld",
+        "share of questions with a right paper whose answer is withheld all the same",
         lambda each: _answered(each.answer, expected=False) if each.relevant else None,
         rising=False,
     ),
@@ -370,8 +412,8 @@ ANSWERS: tuple[Metric, ...] = (
     ),
     Ratio(
         "unanswerable_answered",
-        "share of the questions that no paper answers which are answered all the same",
-        lambda each: None if each.relevant else _answered(each.answer),
+        "share of the questions that no paper answers which are answered all the same, and not corrected",
+        _answered_wrongly,
         rising=False,
     ),
     Ratio(

@@ -161,10 +161,10 @@ def _courses(runs: Sequence[Run]) -> str:
 
 def _confidence(outcomes: Sequence[Outcome]) -> str:
     """How far confidence can be relied on: what it promises, and the share that is right."""
-    bins = calibration_bins(answer for each in outcomes for answer in each.answers)
-    caption = "Answers, withheld or not: each question asked of all the papers, and once more without its right papers"
+    bins = calibration_bins(each.answer for each in outcomes if each.answer)
+    caption = "The answers given"
     rows = [(f"{each.confidence:.2f}", f"{each.right:.2f}", f"{each.count:,}") for each in bins]
-    return _table("Confidence", caption, ("mean confidence", "share that cites a right paper", "answers"), rows)
+    return _table("Confidence", caption, ("mean confidence", "share whose first citation is right", "answers"), rows)
 
 
 def _mistakes(asked: EvaluationSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _mistakes(asked: EvaluationSet, outcomes: Sequence[Outcome]) -> Iterator[str
         if each.relevant and min(each.places, default=FIRST + 1) > FIRST:
             missed.append((text, str(min(each.places)) if each.places else "not found", right))
         answer = each.without if each.relevant else each.answer
-        if answer and answer.answered:
+        if answer and answer.answered and not answer.first_right:
             answered.append((text, f"{answer.confidence:.2f}", right))
     for title, what, rows in (
         (f"Questions without a right paper among the first {FIRST}", "place of the first", missed),

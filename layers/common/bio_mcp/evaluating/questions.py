@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import as_file, files
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from bio_mcp.deadline import Deadline, Progress
@@ -35,7 +35,8 @@ class Rationale:
 class JudgedQuestion:
     """A question with the papers that answer it; without any it is one that the corpus cannot answer.
 
-    `retracted` are papers that say the same and are retracted: none may be cited.
+    `retracted` are papers that say the same and are retracted: none may be cited. `corrections` are passages which say
+    that what the question takes for granted is not so.
     """
 
     question_id: str
@@ -43,6 +44,17 @@ class JudgedQuestion:
     pmids: tuple[str, ...] = ()
     rationale: tuple[Rationale, ...] = ()
     retracted: tuple[str, ...] = ()
+    corrections: tuple[Rationale, ...] = ()
+
+    @property
+    def passages(self) -> tuple[Rationale, ...]:
+        """What an answer should quote."""
+        return self.rationale + self.corrections
+
+    @property
+    def citable(self) -> frozenset[str]:
+        """The papers that an answer should cite."""
+        return frozenset(self.pmids) | {each.pmid for each in self.corrections}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,8 @@ def version_of(content: bytes) -> str:
 
 
 def questions_in(content: bytes) -> tuple[JudgedQuestion, ...]:
-    """Read JSON lines of `{"id", "question", "pmids"}`, and `"evidence"` as `[{"pmid", "quote"}]` where it is known.
+    """Read JSON lines of `{"id", "question", "pmids"}`, and where it is known `"evidence"` and `"corrected_by"` as
+    `[{"pmid", "quote"}]`, and `"retracted"` as PMIDs.
 
     Raises `InvalidInput`, which names the line, for anything else, for an id that comes twice and for too many.
     """
@@ -103,8 +116,13 @@ def _judged(given: Any) -> JudgedQuestion:
         raise InvalidInput("has no id, or one of more than 200 characters")
     if not (isinstance(text, str) and any(map(str.isalnum, text)) and len(text) <= LONGEST):
         raise InvalidInput(f"has no question, or one of more than {LONGEST:,} characters")
-    pmids = tuple(dict.fromkeys(_pmid(each) for each in _listed(given, "pmids")))
-    return JudgedQuestion(str(id_), text, pmids, tuple(_rationale(each) for each in _listed(given, "evidence")))
+    pmids, retracted = (
+        tuple(dict.fromkeys(_pmid(each) for each in _listed(given, name))) for name in ("pmids", "retracted")
+    )
+    evidence, corrected = (
+        tuple(_rationale(each) for each in _listed(given, name)) for name in ("evidence", "corrected_by")
+    )
+    return JudgedQuestion(str(id_), text, pmids, evidence, retracted, corrected)
 
 
 def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
@@ -129,6 +147,8 @@ def _rationale(given: Any) -> Rationale:
 
 SAMPLE = "samples/pubmed.xml.gz"
 SMOKE = "evaluating/sets/smoke.jsonl"
+ANSWERS = "evaluating/sets/answers"
+HALVES = ("development.jsonl", "held_out.jsonl")
 PUBMEDQA = "evaluating/sets/pubmedqa.jsonl.xz"
 TENTH = 10
 FIRST_TWIN = 99_000_000  # PMIDs of the retracted copies count on from here
@@ -138,15 +158,29 @@ RETRACTED_PUBLICATION = PublicationType("D016441", "Retracted Publication")
 @cache
 def smoke() -> EvaluationSet:
     """Some sixty questions to the bundled sample of PubMed records, a quarter of which it cannot answer."""
-    from bio_mcp.literature.medline import open_records
-
-    def articles() -> Iterator[Article]:
-        with as_file(files("bio_mcp") / SAMPLE) as path:
-            yield from _with_twins((each for each in open_records(path) if isinstance(each, Article)), questions)
-
     content = (files("bio_mcp") / SMOKE).read_bytes()
     questions = with_retracted(questions_in(content))
-    return EvaluationSet("smoke", version_of(content), questions, articles)
+    return EvaluationSet("smoke", version_of(content), questions, lambda: _with_twins(_records(SAMPLE), questions))
+
+
+@cache
+def answers() -> EvaluationSet:
+    """150 questions to the sample and five records more, with the sentences that answer them: one paper or several,
+    near misses, false premises, retracted papers alone, and what is no subject of the corpus."""
+    content = b"".join((files("bio_mcp") / ANSWERS / half).read_bytes() for half in HALVES)
+    return EvaluationSet(
+        "answers",
+        version_of(content),
+        questions_in(content),
+        lambda: chain(_records(SAMPLE), _records(f"{ANSWERS}/records.xml.gz")),
+    )
+
+
+def _records(name: str) -> Iterator[Article]:
+    from bio_mcp.literature.medline import open_records
+
+    with as_file(files("bio_mcp") / name) as path:
+        yield from (each for each in open_records(path) if isinstance(each, Article))
 
 
 @cache

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
 
-from bio_mcp.answering.project_search import pmids_of
-from bio_mcp.answering.search import Question, search_papers
+from bio_mcp.answering.project_search import abstract_of, pmids_of
+from bio_mcp.answering.search import Question, Sort, page, search_papers
 from bio_mcp.deadline import Deadline
-from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.records import AbstractSection, Article, Author, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
@@ -66,7 +66,8 @@ class Selection:
         if self.query:
             retrieved = search_papers(Question(self.query), self.backends, self.deadline)
             self.warnings += retrieved.warnings
-            return [each.candidate.pmid for each in retrieved.ranked[: self.limit]]
+            found = page(retrieved, Sort.RELEVANCE, 0, self.limit, self.backends)
+            return [each.candidate.pmid for each in found.places]
         return list(dict.fromkeys(self.pmids))
 
     def records(self, names: Sequence[str]) -> dict[str, Record]:
@@ -79,7 +80,11 @@ class Selection:
         found = {name: each.article for name, each in stored.items()}
         rest = [each for each in names if each not in found]
         if self.project:
-            found |= {name: described(self._works[name]) for name in rest if name in self._works}
+            collection = self.backends.projects.get(self.project).collection
+            for name in rest:
+                if work := self._works.get(name):
+                    abstract = abstract_of(self.backends.collections.document(collection, work.doc_id))
+                    found[name] = described(work, abstract)
         elif rest and self.pmids:
             found |= fetching.articles(rest, self.backends.pubmed, self.deadline)
         records = {}
@@ -110,11 +115,12 @@ class Selection:
         return {pmid or each.doc_id: each for each, pmid in zip(works, pmids_of(works, self.backends), strict=True)}
 
 
-def described(work: Work) -> Article:
+def described(work: Work, abstract: str = "") -> Article:
     """A document of a project as an article, as far as the project knows it."""
     return Article(
         pmid=work.pmid or "",
         title=work.title or work.source,
+        abstract=(AbstractSection(None, None, abstract),) if abstract else (),
         authors=tuple(map(_author, work.authors)),
         publication_date=PartialDate(str(work.year), work.year) if work.year else None,
         doi=work.doi,

@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote, urlencode
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.records import Article
 
-_BARE_PMID = re.compile(r"0*([1-9][0-9]{0,8})", re.ASCII)
+LONGEST_PMID = 9  # digits
+_BARE_PMID = re.compile(rf"0*([1-9][0-9]{{0,{LONGEST_PMID - 1}}})", re.ASCII)
 _PMID = re.compile(
     r"(?:pmid[:\s]\s*|pubmed[:\s]\s*|paper://pmid/|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?"
     r"([0-9]+)(?:v[0-9]{1,2})?/?",

@@ -15,7 +15,7 @@ from importlib import resources
 
 from bio_mcp.literature.records import Article, Journal, RetractionStatus
 
-QUALITY_VERSION = 1  # of these rules and of journals.tsv
+QUALITY_VERSION = 2  # of these rules and of journals.tsv
 RETRACTED = "retracted: counts as no evidence"
 
 HUMANS, ANIMALS = "D006801", "D000818"
@@ -24,6 +24,8 @@ DESIGNS: Mapping[str, tuple[int, str]] = {
     "D000078182": (3, "systematic review"),
     "D017418": (3, "meta-analysis"),
     "D000071083": (3, "network meta-analysis"),
+    "D017065": (3, "practice guideline"),
+    "D016431": (3, "guideline"),
     "D016449": (2, "randomized controlled trial"),
     "D062165": (1, "equivalence trial"),
     "D065007": (1, "pragmatic clinical trial"),
@@ -36,16 +38,36 @@ DESIGNS: Mapping[str, tuple[int, str]] = {
     "D017429": (1, "phase IV trial"),
     "D000068397": (1, "clinical study"),
     "D064888": (1, "observational study"),
-    "D003160": (1, "comparative study"),
     "D018486": (1, "twin study"),
     "D015331": (1, "cohort study"),
     "D016022": (1, "case-control study"),
+    "D000081262": (1, "veterinary randomized trial"),
+    "D016446": (1, "consensus statement"),
+    "D016447": (1, "NIH consensus statement"),
+    "D003160": (1, "comparative study"),
+    "D016448": (1, "multicenter study"),
+    "D023362": (1, "evaluation study"),
+    "D023361": (1, "validation study"),
     "D002363": (0, "case report"),
     "D016454": (0, "narrative review"),
     "D016421": (0, "editorial"),
     "D016422": (0, "letter"),
+    "D016420": (0, "comment"),
+    "D016433": (0, "news"),
+    "D018431": (0, "newspaper article"),
+    "D017203": (0, "interview"),
+    "D062210": (0, "personal narrative"),
+    "D016429": (0, "clinical conference"),
+    "D019531": (0, "lecture"),
+    "D016456": (0, "historical article"),
+    "D019215": (0, "biography"),
+    "D029282": (0, "patient education handout"),
 }
-"""Publication type UI -> points and name. The best of a record's types counts."""
+"""Publication type UI -> points and name. The best of a record's types counts. Types that say nothing of a design, such
+as Preprint or Dataset, have none."""
+
+VAGUE = frozenset(["comparative study", "multicenter study", "evaluation study", "validation study"])
+"""Names that a study of any design may have; of the designs of equal points another names it better."""
 
 HEADING_DESIGNS = {
     **{ui: DESIGNS[ui] for ui in ("D015331", "D016022")},
@@ -57,8 +79,12 @@ HEADING_DESIGNS = {
 }
 """MeSH heading UI -> the same, for observational designs that NLM marks by heading and not by type."""
 
-_OBSERVED = {0: "case report, review or opinion", 1: "trial or observational study", 2: "randomized trial"}
-_BEST = "systematic review or meta-analysis"
+_OBSERVED = {
+    0: "case report, review or opinion",
+    1: "trial, observational study or consensus",
+    2: "randomized trial",
+}
+_BEST = "systematic review, meta-analysis or guideline"
 
 DESIGN_NAMES = ("no design named", *_OBSERVED.values(), _BEST)
 """What a paper's points for study design mean: the first where it has none, then those of 0 to 3."""
@@ -113,8 +139,8 @@ def total_quality(
 ) -> Quality:
     """Combine stored components with the year of publication, as of `today`.
 
-    Without `design_name` and `journal_name` the reasons fall back to general words ("trial or observational study"),
-    since an index stores points and no names.
+    Without `design_name` and `journal_name` the reasons fall back to general words ("randomized trial"), since an index
+    stores points and no names.
     """
     design, journal, human, recent = static.design, static.journal, static.human, recency(year, today)
     total = total_of(static, year, retraction, today)
@@ -155,7 +181,7 @@ def best_design(article: Article) -> tuple[int, str] | None:
     designs += [HEADING_DESIGNS[heading.ui] for heading in article.mesh if heading.ui in HEADING_DESIGNS]
     if not designs and human(article) == 1:
         return 0, "preclinical study"
-    return max(designs, key=lambda design: design[0], default=None)
+    return max(designs, key=lambda design: (design[0], design[1] not in VAGUE), default=None)
 
 
 def recency(year: int | None, today: date) -> int | None:

@@ -6,6 +6,7 @@ durable when the call returns. What a method raises stands with it or with its p
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -158,11 +159,11 @@ class BackendsOver(Backends):
         return self.over.now()
 
 
+@dataclass(eq=False, repr=False)
 class PortOver:
     """A port over another, of which some methods are its own; the others are the other's."""
 
-    def __init__(self, over: Any) -> None:
-        self._over = over
+    _over: Any
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._over, name)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
 from bio_mcp.literature.records import CitedSpan, Document, Head
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
+from bio_mcp.retrieval.passages import (
+    Candidate,
+    Entry,
+    Filters,
+    Matching,
+    OtherName,
+    PassageQuery,
+    StoredChunk,
+    YearCount,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,6 +154,23 @@ class Passages(Protocol):
 
     def count(self) -> tuple[int, int]:
         """Return the number of documents and of chunks in the index."""
+
+    def matching(self, filters: Filters, most: int) -> Matching:
+        """Count the documents that pass the filters; of them the newest, at most `most`.
+
+        The newest is that of the latest day of `PaperFields.days`, then of the highest PMID. With no filters all pass.
+        """
+
+    def words_like(self, word: str) -> list[tuple[str, int]]:
+        """Return the words of titles and abstracts that a lower-case word may stand for, with the number of documents
+        that have each, or 10,000 where it is more: that word alone if a document has it.
+
+        Others begin with the same letter, and differ by at most two edits, which `spelling.edits` counts. The best
+        known are there, at most some 100.
+        """
+
+    def other_names(self, names: Collection[str]) -> list[OtherName]:
+        """Return what each of these names is the short or the long form of, by `Entry.abbreviations`."""
 
     def by_year(self) -> list[YearCount]:
         """Return how many documents of each year and study design there are, by year and points, unknown ones first."""

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.pubmed_syntax import NOTHING, PaperFields, Tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,13 +69,17 @@ class Entry:
     projects: tuple[str, ...] = ()
     quality: StaticQuality = field(default_factory=StaticQuality)
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    fields: PaperFields = NOTHING
+    abbreviations: tuple[tuple[str, str], ...] = ()  # short and long forms that it defines, as analysed names
+    participants: int | None = None  # of the study
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which documents may be returned. Fields are joined by AND; within a set any member is enough, for tags all.
 
-    Years are inclusive. `journals` are NLM ids or lower-cased journal titles, `publication_types` are UIs.
+    Years are inclusive. `journals` are NLM ids or lower-cased journal titles, `publication_types` are UIs. `tree` is a
+    query that must find the document. `participants_min` leaves out studies that state fewer participants or none.
     """
 
     year_from: int | None = None
@@ -83,6 +88,8 @@ class Filters:
     publication_types: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     project: str | None = None
+    tree: Tree | None = None
+    participants_min: int | None = None
 
     def __bool__(self) -> bool:
         return self != Filters()
@@ -118,6 +125,25 @@ class Candidate:
     year: int | None
     quality: StaticQuality
     retraction: RetractionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How many documents pass some filters, and the PMIDs of the newest of them."""
+
+    total: int
+    pmids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherName:
+    """A short and a long form of one name, as analysed terms with spaces between; `name` is the one that was asked for.
+
+    `papers` is the number of papers that define it."""
+
+    name: str
+    other: str
+    papers: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,25 @@
 """How scores of words and vectors become one order."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from bio_mcp.errors import InvalidInput, ModelMismatch
-from bio_mcp.literature.quality import Quality, total_of, total_quality
+from bio_mcp.literature.quality import total_of, total_quality
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import Candidate
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from bio_mcp.retrieval.passages import Vectors
 
 
 def unit_vector(numbers: Sequence[float], dim: int, name: str) -> "NDArray[np.float32]":
@@ -54,11 +58,14 @@ def reciprocal_ranks(legs: Sequence[Sequence[str]]) -> dict[str, float]:
 
 
 BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
-SEMANTIC_PRIOR = 1.4
+SEMANTIC_PRIOR = 2.0
 ALIKE = 1e-6  # scores that differ by less are equal
 RETRACTED_FACTOR = 0.5
-FEEDBACK_PAPERS = 3  # best of the first ranking; the query is moved towards their mean vector
+NAMED = 2.0  # added to the score of a paper that a query names: above that of every other
+FEEDBACK_PAPERS = 4  # best of the first ranking; the query is moved towards their mean vector, and gets their words
 FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
+FEEDBACK_TERM_WEIGHT = 0.4  # of the most frequent of their terms beside a term of the query
+FEEDBACK_TERMS = 100  # added at most
 
 
 class Fused(NamedTuple):
@@ -71,6 +78,10 @@ class Fused(NamedTuple):
     def score(self) -> float:
         """The sum, in [0, 1]."""
         return self.semantic + self.lexical
+
+
+MATCHED = Fused(0.0, 1.0)
+"""The shares of a document that a query finds which has nothing to rank by."""
 
 
 class Reranked(NamedTuple):
@@ -90,7 +101,7 @@ class Places(NamedTuple):
 @dataclass(slots=True)
 class Ranked:
     """A document in its place. `score` is the key it was ranked by, six decimals; `quality_points` (0 to 9) its
-    quality on `today`."""
+    quality on `today`. `named`: the query names it by an identifier or its title."""
 
     candidate: Candidate
     fused: Fused
@@ -98,36 +109,34 @@ class Ranked:
     score: float
     biased: bool
     today: date
+    named: bool = False
     reranked: Reranked | None = None
-
-    @property
-    def quality(self) -> Quality:
-        """The quality points with their components and reasons, as of `today`."""
-        paper = self.candidate
-        return total_quality(paper.quality, paper.year, paper.retraction, self.today)
 
     @property
     def explanation(self) -> str:
         """The score's derivation in one sentence, for agents and readers."""
-        reason = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
+        by_legs = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
+        reason = f"named by the query (+{NAMED:.0f}), " if self.named else ""
+        reason += "matches the query" if self.fused is MATCHED else by_legs
         if self.reranked:
             reason += f", set to {self.reranked.base:.2f} by the reranker, which gave it {self.reranked.score:.3g}"
         if self.candidate.retraction is RetractionStatus.RETRACTED:
             return f"{reason}, times {RETRACTED_FACTOR} because it was retracted"
         if not self.biased:
             return reason
-        reasons = ", ".join(self.quality.reasons) or "nothing known of it"
+        paper = self.candidate
+        quality = total_quality(paper.quality, paper.year, paper.retraction, self.today)
+        reasons = ", ".join(quality.reasons) or "nothing known of it"
         factor = apply_quality_bias(1, self.quality_points)
         return f"{reason}, times {factor:.1f} for quality {self.quality_points}: {reasons}"
 
 
-def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
+def fuse(candidates: Sequence[Candidate], depth: int) -> dict[str, Fused]:
     """Compute the share of each leg in each document's score, by PMID.
 
-    `refined` has cosines to a better vector (relevance feedback) that replace `sim`. `depth` is the number of documents
-    that a leg returns; the last of them has 0.
+    `depth` is the number of documents that a leg returns; the last of them has 0.
     """
-    sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
+    sims = {each.pmid: each.sim for each in candidates if each.sim is not None}
     semantic, far = _scale(sims, depth)
     any_word = any(each.bm25 for each in candidates)
     lexical, wide = _scale({each.pmid: each.bm25 or 0.0 for each in candidates if any_word}, depth)
@@ -155,18 +164,22 @@ def _scale(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], f
 
 
 def rank(
-    candidates: Iterable[Candidate], fused: Mapping[str, Fused], today: date, *, quality_bias: bool
+    candidates: Iterable[Candidate],
+    fused: Mapping[str, Fused],
+    today: date,
+    *,
+    quality_bias: bool,
+    named: Collection[str] = (),
 ) -> list[Ranked]:
-    """Sort candidates by score, then quality, then PMID, all descending.
+    """Sort candidates by score, then quality, then PMID, all descending. Those whose PMIDs are `named` come first.
 
     `fused` must have every candidate's PMID. The order is total, so equal input gives an equal list on every engine.
     """
     ranked = []
     for each in candidates:
         share, points = fused[each.pmid], total_of(each.quality, each.year, each.retraction, today)
-        score = _score(each, share.score, points, biased=quality_bias)
-        ranked.append(Ranked(each, share, points, score, quality_bias, today))
-    return _in_order(ranked)
+        ranked.append(_placed(Ranked(each, share, points, 0.0, quality_bias, today, each.pmid in named), share.score))
+    return sorted(ranked, key=_order)
 
 
 def rerank(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
@@ -184,19 +197,21 @@ def rerank(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked
         if (base := given.get(pmid := each.candidate.pmid)) is None:
             anew.append(each)
         else:
-            score = _score(each.candidate, base, each.quality_points, biased=each.biased)
-            anew.append(replace(each, score=score, reranked=Reranked(scores[pmid], base)))
-    return _in_order(anew)
+            anew.append(_placed(replace(each, reranked=Reranked(scores[pmid], base)), base))
+    return sorted(anew, key=_order)
 
 
-def _in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
+def _order(each: Ranked) -> tuple[float, int, int]:
+    """What documents are sorted by."""
+    return -each.score, -each.quality_points, -int(each.candidate.pmid)
 
 
-def _score(candidate: Candidate, base: float, points: int, *, biased: bool) -> float:
-    """The score of one candidate, to six decimals."""
-    score = base * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
-    return round(apply_quality_bias(score, points) if biased else score, 6)
+def _placed(each: Ranked, base: float) -> Ranked:
+    """The document with the score, to six decimals, that `base` comes to."""
+    score = base * (RETRACTED_FACTOR if each.candidate.retraction is RetractionStatus.RETRACTED else 1.0)
+    score = apply_quality_bias(score, each.quality_points) if each.biased else score
+    each.score = round(score + NAMED * each.named, 6)
+    return each
 
 
 def places_in_legs(ranked: Iterable[Ranked]) -> dict[str, Places]:
@@ -219,6 +234,12 @@ def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused])
     return [str(number) for _, number in nlargest(FEEDBACK_PAPERS, ((fused[pmid].score, int(pmid)) for pmid in valid))]
 
 
+def mean_vector(vectors: "Vectors") -> "NDArray[np.float32]":
+    """The mean of unit vectors, the rows, as a unit vector."""
+    mean: NDArray[np.float32] = vectors.mean(axis=0)
+    return (mean / max(sqrt(mean @ mean), 1e-12)).astype("float32")
+
+
 def move_towards(
     vector: "NDArray[np.float32]", papers: "Sequence[tuple[float, NDArray[np.float32]]]"
 ) -> "NDArray[np.float32]":
@@ -232,6 +253,19 @@ def move_towards(
         return vector
     towards = vector + FEEDBACK_WEIGHT / length * mean
     return (towards / sqrt(towards @ towards)).astype("float32")
+
+
+def terms_of(texts: Iterable[tuple[float, str]]) -> list[tuple[str, float]]:
+    """The terms of some texts, each with its score, and their weights: the share of a text that each is, times the
+    text's score, relative to the highest."""
+    shares: defaultdict[str, float] = defaultdict(float)
+    for score, text in texts:
+        terms = analyse(text)
+        for term, count in Counter(terms).items():
+            if len(term) > 1:
+                shares[term] += score * count / len(terms)
+    best = nsmallest(FEEDBACK_TERMS, ((-share, term) for term, share in shares.items()))
+    return [(term, FEEDBACK_TERM_WEIGHT * share / best[0][0]) for share, term in best if share]
 
 
 def apply_quality_bias(score: float, quality: float) -> float:

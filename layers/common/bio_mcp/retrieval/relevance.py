@@ -1,16 +1,17 @@
 """How likely a hit is relevant, and that the corpus answers: logistic regressions whose coefficients ship as data."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest
 from importlib import resources
-from math import exp
+from math import exp, log
 from operator import mul
 from statistics import fmean
 from typing import Any
 
+from bio_mcp.retrieval.excerpts import overlap
 from bio_mcp.retrieval.ranking import Ranked
 
 STEEPEST = 40.0  # log-odds beyond which a probability is 0 or 1 to sixteen digits
@@ -59,10 +60,8 @@ FIRST = 10  # hits among which `answerable` looks for a relevant one
 TAIL = slice(10, 50)  # by cosine: candidates that seldom fit
 TYPICAL_TAIL = 0.65  # their mean cosine, where a question has no more than ten candidates
 OF_PAPER = ("best_cosine", "cosine_above_tail", "bm25_per_word", "fused")
-OF_PAPERS = {
-    "answerable": ("cosine", "cosine_above_tail", "bm25_per_word", "lead"),
-    "confidence": ("cosine", "bm25_per_word", "lead"),
-}
+OF_PAPERS = ("cosine", "cosine_above_tail", "bm25_per_word", "lead")
+OF_ANSWER = ("relevance", "words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +99,11 @@ def features_of_paper(paper: Ranked, behind: Background) -> tuple[float, ...]:
     return (behind.best, above, (bm25 or 0.0) / behind.words, paper.fused.score)
 
 
-def features_of_papers(name: str, papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:
-    """`OF_PAPERS` of `name` for some candidates, at least one: each feature is that of the best of them."""
+def features_of_papers(papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:
+    """`OF_PAPERS` of some candidates, at least one: each feature is that of the best of them."""
     cosine = max(behind.floor if each.candidate.sim is None else each.candidate.sim for each in papers)
-    values = {
-        "cosine": cosine,
-        "cosine_above_tail": cosine - behind.tail,
-        "bm25_per_word": max(each.candidate.bm25 or 0.0 for each in papers) / behind.words,
-        "lead": max(each.fused.score for each in papers) - behind.others,
-    }
-    return tuple(values[each] for each in OF_PAPERS[name])
+    bm25 = max(each.candidate.bm25 or 0.0 for each in papers) / behind.words
+    return (cosine, cosine - behind.tail, bm25, max(each.fused.score for each in papers) - behind.others)
 
 
 def relevance(ranked: Sequence[Ranked], behind: Background) -> dict[str, float]:
@@ -118,17 +112,25 @@ def relevance(ranked: Sequence[Ranked], behind: Background) -> dict[str, float]:
     return {each.candidate.pmid: model.probability(features_of_paper(each, behind)) for each in ranked}
 
 
-def any_relevant(name: str, papers: Collection[Ranked], behind: Background) -> float:
-    """The probability that one of `papers` at least is relevant, by the coefficients of `name`; 0 without papers."""
-    if not papers:
-        return 0.0
-    return calibrated(name, OF_PAPERS[name]).probability(features_of_papers(name, papers, behind))
-
-
 def answerable(ranked: Sequence[Ranked], behind: Background) -> float:
     """The probability that a relevant paper is among the first `FIRST` by both legs; 0 without candidates."""
     first = nlargest(FIRST, ((each.fused.score, int(each.candidate.pmid), each) for each in ranked))
-    return any_relevant("answerable", [each for *_, each in first], behind)
+    if not first:
+        return 0.0
+    features = features_of_papers([each for *_, each in first], behind)
+    return calibrated("answerable", OF_PAPERS).probability(features)
+
+
+def features_of_answer(relevant: float, words: float) -> tuple[float, float]:
+    """`OF_ANSWER` of a paper that has all that the question names: the log-odds of its relevance, and the share of the
+    question's words that it has."""
+    odds = log(relevant / (1 - relevant)) if 0 < relevant < 1 else STEEPEST * (2 * round(relevant) - 1)
+    return (odds, words)
+
+
+def answers(relevant: float, words: float) -> float:
+    """The probability that such a paper answers the question: the share of answers like it whose first citation did."""
+    return calibrated("confidence", OF_ANSWER).probability(features_of_answer(relevant, words))
 
 
 COVERAGE_WEIGHT = 0.15
@@ -136,15 +138,15 @@ FITS_FROM = 0.74
 UNLIKELY, DOUBTFUL = 0.15, 0.4  # probabilities that a corpus answers a question
 
 
-def is_weak(sim: float | None, coverage: Callable[[], float]) -> bool:
-    """Whether neither meaning nor words connect a passage with the question.
+def is_weak(sim: float | None, text: str, terms: Collection[str]) -> bool:
+    """Whether neither meaning nor words connect a text with a question of these terms.
 
-    `coverage` is called only where the cosine leaves it open. Without a cosine, which is then below that of every paper
-    that the vectors returned, full coverage is needed.
+    The text is read only where the cosine leaves it open. Without a cosine, which is then below that of every paper
+    that the vectors returned, it must have every term.
     """
     if sim is not None and sim >= FITS_FROM:
         return False
-    covered = coverage()
+    covered = overlap(text, terms) / len(terms)
     return covered < 1 and (sim is None or sim + COVERAGE_WEIGHT * covered < FITS_FROM)
 
 

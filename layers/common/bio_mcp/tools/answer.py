@@ -6,12 +6,15 @@ from pydantic import Field
 
 from bio_mcp.answering.answers import answer
 from bio_mcp.answering.extracts import Extract
+from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
-from bio_mcp.tools.fields import TTM, SameFilters, filters_of
+from bio_mcp.retrieval.chunking import study_of
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
+from bio_mcp.tools.fields import TTM, SameFilters, filters_of, unknown_names
 
 MOST_PAPERS = 50
+FIRST_AUTHORS = 3  # named before "et al."
 
 
 class AnswerRetrieval(Request):
@@ -28,7 +31,10 @@ class RagAnswer(Request):
 
 
 class Citation(Response):
-    """A passage that was quoted: `quote` stands at `span` of title or abstract of the stored `version`."""
+    """A sentence that is quoted: `quote` stands at `span` of the abstract of the stored `version`.
+
+    `role`: secondary reports others' work. `relevance` is the probability that the paper is relevant.
+    """
 
     id: str
     uri: str
@@ -37,11 +43,18 @@ class Citation(Response):
     quote: str
     version: int
     relevance: float
+    role: Literal["result", "conclusion", "secondary"]
+    authors: list[str] = Field(default_factory=list)
+    year: int | None = None
+    journal: str | None = None
+    doi: str | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    study: str = said(default="", description="what the abstract states of it")
 
 
 class AnswerScores(Response):
-    """Probabilities: `retrieval` that the best cited paper is relevant, `answer_conf` that a right one is cited."""
+    """Probabilities: `retrieval` that the best cited paper is relevant, `answer_conf` that the first one cited is
+    right, measured over answers like it; 0 where the answer is withheld."""
 
     retrieval: float
     answer_conf: float
@@ -56,13 +69,16 @@ class Contradiction(Response):
 
 
 class GivenAnswer(Response):
-    """An answer; withheld, it is "" and `reason` says why. `[n]` in it is the n-th citation."""
+    """An answer; withheld, it is "" and `reason` says why, and the citations are what was found. `[n]` in it is the
+    n-th citation. `missing_concepts` are things of the question that the papers do not have."""
 
     answer: str | None
     citations: list[Citation]
     scores: AnswerScores
     withheld: bool
     reason: str = ""
+    rests_on: Literal["one_paper", "papers"] | None = said(default=None)
+    missing_concepts: list[str] = Field(default_factory=list)
     tau: float
     mode: str
     answer_id: str
@@ -82,8 +98,10 @@ class GivenAnswer(Response):
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
     """Answer a question by sentences of the corpus' papers, quoted word for word, each with its place.
 
-    Withheld, with the reason and what was found, where fewer than three papers support it or confidence is below tau.
+    Withheld, with the reason and what was found, where fewer than three sentences answer, no paper has what the
+    question names, or confidence is below tau.
     """
+    unknown = unknown_names(request.filters, backends) if request.filters else []
     given = answer(
         request.question,
         backends,
@@ -104,11 +122,14 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
         tau=backends.answer_tau,
         conflicts=[Contradiction.of(each, between=[each.one + 1, each.other + 1]) for each in given.conflicts],
         reason=given.reason or "",
+        warnings=[*unknown, *given.warnings],
+        missing_concepts=list(given.missing),
     )
 
 
 def _citation(extract: Extract) -> Citation:
     article, span = extract.document.article, extract.span
+    authors = [each.short_name for each in article.authors]
     return Citation.of(
         span,
         id=f"pmid:{span.pmid}",
@@ -116,5 +137,11 @@ def _citation(extract: Extract) -> Citation:
         title=article.title or article.vernacular_title or "",
         span=span.where,
         relevance=round(extract.relevance, 4),
+        role=extract.role,
+        authors=[*authors[:FIRST_AUTHORS], *("et al." for _ in authors[FIRST_AUTHORS:][:1])],
+        year=year(article),
+        journal=article.journal.title if article.journal else None,
+        doi=article.doi,
         retraction=article.retraction,
+        study=study_of(article).short,
     )

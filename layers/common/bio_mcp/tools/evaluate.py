@@ -6,19 +6,24 @@ from pydantic import Field
 
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.evaluating.figures import chosen
-from bio_mcp.evaluating.questions import EvaluationSet, curated, questions_in, smoke, version_of
+from bio_mcp.evaluating.questions import EvaluationSet, answers, curated, questions_in, smoke, version_of
 from bio_mcp.evaluating.run import KIND, TOOL, EvaluationRun
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools.fields import TTM
 
-SETS = {"smoke": smoke, "curated": curated}
+SETS = {"smoke": smoke, "curated": curated}  # the contract's
+FURTHER_SETS = {"answers": answers}  # by their names as the address of a custom one
 DIGITS = 6
 
 
 class EvalParams(Request):
-    uri: str = Field(default=ABSENT, min_length=1, description='custom: JSON lines of {"id", "question", "pmids"}')
+    uri: str = Field(
+        default=ABSENT,
+        min_length=1,
+        description='custom: JSON lines of {"id", "question", "pmids"}; or answers, 150 questions to the sample',
+    )
     job_id: str = Field(default=ABSENT, min_length=1)
 
 
@@ -109,6 +114,8 @@ def questions_of(name: str, uri: str | None, backends: Backends, local: bool) ->
         return SETS[name](), ""
     if not uri:
         raise InvalidInput('set custom takes a file of JSON lines of {"id", "question", "pmids"}', field="params.uri")
+    if uri in FURTHER_SETS:
+        return FURTHER_SETS[uri](), ""
     location = backends.sources.locate(uri, local=local)
     content = backends.sources.read(location, local=local)
     return EvaluationSet(name, version_of(content), questions_in(content)), location

@@ -69,7 +69,8 @@ class Exported(Response):
     in_default_list=True,
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
-        *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "documents.resolve"),
+        *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "collections.document"),
+        "documents.resolve",
         *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels"),
     ),
 )

@@ -1,25 +1,27 @@
 """Read one paper of the corpus."""
 
 import json
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.identifiers import bare_pmid, doi_page, pmc_page, pubmed_page, registrations
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Document, RetractionStatus
+from bio_mcp.literature.study_facts import Effect, StudyFacts
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.chunking import Stated, abstract_text, study_of
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.tool import Request, Response, resource, said, stated, tool
+from bio_mcp.tool import Request, Response, if_known, resource, said, stated, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import MOST_AUTHORS, NO_ABSTRACT, RETRACTED, AnyId, WholeSource, source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId, reading_tool
 
 FIRST_AUTHORS = 3  # which stay, however long the abstract is
-ROOM_BESIDE = 60  # characters of what says what was left out
+ROOM_BESIDE = 70  # characters of what says what was left out
+EFFECTS_SHARE = 4  # the part of an answer that is too long for all which is left to effects: a fourth
 LONGEST_SOURCE = answer_size.DEFAULT - 2_000  # characters of a paper that is read as a source, which has further fields
 
 
@@ -38,6 +40,44 @@ class PaperQuality(Response):
     total: int
     reasons: list[str] = Field(default_factory=list)
     version: int = Field(default=QUALITY_VERSION, description="of the rules")
+
+
+class StatedParticipants(Response):
+    """How many people took part, and in a review in how many studies, with the place of that in the abstract."""
+
+    n: int = if_known()
+    studies: int = if_known()
+    start: int = if_known()
+    end: int = if_known()
+
+
+class StatedEffect(Response):
+    """An effect, with its place in the abstract. `level` is 95 for a 95 % interval; `p` is as printed, "< 0.001"."""
+
+    measure: str
+    value: int | float
+    low: int | float = if_known()
+    high: int | float = if_known()
+    level: int | float = if_known()
+    p: str = if_known()
+    outcome: str = if_known()
+    start: int = if_known()
+    end: int = if_known()
+
+
+class StatedStudy(Response):
+    """What the abstract states of its study; `short` is that in a line. A place is absent where the abstract was cut
+    before it."""
+
+    design: str = if_known()
+    humans: bool = if_known()
+    participants: StatedParticipants = if_known()
+    effects: list[StatedEffect] = said(default_factory=list)
+    short: str = said(default="")
+
+
+# Clients pay for schemas; what the fields mean stands in docs/tools.md.
+_PLAIN = WithJsonSchema({"type": "object", "description": "design, humans, participants, effects; places: in abstract"})
 
 
 class Paper(Response):
@@ -59,6 +99,7 @@ class Paper(Response):
     year: int | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     trials: list[dict[str, str]] = said(default_factory=list)
+    study: Annotated[StatedStudy, _PLAIN] = if_known()
     left_out: str | None = Field(default=None, description="what is missing for length: authors, or of the abstract")
 
 
@@ -78,7 +119,7 @@ class Study(Response):
 
 @reading_tool("rag.get", family=BIO_MCP, command="get", output_listed=True, timeout=5, in_default_list=True)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
-    """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
+    """Read one paper of the corpus by its doc_id ("pmid:384001"): abstract, study in numbers, quality, retraction."""
     paper = paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
     return fitted(paper, request.max_characters)
 
@@ -103,6 +144,7 @@ def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
         pmcid=paper.pmcid,
         publication_types=", ".join(paper.pub_types),
         retraction=paper.retraction.value,
+        study=paper.study.short if paper.study else "",
     )
     found = source(paper.doc_id, paper.title, paper.retraction)
     mark = RETRACTED if found.title.startswith(RETRACTED) else ""
@@ -146,12 +188,17 @@ def stored_document(pmid: str, backends: Backends) -> Document:
 
 
 Readable = TypeVar("Readable", Paper, Study)
+Placed = TypeVar("Placed", StatedParticipants, StatedEffect)
 
 
 def fitted(record: Readable, most: int) -> Readable:
-    """The record in `most` characters: the authors after the first ones go, then the end of the abstract."""
+    """The record in `most` characters: effects go that take more than their share, the authors after the first ones,
+    then the end of the abstract."""
     if answer_size.length(record) <= most:
         return record
+    study = record.study if isinstance(record, Paper) else None
+    if study:
+        record = record.model_copy(update={"study": _fewer_effects(study, most // EFFECTS_SHARE)})
     bare = record.model_copy(update={"authors": [], "abstract": None, "left_out": "0 characters, 0 authors"})
     room = most - answer_size.length(bare) - len("".join(record.authors[:FIRST_AUTHORS])) - ROOM_BESIDE
     text = _cut_to(record.abstract or "", room)
@@ -160,7 +207,27 @@ def fitted(record: Readable, most: int) -> Readable:
         [len(each) + 3 for each in record.authors], most - answer_size.length(shown) - ROOM_BESIDE
     )
     gone = f"{len(record.abstract or '') - len(text)} characters of the abstract, {len(record.authors) - names} authors"
-    return shown.model_copy(update={"authors": record.authors[:names], "left_out": gone})
+    update: dict[str, object] = {"authors": record.authors[:names], "left_out": gone}
+    if isinstance(record, Paper) and record.study and study:
+        if effects := len(study.effects) - len(record.study.effects):
+            update["left_out"] = f"{gone}, {effects} effects"
+        update["study"] = _placed_before(len(text), record.study)
+    return shown.model_copy(update=update)
+
+
+def _fewer_effects(study: StatedStudy, room: int) -> StatedStudy:
+    fits = answer_size.fitting([answer_size.length(each) + 1 for each in study.effects], room)
+    return study.model_copy(update={"effects": study.effects[:fits]})
+
+
+def _placed_before(length: int, study: StatedStudy) -> StatedStudy:
+    """The same without places that are not in the first `length` characters of the abstract."""
+
+    def placed(each: Placed) -> Placed:
+        return each if each.end <= length else each.model_copy(update={"start": None, "end": None})
+
+    counted = study.participants and placed(study.participants)
+    return study.model_copy(update={"participants": counted, "effects": list(map(placed, study.effects))})
 
 
 def _cut_to(text: str, room: int) -> str:
@@ -190,7 +257,26 @@ def paper_of(document: Document, backends: Backends) -> Paper:
         authors=[each.short_name for each in article.authors],
         year=year(article),
         trials=registrations(article),
+        study=_stated(study_of(article)),
     )
+
+
+def _stated(study: Stated) -> StatedStudy | None:
+    facts = study.facts
+    if facts == StudyFacts():
+        return None
+    return StatedStudy.of(
+        facts,
+        participants=facts.participants and StatedParticipants.of(facts.participants),
+        effects=[StatedEffect.of(each, **_numbers(each)) for each in facts.effects],
+        short=study.short,
+    )
+
+
+def _numbers(effect: Effect) -> dict[str, int | float | None]:
+    """The numbers of an effect, as JSON has them."""
+    printed = {name: getattr(effect, name) for name in ("value", "low", "high", "level")}
+    return {name: json.loads(str(each)) if each is not None else None for name, each in printed.items()}
 
 
 def _source(article: Article) -> str | None:

@@ -1,7 +1,7 @@
 """Somebody's own literature: what projects there are, what they hold, and the searches."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,6 +14,7 @@ from bio_mcp.answering.project_search import (
     known,
     locate,
     search_projects,
+    studies,
     warnings,
 )
 from bio_mcp.answering.search import check_years
@@ -178,6 +179,7 @@ class Passage(Response):
     pmid: str | None = said(default=None)
     retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
     kind: SectionKind = SectionKind.BODY
+    study: str = said(default="", description="what the abstract states of it")
     sim: float | None = None
     bm25: float | None = said(default=None)
     project: str = said(default="")
@@ -250,7 +252,7 @@ NOT_FOUND = (
     "meaning, or of a document that is not here."
 )
 ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
-NOTICES = ("project_documents.find",)  # about documents that the corpus does not have
+OF_OTHERS = ("project_documents.find", "collections.document")  # of documents that the corpus does not have
 
 Passages = TypeVar("Passages", bound=FoundChunks)
 
@@ -304,13 +306,13 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     )
 
 
-@reading_tool("find_chunks", family=CITELOOM, timeout=8, also_uses=NOTICES)
+@reading_tool("find_chunks", family=CITELOOM, timeout=8, also_uses=OF_OTHERS)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     return _search(FoundChunks, request, request.query, backends, context)
 
 
-@reading_tool("query", family=CITELOOM, timeout=8, also_uses=NOTICES)
+@reading_tool("query", family=CITELOOM, timeout=8, also_uses=OF_OTHERS)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     return _search(DensePassages, request, request.text, backends, context)
@@ -323,7 +325,7 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     output_listed=True,
     timeout=15,
     in_default_list=True,
-    also_uses=NOTICES,
+    also_uses=OF_OTHERS,
 )
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.
@@ -376,7 +378,8 @@ def _search(kind: type[Passages], request: ProjectSearch, text: str, backends: B
     )
     found = search_projects(question, backends, context.deadline)
     texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
-    items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
+    stated = studies(found.hits, backends)
+    items = [_passage(each, request, text, stated) for each, text in zip(found.hits, texts, strict=True)]
     models = {"model": found.model, "dense_model": found.model, "sparse_model": SPARSE_MODEL}
     how = SimpleNamespace(**models, hybrid_enabled=True, fusion="RRF")
     answer = kind.of(how, items=items, count=len(items), warnings=found.warnings)
@@ -416,8 +419,9 @@ def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
     return shown
 
 
-def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Passage:
-    """The hit as clients see it. Fields that say nothing are left out, but for the contract's."""
+def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None, stated: Mapping[str, str]) -> Passage:
+    """The hit as clients see it, with what its document says of its study. Fields that say nothing are left out, but
+    for the contract's."""
     chunk, work, most = hit.chunk, hit.chunk.work, hit.project.max_characters
     return Passage.of(
         chunk,
@@ -429,6 +433,7 @@ def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Pass
         url=work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(hit.pmid) if hit.pmid else None),
         sim=rounded(hit.sim),
         bm25=rounded(hit.bm25),
+        study=stated[work.doc_id],
         project=hit.project.project_id if request.projects else None,
         metadata=further(chunk.metadata),
     )

@@ -2,35 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from hashlib import sha256
+from typing import Annotated, Literal, cast
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from bio_mcp.answering.search import Question, Retrieved, find_reranked, journal_keys
+from bio_mcp.answering.search import Question, Retrieved, Sort, find_reranked, page
+from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
-from bio_mcp.retrieval.passages import Filters, PassageQuery, StoredChunk, chunk_uuid
+from bio_mcp.retrieval.chunking import study_of
+from bio_mcp.retrieval.excerpts import best_chunk, snippet
+from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
+from bio_mcp.retrieval.query import Kind
 from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.scope import reading_at_once
-from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.chatgpt import AnyQuery, Sources, source
-from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of, reading_tool
+from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of, reading_tool, unknown_names
 
-JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
+_PAGE = ("top_k", "cursor", "max_characters")  # what may change from page to page
 
 
 class RagSearch(Request):
     query: str = Field(min_length=1)
     top_k: int = Field(default=20, ge=1, le=100)
     quality_bias: bool = True
-    filters: SearchFilters = Field(default=ABSENT, description="which papers may be returned")
-    group_by_doc: bool = Field(default=True, description="one passage per paper; false: every passage")
-    synonyms: bool = Field(default=True, description="also look up other names of diseases and drugs")
+    filters: SearchFilters = ABSENT
+    sort: Literal["relevance", "evidence", "date"] = "relevance"
+    cursor: str = Field(default=ABSENT, max_length=40, json_schema_extra=unpublished, description="next_cursor")
+    group_by_doc: bool = Field(default=True, description="false: every passage")
+    synonyms: bool = Field(default=True, description="look up other names too")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
@@ -42,7 +48,7 @@ class SearchHit(Response):
     sim: float | None = Field(default=None, description="cosine to the query")
     bm25: float | None = Field(default=None, description="null: none of its words")
     quality: float | None = Field(default=None, description="of the evidence, 0 to 9")
-    score: float = Field(description="orders this answer only: the best has 1, times its quality")
+    score: float = Field(description="orders this answer only: the best has 1, times its quality; a named paper 2 more")
     relevance: float | None = Field(default=None, ge=0, le=1, description="probability that the paper fits the query")
     title: str | None = Field(default=None, description="of the paper")
     snippet: str | None = Field(default=None, description="of the passage")
@@ -54,13 +60,33 @@ class SearchHit(Response):
     explanation: str | None = Field(default=None, description="of the score")
     word_rank: int | None = Field(default=None, description="place by words alone")
     vector_rank: int | None = Field(default=None, description="by meaning alone")
+    study: str = said(default="", description="what the abstract states of it")
     match: Literal["weak"] = said(default=ABSENT, description="if neither meaning nor words fit")
 
 
+class Interpreted(Response):
+    """How a query was read: in words, with what each misspelt word was read as."""
+
+    kind: Kind
+    text: str
+    corrected: dict[str, str] = said(default=ABSENT)
+
+
+_INTERPRETED = "how the query was read: kind (question, boolean, identifier, author), text, corrected"
+
+
 class RagResults(Response):
-    """Hits, best first, and warnings for the user."""
+    """Hits, best first, how the query was read, and warnings for the user.
+
+    `total` counts all papers that match a query that is no question; of a question, those found.
+    """
 
     results: list[SearchHit] = Field(description="best first")
+    interpreted: Annotated[
+        Interpreted, WithJsonSchema({"type": "object", "description": _INTERPRETED})  # clients pay for what is listed
+    ] = ABSENT
+    total: int = Field(default=ABSENT, description="papers that match; of a question, those found")
+    next_cursor: str = said(default=ABSENT, description="for the next page")
     status: Literal["complete", "partial"] = Field(default="complete", description="partial: hits are missing")
     reasons: list[str] = Field(default_factory=list, description="why partial")
     warnings: list[str] = Field(default_factory=list, description="tell the user")
@@ -71,34 +97,62 @@ class RagResults(Response):
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
-    By words and meaning together. `score` orders one answer, `relevance` compares; match "weak" is a hit that does not
-    fit. Better evidence and newer papers rank higher unless quality_bias is false; retracted papers sink.
+    `query`: a question, PubMed's syntax, author and year, or identifiers. `score` orders one answer, `relevance`
+    compares; match "weak": does not fit. quality_bias: better evidence and newer papers rank higher; retracted sink.
     """
-    question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
+    question = Question(
+        request.query, filters_of(request.filters), request.quality_bias, request.synonyms, Sort(request.sort)
+    )
+    first = 0 if request.cursor is None else _place(request, request.cursor)
+    unknown = unknown_names(request.filters, backends) if request.filters else []
     retrieved = find_reranked(question, backends, context.deadline)
     context.deadline.check("reading the passages")
-    places = retrieved.ranked[: request.top_k]
-    pmids = [each.candidate.pmid for each in places]
+    found = page(retrieved, question.sort, first, request.top_k, backends)
+    pmids = [each.candidate.pmid for each in found.places]
     documents = backends.documents.get_many(pmids)
     chunks = backends.passages.chunks(pmids, None if request.group_by_doc else retrieved.vector)
-    shown = [each for each in places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
+    shown = [each for each in found.places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
     view = _View(retrieved, backends.chunk_namespace, request.group_by_doc, places_in_legs(retrieved.ranked))
     hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
     if not request.group_by_doc:  # else they are in the order of their papers
         hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
-    gone = [f"{len(places) - len(shown)} papers were deleted during the search"] if len(shown) < len(places) else []
-    answer = RagResults(
+    is_question = retrieved.read.kind is Kind.QUESTION
+    poor = hits and is_question and is_unanswered(retrieved.answerable, all(hit.match for hit in hits))
+    lost = len(pmids) - len(shown)
+    last = first + len(pmids)
+    answer = RagResults.of(
+        found,
         results=hits[: request.top_k],
-        status="partial" if gone else "complete",
-        reasons=gone,
-        warnings=[
-            *retrieved.warnings,
-            *(_unknown(request.filters.journals, documents, retrieved, backends) if request.filters else []),
-            *_poor(request, retrieved, hits, backends),
-        ],
+        interpreted=Interpreted.of(retrieved.read, corrected=dict(retrieved.read.corrected)),
+        next_cursor=_cursor(request, last) if request.group_by_doc and last < found.reachable else "",
+        status="partial" if lost else "complete",
+        reasons=[f"{lost} papers were deleted during the search"] if lost else [],
+        warnings=[*unknown, *retrieved.warnings, *([_poor(retrieved, hits, backends)] if poor else [])],
     )
-    advice = "ask for more characters, or for fewer papers"
-    return answer_size.within(answer, "results", request.max_characters, advice)
+
+    def goes_on(left_out: Sequence[SearchHit]) -> dict[str, str]:
+        if not request.group_by_doc:
+            return {}
+        return {"next_cursor": _cursor(request, first + pmids.index(left_out[0].doc_id.removeprefix("pmid:")))}
+
+    advice = "ask for more characters, for fewer papers, or for the next page"
+    return answer_size.within(answer, "results", request.max_characters, advice, goes_on)
+
+
+def _cursor(request: RagSearch, place: int) -> str:
+    """The place of a paper in what this request finds."""
+    asked = request.model_dump_json(exclude={*_PAGE})
+    return f"{place}-{sha256(asked.encode()).hexdigest()[:12]}"
+
+
+def _place(request: RagSearch, cursor: str) -> int:
+    """The place that a cursor names. Raises `InvalidInput` for that of another request."""
+    place = cursor.partition("-")[0]
+    if not request.group_by_doc:
+        raise InvalidInput("pages are of papers: leave group_by_doc true", field="cursor")
+    if not (place.isascii() and place.isdecimal() and cursor == _cursor(request, int(place))):
+        raise InvalidInput("it is no next_cursor of this query with these filters and sort", field="cursor")
+    return int(place)
 
 
 @tool(
@@ -119,31 +173,16 @@ def search_sources(request: AnyQuery, backends: Backends, context: Context) -> S
     return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
 
-def _unknown(
-    named: Sequence[str], documents: Mapping[str, Document], retrieved: Retrieved, backends: Backends
-) -> list[str]:
-    """The warning that names journals of which the corpus has no paper."""
-    journals = [each.article.journal for each in documents.values() if each.article.journal]
-    seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
-    unseen = [each for each in named[:JOURNALS_LOOKED_UP] if each.strip().lower() not in seen]
-    one_of = {each: PassageQuery((), retrieved.vector, Filters(journals=journal_keys(each)), 1) for each in unseen}
-    unknown = [journal for journal, query in one_of.items() if not backends.passages.hybrid_search(query)]
-    sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as its papers have it."
-    return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
-
-
-def _poor(request: RagSearch, retrieved: Retrieved, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
+def _poor(retrieved: Retrieved, hits: Sequence[SearchHit], backends: Backends) -> str:
     """The warning that no hit fits the query, whatever the scores look like."""
-    if not hits or not is_unanswered(retrieved.answerable, all(hit.match for hit in hits)):
-        return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
-    filtered = " that pass the filters" if filters_of(request.filters) else ""
-    return [
+    filtered = " that pass the filters" if retrieved.filters else ""
+    return (
         f"Probably none of the papers{filtered} fits the query (the probability that one of the first ten does is "
         f"{retrieved.answerable:.2f}, the best cosine {best:.2f}); scores only order them. The corpus holds "
         f"{backends.passages.count()[0]} papers: look in PubMed itself "
         "(searchPubMedArticles), or sync a PubMed query on the topic."
-    ]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +218,11 @@ class _View:
         """One hit: the passage with the paper's fields. `text` is what it has to say, `share` its part of the paper's
         score."""
         candidate, article, terms = place.candidate, document.article, self.retrieved.terms
-        by_words, by_meaning = self.places[candidate.pmid]
+        by_words, by_meaning = self.places.get(candidate.pmid, Places(None, None))
+        likely = self.retrieved.relevance.get(candidate.pmid)
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
-        weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))
+        may_be_weak = self.retrieved.read.kind is Kind.QUESTION and not place.named
+        weak = may_be_weak and is_weak(sim, f"{title or ''} {chunk.text}", terms)
         return SearchHit.of(
             candidate,
             chunk,
@@ -192,11 +233,12 @@ class _View:
             bm25=rounded(candidate.bm25),
             quality=place.quality_points,
             score=round(place.score * share, 6),
-            relevance=round(self.retrieved.relevance[candidate.pmid], 3),
+            relevance=None if likely is None else round(likely, 3),
             title=title,
             snippet=snippet(text, terms) or title,
             journal=article.journal.title if article.journal else None,
             word_rank=by_words,
             vector_rank=by_meaning,
+            study=study_of(article).short,
             match="weak" if weak else ABSENT,
         )

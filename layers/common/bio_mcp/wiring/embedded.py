@@ -17,6 +17,8 @@ from bio_mcp.wiring.mode import Mode, Row, Table, load
 from bio_mcp.wiring.services import SHARED, limits, zotero_checks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.ports.stores import Embeddings
 
@@ -63,15 +65,20 @@ def _checks(own: Any) -> list[Finding]:
     from bio_mcp.adapters.embedded.passages import SqliteIndexes
     from bio_mcp.adapters.parsers.scans import text_recognition
 
-    def index_file() -> Finding:
-        """What a start reads in place of the corpus file whose index is searched."""
-        with closing(SqliteIndexes(own.database)) as opened:
-            return integrity.index_file(opened.searched_database())
+    def searched(check: "Callable[[Database], Finding]") -> "Callable[[], Finding]":
+        """A check of the corpus file whose index is searched."""
 
+        def checked() -> Finding:
+            with closing(SqliteIndexes(own.database)) as opened:
+                return check(opened.searched_database())
+
+        return checked
+
+    of_index = {"index file": integrity.index_file, "searched fields": integrity.searched_fields}
     return [
         examine("data directory", lambda: integrity.data_directory(own.home)),
         examine("database", lambda: integrity.database(integrity.check(own.database))),
-        *([] if own.settings.opensearch_url else [examine("index file", index_file)]),
+        *([] if own.settings.opensearch_url else [examine(name, searched(each)) for name, each in of_index.items()]),
         examine("queue", lambda: integrity.queue(own.continuations, own.jobs)),
         *zotero_checks(own),
         examine("text recognition", lambda: text_recognition(own.settings.tesseract)),

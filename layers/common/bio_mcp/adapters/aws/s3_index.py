@@ -28,6 +28,7 @@ from botocore.exceptions import ClientError
 
 from bio_mcp.adapters.aws.clients import code_of, objects_in, reaching
 from bio_mcp.adapters.embedded.database import FILE, READ, Database, make_directory
+from bio_mcp.adapters.embedded.integrity import searched_fields
 from bio_mcp.adapters.embedded.schema import EARLIER, MIGRATIONS
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.errors import Failure, IndexUnavailable, StoreFailed
@@ -57,7 +58,7 @@ AT_ONCE = 1_000  # keys that one request deletes
 PIECE = 8 << 20  # bytes between two looks at the time
 NEARLY = 0.8  # of its room
 PAPERS_A_WRITE = 1_000  # that a long run writes at once: each write uploads the file
-PAPER_BYTES = 12_000  # of the file for each paper, see docs/s3-index.md
+PAPER_BYTES = 16_500  # of the file for each paper, see docs/s3-index.md
 TRIES = 3  # to read a file that is replaced meanwhile
 
 MISSING = {"NoSuchKey", "404", "NotFound", "AccessDenied", "403"}  # the last two before who may list by prefix alone
@@ -313,9 +314,10 @@ class PublishedDatabase(Database):
         with self.reading(IndexUnavailable) as connection:
             used, room = _used(connection) >> 20, self._max_bytes >> 20
         found = f"as of {self._published.as_of or 'never'}, {used:,} of {room:,} MB"
-        if used < NEARLY * room:
-            return Finding(OK, found)
-        return Finding(WARN, found, "It is nearly full: see docs/s3-index.md before it refuses new papers.")
+        if used >= NEARLY * room:
+            return Finding(WARN, found, "It is nearly full: see docs/s3-index.md before it refuses new papers.")
+        fields = searched_fields(self)
+        return Finding(OK, found) if fields.state == OK else Finding(WARN, f"{found}; {fields.found}", fields.remedy)
 
     def catch_up(self) -> None:
         """Bring the copy to what is published by now. Raises `IndexUnavailable`."""

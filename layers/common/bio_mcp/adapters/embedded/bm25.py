@@ -80,13 +80,6 @@ class Postings:
             into[place] += counts
         return Postings(terms, starts, rows, frequencies)
 
-    def span(self, term: int) -> slice:
-        """The slice with the postings of `term`; empty if there are none."""
-        at = int(np.searchsorted(self.terms, np.uint32(term)))  # another type would convert all terms
-        if at == len(self.terms) or self.terms[at] != term:
-            return slice(0, 0)
-        return slice(int(self.starts[at]), int(self.starts[at + 1]))
-
 
 def _blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Yield ranges of terms that have some `BLOCK` postings together."""
@@ -147,8 +140,13 @@ class Segments:
 
     def spans(self, term: int) -> list[tuple[Rows, NDArray[np.uint16]]]:
         """The rows that contain `term`, ascending, with its frequencies, in the parts that have it."""
-        found = ((part, part.span(term)) for part in self.parts)
-        return [(part.rows[span], part.frequencies[span]) for part, span in found if span.stop > span.start]
+        found = []
+        for part in self.parts:
+            at = int(np.searchsorted(part.terms, np.uint32(term)))  # another type would convert all terms
+            if at < len(part.terms) and part.terms[at] == term:
+                span = slice(int(part.starts[at]), int(part.starts[at + 1]))
+                found.append((part.rows[span], part.frequencies[span]))
+        return found
 
 
 def lucene_lengths(lengths: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -168,7 +166,7 @@ def norms(lengths: NDArray[np.int32], alive: NDArray[np.bool_]) -> NDArray[np.fl
     return result
 
 
-def best(scores: NDArray[np.floating], order: NDArray[np.int64], depth: int) -> NDArray[np.intp]:
+def best(scores: NDArray[np.floating | np.signedinteger], order: NDArray[np.int64], depth: int) -> NDArray[np.intp]:
     """Positions of the `depth` best scores, best first; of equal ones those that are highest in `order`."""
     chosen = np.arange(len(scores))
     if len(scores) > depth:

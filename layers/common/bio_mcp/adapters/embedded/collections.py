@@ -188,7 +188,7 @@ class SqliteCollections:
                 return None
             best = snapshot.best(
                 query,
-                lambda listed: connection.execute(TERM_NUMBERS, (stored.number, listed)),
+                lambda listed: connection.execute(TERM_NUMBERS, (stored.number, *listed)),
                 conditions_of(query.filters, snapshot.names),
             )
             scores = dict(zip(snapshot.keys[list(best)].tolist(), best.values(), strict=True))

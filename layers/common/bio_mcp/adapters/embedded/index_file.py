@@ -90,7 +90,7 @@ def _identity(stat: os.stat_result) -> str:
 
 
 FAMILY = b"bio-mcp index "
-MAGIC = FAMILY + b"2\n"
+MAGIC = FAMILY + b"3\n"
 FIRST_LINE = len(MAGIC) + len(b"1234567890 12345678\n")
 PAGE = 4_096
 HEADER = 1 << 20  # bytes that the header has

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.field_rows import AS_BYTES, NOT_LOOKED_UP, is_intact_fields, without_fields
 from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
 from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, usable
 from bio_mcp.adapters.embedded.paper_rows import PaperRows, is_intact, is_intact_row
@@ -29,6 +30,10 @@ WITHOUT = (  # what there may not be without what else: the words for it, its ta
     ("vectors without an index entry", "vectors", "entries", "pmid"),
     ("index entries without checksums", "entries", "checksums", "pmid"),
     ("checksums without an index entry", "checksums", "entries", "pmid"),
+    ("searched fields without an index entry", "fields", "entries", "pmid"),
+    ("searched texts without an index entry", "texts", "fields", "pmid"),
+    ("days without an index entry", "published", "fields", "pmid"),
+    ("abbreviations without an index entry", "abbreviations", "fields", "pmid"),
     ("old versions without an article", "old_articles", "articles", "pmid"),
     ("identifiers without an article", "paper_identifiers", "articles", "pmid"),
     ("chunks without a collection", "collection_chunks", "collections", "collection"),
@@ -55,6 +60,9 @@ WRONG = {
         for words, table, *columns in UNREADABLE
     },
     "index entries marked as removed": "entries WHERE pmid IN (SELECT pmid FROM removed)",
+    "index entries without searched fields": (
+        "entries WHERE pmid NOT IN (SELECT pmid FROM fields UNION ALL SELECT pmid FROM without_fields)"
+    ),
     "index entries of an unknown batch": (
         "entries WHERE change > (SELECT coalesce(max(value), 0) FROM settings WHERE name = 'change')"
     ),
@@ -77,11 +85,14 @@ INDEXED = (
     f"SELECT {ENTRY}, entry_crc, vectors, vectors_crc, CAST(chunks AS BLOB), chunks_crc "  # noqa: S608  columns only
     "FROM entries JOIN vectors USING (pmid) JOIN chunks USING (pmid) JOIN checksums USING (pmid)"
 )
+FIELDS = f"SELECT pmid, day, participants, {AS_BYTES}, crc FROM fields LEFT JOIN texts USING (pmid)"  # noqa: S608  columns
 STORED = "SELECT pmid, article, pmid_version, CAST(date_revised AS BLOB) FROM heads JOIN articles USING (pmid)"
 CHECKED_ELSEWHERE = {  # row by row, by their checksums
     "articles",
     "chunks",
     "vectors",
+    "texts",
+    "words",
     "collection_chunks",
     "collection_texts",
     "collection_vectors",
@@ -100,6 +111,8 @@ def check(database: Database) -> tuple[str, ...]:
             lambda connection: [f"the {name} is missing" for name in database.missing_objects(connection)],
             _wrong_rows,
             _damaged_passages,
+            _damaged_fields,
+            _damaged_words,
             _damaged_chunks,
             _damaged_papers,
             _unreadable_rows,
@@ -127,6 +140,28 @@ def _damaged_passages(connection: sqlite3.Connection) -> Iterator[str]:
     ]
     if pmids:
         yield f"damaged passages of PMID {abbreviated(pmids)}: `bio-mcp admin reindex` makes them from the papers"
+
+
+def _damaged_fields(connection: sqlite3.Connection) -> Iterator[str]:
+    if pmids := [row[0] for row in connection.execute(FIELDS) if not is_intact_fields(*row)]:
+        yield f"damaged words of PMID {abbreviated(pmids)}: `bio-mcp admin reindex` makes them from the papers"
+
+
+def _damaged_words(connection: sqlite3.Connection) -> Iterator[str]:
+    """Compare the full-text index with the texts. FTS5 does that as a write, so in a copy of the index alone."""
+    (made,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'words'").fetchone()
+    copied = [f"INSERT INTO temp.words_{each} SELECT * FROM main.words_{each}" for each in ("data", "idx")]  # noqa: S608
+    try:
+        connection.execute(made.replace("TABLE words", "TABLE temp.words", 1).replace("'texts'", "'words_of_texts'"))
+        connection.execute("CREATE TEMP VIEW words_of_texts AS SELECT * FROM main.texts")
+        for statement in ("DELETE FROM temp.words_data", "DELETE FROM temp.words_idx", *copied):
+            connection.execute(statement)
+        connection.execute("INSERT INTO temp.words (words, rank) VALUES ('integrity-check', 1)")
+    except sqlite3.DatabaseError:
+        yield "damaged index of words"
+    finally:
+        connection.execute("DROP VIEW IF EXISTS temp.words_of_texts")
+        connection.execute("DROP TABLE IF EXISTS temp.words")
 
 
 def _damaged_chunks(connection: sqlite3.Connection) -> Iterator[str]:
@@ -225,6 +260,15 @@ def index_file(database: Database) -> Finding:
     if reason is Reason.DAMAGED:
         return Finding(WARN, found, "The next search makes it again. If it is damaged again, check the disk.")
     return Finding(OK, f"{NAME} {reason}; the next search makes it")
+
+
+def searched_fields(database: Database) -> Finding:
+    """Whether all papers of an index are found by more than questions, or an earlier version wrote some."""
+    with database.reading(IndexUnavailable) as connection:
+        if not (papers := without_fields(connection)):
+            return Finding(OK, "every paper has its words, values and names")
+    remedy = "Run `bio-mcp admin reindex`; if the model stays the same, nothing is embedded again."
+    return Finding(WARN, f"{papers:,} papers are of an earlier version: {NOT_LOOKED_UP}", remedy)
 
 
 def _obstacle(path: Path, needed: int) -> str:

@@ -22,6 +22,7 @@ from bio_mcp.adapters.embedded.bm25 import (
     Rows,
     Segments,
     Texts,
+    best,
     best_by_bm25,
     norms,
 )
@@ -82,6 +83,7 @@ class RowNumbers:
 
 
 NO_YEAR = int(np.iinfo(np.int32).min)
+NO_DAY, NO_NUMBER = 0, -1  # of publication, of participants
 SEPARATOR = "\x1f"  # between the chunk ids of a document
 
 
@@ -133,6 +135,8 @@ class RowBatch:
     facets: NDArray[np.uint32]
     facet_counts: NDArray[np.int64]
     vectors: NDArray[np.float32]
+    days: NDArray[np.int32]
+    participants: NDArray[np.int32]
     labels: Sequence[bytes] = ()
 
     @staticmethod
@@ -151,7 +155,8 @@ class RowBatch:
         for `more`."""
         terms, facets = list(terms), list(facets)
         nothing = np.zeros(len(keys), np.int32)
-        columns: dict[str, Any] = {"profiles": nothing, "layouts": nothing, "windows": np.ones(len(keys), np.int64)}
+        columns: dict[str, Any] = dict.fromkeys(("profiles", "layouts", "days", "participants"), nothing)
+        columns["windows"] = np.ones(len(keys), np.int64)
         return RowBatch(
             keys=np.array(keys, np.int64),
             years=np.array(years, np.int32),
@@ -167,19 +172,34 @@ class RowBatch:
 
 
 MASK_BYTES = 64 << 20  # of masks of facets, in memory at once
+FEW = 1_000  # documents that a list leaves are scored by their vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """The papers with these keys, which differ, or all `without` them."""
+
+    pmids: NDArray[np.int64]
+    without: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """Filters in the index's own numbers.
 
-    A document needs one facet of each set in `any_of`; `within` is keys, ascending.
+    A document needs one facet of each set in `any_of`, and to be among each of `papers`. With `exact` each is scored by
+    its vectors.
     """
 
     year_from: int | None
     year_to: int | None
     any_of: tuple[tuple[int, ...], ...]
-    within: NDArray[np.int64] | None = None
+    participants_min: int | None = None
+    papers: tuple[Papers, ...] = ()
+    exact: bool = False
+
+
+EVERY_PAPER = Conditions(None, None, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +215,8 @@ class Snapshot:
     years: NDArray[np.int32]
     profiles: NDArray[np.int32]
     layouts: NDArray[np.int32]
+    days: NDArray[np.int32]
+    participants: NDArray[np.int32]
     alive: Mask
     documents: int
     texts: Texts
@@ -202,12 +224,13 @@ class Snapshot:
     windows: Windows
     names: Names
     _masks: dict[int, Mask] = field(default_factory=dict)
+    _by_key: list[tuple[NDArray[np.int64], Rows]] = field(default_factory=list)
 
     def passing(self, conditions: Conditions) -> Rows | None:
         """The live rows that meet the conditions, ascending; None means all rows."""
-        first, last, within = conditions.year_from, conditions.year_to, conditions.within
-        if first is None and last is None and within is None and not conditions.any_of:
+        if conditions == EVERY_PAPER:
             return None
+        first, last = conditions.year_from, conditions.year_to
         mask = self.alive.copy()
         if first is not None:
             mask &= self.years >= first
@@ -217,32 +240,34 @@ class Snapshot:
                 mask &= self.years != NO_YEAR
         for facets in conditions.any_of:
             mask &= self._mask(facets[0]) if len(facets) == 1 else self._any(facets)
-        if within is not None:
-            at = np.searchsorted(within, self.keys)
-            mask &= len(within) > 0 and within[np.minimum(at, len(within) - 1)] == self.keys
+        if conditions.participants_min is not None:
+            mask &= self.participants >= conditions.participants_min
+        for papers in conditions.papers:
+            listed = self._listed(papers.pmids)
+            mask &= ~listed if papers.without else listed
         return np.flatnonzero(mask).astype(np.int32)
 
     def best(
         self,
         query: PassageQuery | ChunkQuery,
-        known: Callable[[str], Iterable[tuple[str, int]]],
+        known: Callable[[tuple[str]], Iterable[tuple[str, int]]],
         conditions: Conditions,
         read: VectorsOf | None = None,
     ) -> dict[int, tuple[float | None, float | None, int | None]]:
         """The `depth` best rows by BM25 and those by the cosine of their best window: row -> BM25, which is never 0,
         cosine, and the window's place among the row's. See `Windows.nearest`.
 
-        `known` gives the numbers of those terms of a JSON list that the index has.
+        `known` gives the numbers of those terms of a JSON list, its only value, that the index has.
         """
         among, vector, depth = self.passing(conditions), query.vector, query.depth
-        all_exact = conditions.within is not None
+        all_exact = conditions.exact or (bool(conditions.papers) and among is not None and len(among) <= FEW)
         weights: dict[str, float] = {}
         for term, weight in query.terms:  # those of a repeated term add up
             weights[term] = weights.get(term, 0.0) + weight
-        terms = sorted((number, weights[term]) for term, number in known(json.dumps(list(weights))))
+        terms = sorted((number, weights[term]) for term, number in known((json.dumps(list(weights)),)))
         found: dict[int, tuple[float | None, float | None, int | None]] = {}
         if vector is not None:
-            if vector.shape != (self.windows.dim,):
+            if vector.shape != self.windows.matrix.shape[1:]:
                 raise other_model()
             nearest = self.windows.nearest(np.asarray(vector, np.float32), among, depth, read, all_exact=all_exact)
             closest = zip(*(column.tolist() for column in nearest), strict=True)
@@ -269,6 +294,28 @@ class Snapshot:
             for (bm25, sim, place), key, year, profile, layout in zip(found.values(), *columns, strict=True)
         ]
 
+    def newest(self, conditions: Conditions, most: int) -> tuple[int, list[int]]:
+        """How many documents meet the conditions; of them the keys of the newest, at most `most`."""
+        among = self.passing(conditions)
+        rows = self.windows.live if among is None else among
+        if not most:
+            return len(rows), []
+        top = rows[best(self.days[rows], self.order[rows], most)]
+        return len(rows), self.keys[top].tolist()
+
+    def _listed(self, keys: NDArray[np.int64]) -> Mask:
+        """The live rows of these keys."""
+        if not self._by_key:
+            live = self.windows.live
+            order = np.argsort(self.keys[live], kind="stable")
+            self._by_key.append((self.keys[live][order], live[order]))
+        known, rows = self._by_key[0]
+        mask = np.zeros(len(self.keys), np.bool_)
+        if len(known):
+            at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            mask[rows[at[known[at] == keys]]] = True
+        return mask
+
     def _any(self, facets: Iterable[int]) -> Mask:
         mask = np.zeros(len(self.keys), dtype=np.bool_)
         for facet in facets:
@@ -286,7 +333,7 @@ class Snapshot:
         return mask
 
 
-GROWABLE = {"keys": np.int64, "years": np.int32, "profiles": np.int32, "layouts": np.int32, "lengths": np.int32}
+GROWABLE = {"keys": np.int64} | dict.fromkeys("years profiles layouts lengths days participants".split(), np.int32)
 SAVED_AS = {"keys": "pmids"}  # what a saved index calls a column, if not by its name
 FEW_DEAD = 1_024  # dead rows are dropped when they exceed both this and a quarter of all rows
 
@@ -438,7 +485,7 @@ class Columns:
 TRIES = 10  # transactions, to find one that is as new as the index in memory
 
 
-def search(database: Database, answer: Callable[[Connection], list[T] | None]) -> list[T]:
+def search(database: Database, answer: Callable[[Connection], T | None]) -> T:
     """What `answer` finds in one transaction; None where the index in memory is newer than that: it is asked again."""
     for attempt in range(TRIES):
         with database.reading(IndexUnavailable, apart=attempt > 0) as connection:

@@ -15,7 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.database import Connection
-from bio_mcp.adapters.embedded.live_index import NO_YEAR, SEPARATOR, Names, RowBatch, Source
+from bio_mcp.adapters.embedded.field_rows import write_fields
+from bio_mcp.adapters.embedded.live_index import NO_DAY, NO_NUMBER, NO_YEAR, SEPARATOR, Names, RowBatch, Source
 from bio_mcp.adapters.embedded.schema import ENTRY, entry_checksum
 from bio_mcp.adapters.embedded.term_ids import Facet, term_counts
 from bio_mcp.adapters.indexes import cosines, journal_names, newest, vectors_of
@@ -56,8 +57,8 @@ VECTORS = (
     "WHERE pmid IN (SELECT value FROM json_each(?))"
 )
 SELECT = (
-    f"SELECT {ENTRY}, vectors, entry_crc, vectors_crc "  # noqa: S608  columns only
-    "FROM entries LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid)"
+    f"SELECT {ENTRY}, vectors, day, participants, entry_crc, vectors_crc "  # noqa: S608  columns only
+    "FROM entries LEFT JOIN vectors USING (pmid) LEFT JOIN fields USING (pmid) LEFT JOIN checksums USING (pmid)"
 )
 
 
@@ -90,7 +91,7 @@ class PaperRows(Source):
         condition, values = ("", ()) if since is None else (" WHERE change > ?", (since,))
         cursor, dim = self._connection.execute(SELECT + condition, values), self.dim
         while rows := cursor.fetchmany(BATCH):
-            broken = [row[0] for row in rows if not (is_intact(row[-3], row[-1]) and is_intact_row(row[:-3], row[-2]))]
+            broken = [row[0] for row in rows if not (is_intact(row[-5], row[-1]) and is_intact_row(row[:-5], row[-2]))]
             if broken:
                 raise damaged(broken)
             yield _row_batch(rows, names, dim)
@@ -114,7 +115,7 @@ class PaperRows(Source):
 def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBatch:
     columns = iter(zip(*rows, strict=True))
     pmids, _, _, years, _, design, journal, human, retraction, lengths = islice(columns, 10)
-    terms, frequencies, facets, windows, layouts, vectors, *_ = columns
+    terms, frequencies, facets, windows, layouts, vectors, days, participants, *_ = columns
     profiles = zip(design, journal, human, map(bytes.decode, retraction), strict=True)
     return RowBatch.of(
         pmids,
@@ -123,6 +124,8 @@ def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBa
         profiles=np.array([names.profiles[profile] for profile in profiles], np.int32),
         layouts=np.array([names.layouts[layout.decode()] for layout in layouts], np.int32),
         windows=np.array(windows, np.int64),
+        days=np.array([NO_DAY if day is None else day for day in days], np.int32),
+        participants=np.array([NO_NUMBER if number is None else number for number in participants], np.int32),
     )
 
 
@@ -170,6 +173,7 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
     connection.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?, ?)", checksums)
     connection.delete_among("removed", "pmid", wanted)
+    write_fields(connection, current)
     return len(current)
 
 

@@ -7,7 +7,7 @@ is never used twice, so that a slow writer cannot reach another index.
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from secrets import token_hex
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bio_mcp.adapters.embedded.boolean import papers_of, words_like
 from bio_mcp.adapters.embedded.database import DAMAGED, Database
+from bio_mcp.adapters.embedded.field_rows import NOT_LOOKED_UP, clear_fields, delete_fields
 from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
-from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, search
+from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Papers, Snapshot, search
 from bio_mcp.adapters.embedded.paper_rows import (
     PaperRows,
     Row,
@@ -29,11 +31,21 @@ from bio_mcp.adapters.embedded.paper_rows import (
     write_entries,
 )
 from bio_mcp.adapters.embedded.vector_search import Sizes
-from bio_mcp.adapters.indexes import back_from, check_begun, check_entries, mean_vector, other_index_model, unknown_role
+from bio_mcp.adapters.indexes import back_from, check_begun, check_entries, other_index_model, unknown_role
 from bio_mcp.adapters.stored import numbers
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.ports.models import PaperIndex, Role
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
+from bio_mcp.retrieval.passages import (
+    Candidate,
+    Entry,
+    Filters,
+    Matching,
+    OtherName,
+    PassageQuery,
+    StoredChunk,
+    YearCount,
+)
+from bio_mcp.retrieval.ranking import mean_vector
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,6 +59,13 @@ if TYPE_CHECKING:
 TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
 ANY_ENTRY = "SELECT 1 FROM entries LIMIT 1"
 KNOWN_TERMS = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+OTHER_NAMES = """
+    WITH asked AS (SELECT value FROM json_each(?)), pairs AS (
+        SELECT short AS name, long AS other, pmid FROM abbreviations WHERE short IN asked
+        UNION ALL SELECT long, short, pmid FROM abbreviations WHERE long IN asked
+    )
+    SELECT name, other, count(DISTINCT pmid) AS papers FROM pairs GROUP BY name, other ORDER BY papers DESC, name, other
+"""
 SIZES = Sizes()
 
 
@@ -86,8 +105,7 @@ class SqlitePassages:
             if rows.model == (fingerprint, dim):
                 return
             connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (rows.change + 1,))
-            for table in TABLES:
-                connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
+            _clear(connection)
             _put_change(connection, model=fingerprint, dim=dim)
 
     def name(self) -> str:
@@ -131,29 +149,48 @@ class SqlitePassages:
             if connection.execute(gone, values).rowcount:
                 for table in TABLES:
                     connection.delete_among(table, "pmid", numbers(pmids))
+                delete_fields(connection, numbers(pmids))
                 _put_change(connection)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         def answer(connection: "Connection") -> list[Candidate] | None:
-            index = self._checked(connection)
-            snapshot = self._index.current(connection.file, index)
-            if snapshot.change > index.change:  # vectors are read as of this transaction
+            if (snapshot := self._snapshot(connection)) is None:
                 return None
             if not snapshot.documents:
-                if connection.execute(ANY_ENTRY).fetchone():  # the settings with the number of batches are lost
-                    raise IndexUnavailable(DAMAGED, retryable=False)
-                if index.change and not index.dim:
-                    raise IndexUnavailable("The index was replaced by another and removed; ask again.")
                 return []
             found = snapshot.best(
                 query,
-                lambda listed: connection.execute(KNOWN_TERMS, (listed,)),
-                _conditions(connection, query),
-                partial(read_vectors, connection, snapshot.windows.dim),
+                partial(connection.execute, KNOWN_TERMS),
+                _conditions(connection, query.filters, query.within),
+                partial(read_vectors, connection, snapshot.windows.matrix.shape[1]),
             )
             return snapshot.candidates(found)
 
         return search(self._database, answer)
+
+    def matching(self, filters: Filters, most: int) -> Matching:
+        def answer(connection: "Connection") -> Matching | None:
+            if (snapshot := self._snapshot(connection)) is None:
+                return None
+            if most:
+                _check_fields(connection)
+            total, pmids = snapshot.newest(_conditions(connection, filters), most)
+            return Matching(total, tuple(map(str, pmids)))
+
+        return search(self._database, answer)
+
+    def words_like(self, word: str) -> list[tuple[str, int]]:
+        with self._database.reading(IndexUnavailable) as connection:
+            self._checked(connection)
+            _check_fields(connection)
+            return words_like(connection, word)
+
+    def other_names(self, names: Collection[str]) -> list[OtherName]:
+        with self._database.reading(IndexUnavailable) as connection:
+            self._checked(connection)
+            _check_fields(connection)
+            found = connection.execute(OTHER_NAMES, (json.dumps(sorted(names)),)).fetchall()
+        return [OtherName(*row) for row in found]
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         dim, rows = self._rows(pmids)
@@ -178,6 +215,19 @@ class SqlitePassages:
             index = self._checked(connection)
             return index.dim, stored_rows(connection, pmids, pass_damaged=pass_damaged)
 
+    def _snapshot(self, connection: "Connection") -> Snapshot | None:
+        """The index as this transaction sees it; None if it is newer: vectors are read as of the transaction."""
+        index = self._checked(connection)
+        snapshot = self._index.current(connection.file, index)
+        if snapshot.change > index.change:
+            return None
+        if not snapshot.documents:
+            if connection.execute(ANY_ENTRY).fetchone():  # the settings with the number of batches are lost
+                raise IndexUnavailable(DAMAGED, retryable=False)
+            if index.change and not index.dim:
+                raise IndexUnavailable("The index was replaced by another and removed; ask again.")
+        return snapshot
+
     def _checked(self, connection: sqlite3.Connection) -> PaperRows:
         """The index, unless it was changed to another model than the caller has."""
         index = PaperRows(connection)
@@ -195,6 +245,16 @@ def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> 
     raise other_index_model(stored, fingerprint, dim)
 
 
+def _check_fields(connection: sqlite3.Connection) -> None:
+    """Raise `IndexUnavailable` where papers would be missed, which an earlier version wrote without their fields."""
+    if connection.execute("SELECT 1 FROM without_fields LIMIT 1").fetchone():
+        raise IndexUnavailable(
+            f"An earlier version of bio-mcp wrote papers of this index: {NOT_LOOKED_UP} until `bio-mcp admin reindex` "
+            "has run. Questions are answered.",
+            retryable=False,
+        )
+
+
 def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
     """Count a change of the index, which other processes find by it, and of these settings."""
     change = PaperRows(connection).change + 1
@@ -203,8 +263,19 @@ def _put_change(connection: sqlite3.Connection, **settings: str | int) -> None:
     connection.execute("INSERT INTO changes VALUES (?, ?)", (change, token_hex(8)))
 
 
-def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditions:
-    filters = query.filters
+def _clear(connection: "Connection") -> None:
+    """Remove every paper from the index."""
+    for table in TABLES:
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
+    clear_fields(connection)
+
+
+def _conditions(connection: sqlite3.Connection, filters: Filters, within: frozenset[str] | None = None) -> Conditions:
+    papers = [] if within is None else [Papers(np.array(numbers(within), np.int64))]
+    if filters.tree is not None or filters.participants_min is not None:
+        _check_fields(connection)
+    if filters.tree is not None:
+        papers.append(papers_of(connection, filters.tree))
 
     def facets(kind: str, values: frozenset[str]) -> tuple[int, ...]:
         rows = connection.execute(
@@ -217,8 +288,8 @@ def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditio
     sets += [("tag", frozenset({tag})) for tag in sorted(filters.tags)]
     sets += [("project", frozenset({filters.project}))] if filters.project is not None else []
     any_of = [facets(kind, values) for kind, values in sets if values]
-    within = None if query.within is None else np.array(numbers(query.within), np.int64)
-    return Conditions(filters.year_from, filters.year_to, tuple(any_of), within)
+    bounds = filters.year_from, filters.year_to, tuple(any_of), filters.participants_min
+    return Conditions(*bounds, tuple(papers), exact=within is not None)
 
 
 MAIN = ""  # the name of the index in the corpus file itself
@@ -279,8 +350,8 @@ class SqliteIndexes:
             others = [role for role in names if role is not Role.SEARCHED]
             connection.executemany("DELETE FROM indexes WHERE role = ?", [(role,) for role in others])
             if MAIN in (names[role] for role in others):
-                for table in (*TABLES, "removed"):
-                    connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
+                _clear(connection)
+                connection.execute("DELETE FROM removed")
                 connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
                 _put_change(connection)
         self._passages(self._names())

@@ -1,4 +1,5 @@
-"""Numbers of the terms and facets that rows of the index refer to, and how often each document has them."""
+"""Numbers of the terms and facets that rows of the index refer to, and how often each document has them; and the words
+that documents have."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -9,29 +10,35 @@ import orjson
 from numpy.typing import NDArray
 
 Facet = tuple[str, str]
-MOST = 1 << 18  # terms and facets remembered by a connection: some 45 MB
+MOST = 1 << 18  # terms, facets and words remembered by a connection: some 45 MB
 
 
 class Numbers:
-    """Numbers that one connection has read or given, remembered for its next transactions.
+    """Numbers that one connection has read or given, and words that it has written, remembered for its next
+    transactions.
 
-    They hold as long as no other connection writes, and the transaction that gave them was committed. Beyond `most`
-    numbers all are forgotten.
+    They hold as long as no other connection writes, and the transaction that gave them was committed. Beyond `most` all
+    are forgotten.
     """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._facets: dict[Facet, int] = {}
         self._terms: dict[str, int] = {}
+        self._words: set[str] = set()
         self._version = self._change = 0
 
     def begin(self, connection: sqlite3.Connection, change: int) -> None:
         """Begin the write transaction whose number is `change`, which the next one has again if this is rolled back."""
         version: int = connection.execute("PRAGMA data_version").fetchone()[0]  # another connection's commit changes it
-        if version != self._version or change <= self._change or len(self._facets) + len(self._terms) > self._most:
-            self._facets.clear()
-            self._terms.clear()
+        if version != self._version or change <= self._change or self._count > self._most:
+            for each in (self._facets, self._terms, self._words):
+                each.clear()
         self._version, self._change = version, change
+
+    @property
+    def _count(self) -> int:
+        return len(self._facets) + len(self._terms) + len(self._words)
 
     def of_terms(self, connection: sqlite3.Connection, documents: Sequence[Sequence[str]]) -> NDArray[np.int64]:
         """The numbers of the terms of documents, one after the other; new terms are numbered in alphabetical order."""
@@ -53,6 +60,12 @@ class Numbers:
             found = connection.execute("SELECT id FROM facets WHERE kind = ? AND value = ?", facet)
             self._facets[facet] = found.fetchone()[0]
         return self._facets
+
+    def add_words(self, connection: sqlite3.Connection, words: Iterable[str]) -> None:
+        """Add those words that are not among the known ones yet."""
+        unknown = sorted(set(words).difference(self._words))
+        connection.executemany("INSERT OR IGNORE INTO known_words VALUES (?)", zip(unknown))
+        self._words.update(unknown)
 
 
 MAX_FREQUENCY = 0xFFFF

@@ -203,10 +203,6 @@ class Windows:
     codes: "WindowCodes | None"
     in_memory: bool
 
-    @property
-    def dim(self) -> int:
-        return int(self.matrix.shape[1])
-
     def nearest(
         self, vector: Matrix, among: Rows | None, depth: int, read: VectorsOf | None = None, *, all_exact: bool = False
     ) -> Nearest:
@@ -226,11 +222,21 @@ class Windows:
             counts = self.starts[rows + 1] - self.starts[rows]
             whole = len(windows) == len(self.matrix)
             cosines = np.einsum("ij,j->i", self.matrix, vector) if whole else products(self.matrix, windows, vector)
-            return self._ranked(rows, depth, counts, cosines)
-        vectors = read(self.keys[rows].tolist())
-        counts = np.array([len(each) for each in vectors], np.int64)
-        every = np.concatenate([np.empty((0, self.dim), np.float32), *vectors])
-        return self._ranked(rows, depth, counts, np.einsum("ij,j->i", every, vector))
+        else:
+            vectors = read(self.keys[rows].tolist())
+            counts = np.array([len(each) for each in vectors], np.int64)
+            every = np.concatenate([self.matrix[:0], *vectors])
+            cosines = np.einsum("ij,j->i", every, vector)
+        some = counts > 0
+        rows, counts = rows[some], counts[some]
+        if not len(rows):
+            return rows, np.empty(0, np.intp), np.empty(0, np.float32)
+        first = np.cumsum(counts) - counts
+        top = np.maximum.reduceat(cosines, first)  # each counts by its best window, the first if tied
+        chosen = best(top, self.order[rows], depth)
+        tops = np.flatnonzero(cosines == np.repeat(top, counts))
+        at = tops[np.searchsorted(tops, first[chosen])]
+        return rows[chosen], at - first[chosen], top[chosen]
 
     def _selected(self, codes: "WindowCodes", weights: Matrix, rows: Rows, depth: int, count: int) -> Rows:
         """The `count` of `rows` whose best window's code is closest, ascending; fewer if fewer have a window."""
@@ -281,20 +287,6 @@ class Windows:
         ends = np.cumsum(counts)
         windows = np.repeat(first - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
         return windows, np.repeat(rows, counts)
-
-    def _ranked(self, rows: Rows, depth: int, counts: NDArray[np.int64], cosines: Matrix) -> Nearest:
-        """The best of `rows`, which have so many windows with these cosines; each counts by its best one, the first if
-        tied."""
-        some = counts > 0
-        rows, counts = rows[some], counts[some]
-        if not len(rows):
-            return rows, np.empty(0, np.intp), np.empty(0, np.float32)
-        first = np.cumsum(counts) - counts
-        top = np.maximum.reduceat(cosines, first)
-        chosen = best(top, self.order[rows], depth)
-        tops = np.flatnonzero(cosines == np.repeat(top, counts))
-        at = tops[np.searchsorted(tops, first[chosen])]
-        return rows[chosen], at - first[chosen], top[chosen]
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,17 +124,15 @@ class OnnxEmbeddings(InstalledModel):
     def _vectors(self, texts: Sequence[str], prefix: str, limit: int, graph: Graph) -> "Vectors":
         ids = [truncated(row, limit) for row in token_ids(self._tokenizer(), texts, prefix)]
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
-
-        def fill(batch: list[int]) -> None:
-            vectors[batch] = self._run(graph, [ids[index] for index in batch])
-
         work = list(batches([len(row) for row in ids], self._budget))
+        rows, run = [[ids[index] for index in batch] for batch in work], partial(self._run, graph)
         if self._threads == 1 or len(work) < 2:
-            for batch in work:
-                fill(batch)
+            found = list(map(run, rows))
         else:
             with ThreadPoolExecutor(self._threads) as threads:
-                list(threads.map(fill, work))  # reading the results raises the first failure
+                found = list(threads.map(run, rows))
+        for batch, made in zip(work, found, strict=True):
+            vectors[batch] = made
         return vectors
 
     def _run(self, graph: Graph, rows: Sequence[list[int]]) -> NDArray[Any]:
@@ -159,7 +157,7 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     half). A text longer than the budget is a batch of its own.
     """
     batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
         if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
             yield batch
             batch = []

@@ -31,6 +31,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,12 +43,20 @@ from bio_mcp.adapters.indexes import (
     check_entries,
     cosines,
     journal_names,
-    mean_vector,
     newest,
     other_index_model,
     vectors_of,
 )
-from bio_mcp.adapters.opensearch.client import IndexGone, OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.client import IndexGone, IndexRefused, OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.found_by import (
+    LONGEST_WORD,
+    MOST_COUNTED,
+    alike,
+    counting,
+    defining,
+    finding,
+    found_by,
+)
 from bio_mcp.adapters.opensearch.index import (
     FACTOR,
     Alias,
@@ -62,14 +72,24 @@ from bio_mcp.adapters.opensearch.index import (
     page,
     words,
 )
-from bio_mcp.adapters.opensearch.schema import Layout, indexed, nearest
+from bio_mcp.adapters.opensearch.schema import FOUND_BY, Layout, indexed, nearest
 from bio_mcp.adapters.stored import key, numbers
-from bio_mcp.errors import Conflict, IndexUnavailable
+from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput
 from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.literature.quality import StaticQuality
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.models import PaperIndex, Role
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
+from bio_mcp.retrieval.passages import (
+    Candidate,
+    Entry,
+    Filters,
+    Matching,
+    OtherName,
+    PassageQuery,
+    StoredChunk,
+    YearCount,
+)
+from bio_mcp.retrieval.ranking import mean_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,9 +98,12 @@ if TYPE_CHECKING:
 
 Source = Mapping[str, Any]
 BEST = ["_score", {"pmid": "desc"}]
+NEWEST = [{"newest": {"order": "desc", "missing": "_last", "unmapped_type": "integer"}}, {"pmid": "desc"}]
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
 MOST_YEARS = 2_000  # pairs of a year and a design
 LISTED_AT_ONCE = 500  # PMIDs of one listing
+MATCHING_AT_ONCE = 10_000  # PMIDs of the newest papers
+TOO_LONG = "too_many_nested_clauses"
 REFRESH_AFTER = 1_000  # documents: more than a sync or an import settles at once
 
 
@@ -174,13 +197,15 @@ class OpenSearchPassages:
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         def read(stored: StoredIndex) -> list[Candidate]:
             index, semantic = stored.index, None
+            _check(index, query.filters)
             if query.vector is not None:
                 if not fits(stored, query.vector):
                     return []
                 semantic = semantic_body(query, query.vector, index)
             return candidates(*stored.search(lexical_body(query), semantic))
 
-        return [] if query.within is not None and not numbers(query.within) else self.alias.read(read, [])
+        with _of_bounded_length():
+            return [] if query.within is not None and not numbers(query.within) else self.alias.read(read, [])
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         found = self._sources(pmids, ["passages", "unindexed.vectors"])
@@ -205,6 +230,47 @@ class OpenSearchPassages:
             return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
 
         return self.alias.read(read, (0, 0))
+
+    def matching(self, filters: Filters, most: int) -> Matching:
+        def read(stored: StoredIndex) -> Matching:
+            _check(stored.index, filters, most)
+            query = {"bool": {"filter": conditions(filters)}}
+            body = page(min(most, MATCHING_AT_ONCE), query, NEWEST, "pmid")
+            answer = stored.ask(body | {"track_total_hits": True})["hits"]
+            total, hits = answer["total"]["value"], answer["hits"]
+            if len(hits) < min(most, total):
+                following = stored.listed(body | {"search_after": hits[-1]["sort"]})
+                hits += islice(following, most - len(hits))
+            return Matching(total, tuple(str(hit["fields"]["pmid"][0]) for hit in hits))
+
+        with _of_bounded_length():
+            return self.alias.read(read, Matching(0, ()))
+
+    def words_like(self, word: str) -> list[tuple[str, int]]:
+        """See `Passages`. Serverless is not known to have suggesters: there no word is like another."""
+
+        def read(stored: StoredIndex) -> list[tuple[str, int]]:
+            _check(stored.index)
+            answer = stored.ask(alike(word, suggest=stored.layout.flavour.managed))
+            if papers := answer["hits"]["total"]["value"]:
+                return [(word, papers)]
+            found = {option["text"] for each in answer.get("suggest", {}).get("like", ()) for option in each["options"]}
+            if not found:
+                return []
+            counts = stored.ask(counting(found))["aggregations"]["words"]["buckets"]
+            known = [(each, min(counts[each]["doc_count"], MOST_COUNTED)) for each in sorted(found)]
+            return sorted(filter(itemgetter(1), known), key=lambda each: -each[1])
+
+        return self.alias.read(read, []) if 0 < len(word) <= LONGEST_WORD else []
+
+    def other_names(self, names: Collection[str]) -> list[OtherName]:
+        def read(stored: StoredIndex) -> list[OtherName]:
+            _check(stored.index)
+            counts = stored.ask(defining(names))["aggregations"].values()
+            found = ((*each["key"].split("\t"), each["doc_count"]) for count in counts for each in count["buckets"])
+            return [OtherName(name, other, papers) for name, other, papers in found]
+
+        return self.alias.read(read, []) if names else []
 
     def by_year(self) -> list[YearCount]:
         def read(stored: StoredIndex) -> list[YearCount]:
@@ -231,6 +297,30 @@ class OpenSearchPassages:
         wanted = [(str(number), fields) for number in numbers(pmids)]
         found = self.alias.read(lambda stored: stored.read(wanted), dict[str, Hit]())
         return {pmid: hit["_source"] for pmid, hit in found.items()}
+
+
+def _check(index: Index, filters: Filters | None = None, newest: int = 0) -> None:
+    """Raise `IndexUnavailable` for an index of an older mapping that lacks what these filters, an order by days, or
+    words look at."""
+    plain = filters is not None and filters.tree is None and filters.participants_min is None and not newest
+    if index.version < FOUND_BY and not plain:
+        raise IndexUnavailable(
+            f"An earlier version of bio-mcp made this index (mapping {index.version}): queries in PubMed's syntax, "
+            "participants of studies, days of publication, other names and misspelt words are not looked up until "
+            "`bio-mcp admin reindex start`, `switch` and `remove` have run. Questions are answered.",
+            retryable=False,
+        )
+
+
+@contextmanager
+def _of_bounded_length() -> Iterator[None]:
+    """Raises `InvalidInput` for a query that has more clauses than OpenSearch takes."""
+    try:
+        yield
+    except IndexRefused as error:
+        if error.kind != TOO_LONG:
+            raise
+        raise InvalidInput("The query has more terms than OpenSearch takes at once; search for a part of it.") from None
 
 
 def _upserts(index: StoredIndex, by_pmid: Mapping[str, Entry], pmids: Collection[str]) -> dict[str, bytes]:
@@ -337,24 +427,31 @@ class OpenSearchIndexes:
 
 def lexical_body(query: PassageQuery) -> Body | None:
     """Query for the best papers by BM25; None if no term has a weight."""
-    any_word = words(query.terms, conditions(query))
+    any_word = words(query.terms, conditions(query.filters, query.within))
     return page(query.depth, any_word, BEST, *COLUMNS) if any_word else None
 
 
 def semantic_body(query: PassageQuery, vector: "Vectors", index: Index) -> Body:
     """Query for the best papers by the cosine of their best window, which the inner hit names."""
-    near = nearest(index.vectors, index.version, vector, query.depth, conditions(query), every=query.within is not None)
+    passing, every = conditions(query.filters, query.within), query.within is not None
+    near = nearest(index.vectors, index.version, vector, query.depth, passing, every=every)
     return page(query.depth, near, BEST, *COLUMNS)
 
 
-def conditions(query: PassageQuery) -> list[Body]:
-    filters, found = query.filters, list[Body]()
-    if query.within is not None:  # by `terms` alone OpenSearch would filter windows, and none would pass
-        pmids = numbers(query.within)
-        found = [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]
+def conditions(filters: Filters, within: Collection[str] | None = None) -> list[Body]:
+    """What papers have to pass. OpenSearch would filter windows, and none would pass, where no condition is known to be
+    of papers alone, as a range is."""
     any_of = {"journals": filters.journals, "publication_types": filters.publication_types}
     all_of = {"tags": filters.tags, "projects": () if filters.project is None else (filters.project,)}
-    return clauses(filters.year_from, filters.year_to, any_of, all_of) + found
+    found = clauses(filters.year_from, filters.year_to, any_of, all_of)
+    if filters.participants_min is not None:
+        found.append({"range": {"participants": {"gte": filters.participants_min}}})
+    if filters.tree is not None:
+        found += [finding(filters.tree), {"range": {"pmid": {"gte": 0}}}]
+    if within is not None:
+        pmids = numbers(within)
+        found += [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]
+    return found
 
 
 def candidates(lexical: Sequence[Hit], semantic: Sequence[Hit]) -> list[Candidate]:
@@ -408,6 +505,7 @@ def document_of(entry: Entry, matrix: "Vectors", index: Index) -> dict[str, Any]
             "hashes": [each.embedded_sha256 for each in entry.chunks],
             "vectors": b64encode(matrix.astype("<f4").tobytes()).decode(),
         },
+        **(found_by(entry) if index.version >= FOUND_BY else {}),
         **indexed(index.vectors, index.version, matrix),
     }
 

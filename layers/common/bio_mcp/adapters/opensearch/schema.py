@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from bio_mcp.adapters.opensearch.found_by import MAPPING, UNSTORED
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ LARGEST_BEFORE = {1: 4.0, 2: 4.0}  # by the version of a mapping
 MARGIN = 64
 SEVERAL = {"float": 2, "byte": 2, "paper": 4}  # papers that the graph is asked for, of each that is wanted
 MOST = 10_000  # papers that a graph can be asked for; where it asks for all that pass, it looks at each
+FOUND_BY = 4  # version of a mapping that has `found_by.MAPPING`
 NO_GRAPHS = {"knn.advanced.approximate_threshold": -1}
 
 
@@ -234,6 +236,7 @@ def _papers(vectors: VectorLayout, flavour: Flavour, dim: int) -> dict[str, Any]
         "passages": {"type": "integer", "index": False},
         "layout": {"type": "keyword", "index": False},
         "unindexed": {"type": "object", "enabled": False},
+        **MAPPING,
         **mapping(vectors, flavour.engine, dim),
     }
 
@@ -242,10 +245,10 @@ def _contents(vectors: VectorLayout) -> Contents:
     settings = {"codec": "best_compression", "refresh_interval": "30s"}
     return Contents(
         partial(_papers, vectors),
-        unstored=("terms", "windows", "vector"),
+        unstored=("terms", "windows", "vector", *UNSTORED),
         settings=settings if vectors == "float" else settings | NO_GRAPHS,
         vectors=vectors,
-        version=2 if vectors == "float" else 3,  # 1 had doc values of float vectors, 2 narrower bytes
+        version=FOUND_BY,  # 1 had doc values of float vectors, 2 narrower bytes, 3 only what questions find papers by
     )
 
 

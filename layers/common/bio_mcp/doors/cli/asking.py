@@ -21,15 +21,16 @@ from bio_mcp.tools.search import rag_search
 
 HITS = View(
     ranked="{}. ",
-    hidden=frozenset({"section"}),
+    hidden=frozenset({"section", "interpreted", "total"}),
     empty="No paper in the corpus matches. `bio-mcp doctor` shows how many it has.",
     foot="Scores only order this answer: they say nothing of how well a paper fits.",
 )
 ANSWER = View(
     ranked="[{}] ",
-    hidden=frozenset("scores withheld reason tau mode answer_id conflicts uri".split()),
-    foot="confidence {scores[answer_conf]:.2f}, answers are given from {tau:.2f}; {mode}; answer {answer_id}",
+    hidden=frozenset("scores withheld reason tau mode answer_id conflicts uri rests_on missing_concepts".split()),
+    foot="confidence {scores[answer_conf]:.2f}; {mode}; answer {answer_id}",
 )
+WITHHELD = replace(ANSWER, head="Withheld: {reason}.", foot="answer {answer_id}")
 EARLIER = View(
     ranked="[{}] ",
     titles=("quote",),
@@ -40,12 +41,27 @@ EARLIER = View(
 )
 HELPS = {
     "lang": "language of the question",
-    "journals": "this NLM id or full title; repeat for more",
-    "publication_types": "this MeSH id or name, e.g. meta-analysis; repeat for more",
+    "year_from": "of publication",
+    "year_to": "of publication",
+    "journals": "this title, abbreviation, ISSN or NLM id; repeat for more",
+    "publication_types": "this type of PubMed's, e.g. meta-analysis; repeat for more",
+    "languages": "this language, e.g. German or ger; repeat for more",
+    "species": "by MeSH headings",
+    "retracted": "leave retracted papers out, or show them alone",
+    "has_abstract": "with an abstract, or without one",
+    "mesh": "this MeSH heading; repeat for more, of which a paper has all",
+    "participants_min": "of the study, as its abstract states",
 }
 HEADINGS = {"retracted": "Retracted", "new": "New", "changed": "Changed", "deleted": "Withdrawn from PubMed"}
 """By kind of news, in the order in which they are shown."""
-SEARCH_HELPS = {"top_k": "papers to show", "quality_bias": "better evidence and newer papers rank higher"}
+SEARCH_HELPS = {
+    "top_k": "papers to show",
+    "quality_bias": "better evidence and newer papers rank higher",
+    "sort": "date: the newest first",
+    "cursor": "go on where the last answer ended, which says how",
+    "group_by_doc": "one passage of each paper, or every passage",
+    "synonyms": "look up other names of diseases and drugs too",
+}
 
 
 @click.command("search")
@@ -53,8 +69,22 @@ SEARCH_HELPS = {"top_k": "papers to show", "quality_bias": "better evidence and 
 @options_of(rag_search, without=("query",), helps=HELPS | SEARCH_HELPS)
 @answering
 def search_command(session: Session, /, **given: Any) -> None:
-    """Find papers of your corpus for QUERY, a question or words: the best evidence first, each with its reason."""
-    session.answer(session.ask(rag_search, arguments_of(rag_search, given)), HITS, given["query"])
+    """Find papers of your corpus for QUERY: the best evidence first, each with its reason.
+
+    QUERY is a question or words, PubMed's syntax ('asthma[ti] AND child*'), an author and year, PMIDs or DOIs.
+    """
+    body = session.ask(rag_search, arguments_of(rag_search, given))
+    first = int(given["cursor"].partition("-")[0]) if given["cursor"] else 0
+    session.answer(body, lambda body: replace(hits_view(body), first=first + 1), given["query"])
+
+
+def hits_view(body: Mapping[str, Any]) -> View:
+    """Hits, after how the query was read and how many match, and with the way to the next page."""
+    total = body["total"]
+    counted = f" {total:,} paper{' matches' if total == 1 else 's match'}."
+    head = "{interpreted[text]}" + (counted if body["interpreted"]["kind"] != "question" else "")
+    foot = f"{HITS.foot}\nThere are more: add --cursor {body['next_cursor']}" if "next_cursor" in body else HITS.foot
+    return replace(HITS, head=head, foot=foot)
 
 
 @click.command("get")
@@ -103,8 +133,7 @@ def answer_view(body: Mapping[str, Any]) -> View:
         terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
     if "asked" in body:
         return EARLIER
-    head = "Withheld: {reason}." if body["reason"] else "" if body["answer"] else "Withheld."
-    return replace(ANSWER, head=head)
+    return WITHHELD if body["withheld"] else ANSWER
 
 
 @click.command("news")

@@ -259,7 +259,7 @@ def replay_command(session: Session, correlation_id: str | None, tenant: str) ->
 
     def repeat(backends: Backends, _context: object) -> dict[str, Any]:
         found = replay(correlation_id or "", backends, TOOLS)
-        papers = {each: getattr(found.papers, each) for each in ("revised", "new", "gone", "rescored")}
+        papers = asdict(found.papers)
         verdict = {each: getattr(found, each) for each in ("as_then", "today", "moved", "because")}
         return {"call": _recorded(found.recorded), "equal": found.equal, **verdict, "papers": papers}
 

@@ -20,7 +20,7 @@ from bio_mcp.ports.models import Role
 from bio_mcp.syncing import reindexing
 from bio_mcp.syncing.importing import corpus_size
 from bio_mcp.tool import Context
-from bio_mcp.tools.evaluate import SETS, eval_run, questions_of
+from bio_mcp.tools.evaluate import FURTHER_SETS, SETS, eval_run, questions_of
 
 Change = Callable[..., object]
 """Makes a change, given the backends, the context and the command's options."""
@@ -63,12 +63,20 @@ eval_command = click.Group("eval", help="Measure how good search and answers are
 
 def questions(default: str, text: str) -> Decorator:
     return click.option(
-        "--set", "name", metavar="smoke|curated|FILE", default=default, show_default=True, help=f"Questions: {text}."
+        "--set",
+        "name",
+        metavar="smoke|answers|curated|FILE",
+        default=default,
+        show_default=True,
+        help=f"Questions: {text}.",
     )
 
 
 @eval_command.command("run")
-@questions("smoke", "to the bundled sample, PubMedQA's, or JSON lines of yours to the corpus")
+@questions(
+    "smoke",
+    "to the bundled sample, 150 with what answers them, PubMedQA's, or JSON lines of yours to the corpus",
+)
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this figure, such as R@10; repeatable.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Write the report, HTML, to FILE too.")
 @click.option("--update-baseline", is_flag=True, help="Make these the figures that later runs are compared with.")
@@ -84,6 +92,7 @@ def run_command(
     if update_baseline and not session.settings.eval_baseline:
         raise click.UsageError(NO_BASELINE)
     baselines = _baselines(session.settings.eval_baseline, missing_is_empty=update_baseline)
+    known = name if name in (*SETS, *FURTHER_SETS) else "custom"
     given: dict[str, Any] = {"set": name} if name in SETS else {"set": "custom", "params": {"uri": name}}
     asked = given | ({"metrics": list(metrics)} if metrics else {})
     body = session.ask_to_the_end(eval_run, asked, "evaluating")
@@ -95,14 +104,14 @@ def run_command(
                 each["name"]: Figure(each["value"], each["low"], each["high"], not each.get("less_is_better"))
                 for each in body["metrics"]
             }
-            updated = {**(baselines or {}), given["set"]: Baseline(body["version"], body["model"], figures)}
+            updated = {**(baselines or {}), known: Baseline(body["version"], body["model"], figures)}
             Path(session.settings.eval_baseline).expanduser().write_text(written(updated), "utf-8")
-        elif baseline := (baselines or {}).get(given["set"]):
+        elif baseline := (baselines or {}).get(known):
             values = {each["name"]: each["value"] for each in body["metrics"]}
             body["regressions"] = baseline.regressions(body["version"], body["model"], values, whole=not metrics)
             session.code = 1 if body["regressions"] else session.code
         elif baselines is not None:
-            body["warnings"].append(f"BIO_MCP_EVAL_BASELINE has no figures of {given['set']}; nothing was compared")
+            body["warnings"].append(f"BIO_MCP_EVAL_BASELINE has no figures of {known}; nothing was compared")
         if report and body["report_uri"]:
             report.write_bytes(session.backends.blobs.get(f"{FOLDER}/{body['report_uri'].rpartition('/')[2]}"))
     session.answer(body, EVALUATED)

@@ -84,9 +84,9 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 @dataclass(frozen=True)
 class View:
     """What the fields of an answer do not say: which are not shown, which are titles, the columns of a list that is a
-    table (`last_sync.state` is of an object in it), other names, how things are numbered, and sentences, formatted with
-    the answer: before all, where no list has anything, and at the end. A field for programs is shown if it has a name
-    here."""
+    table (`last_sync.state` is of an object in it), other names, how things are numbered and from which number on, and
+    sentences, formatted with the answer: before all, where no list has anything, and at the end. A field for programs
+    is shown if it has a name here."""
 
     hidden: frozenset[str] = frozenset()
     titles: tuple[str, ...] = ()
@@ -96,6 +96,7 @@ class View:
     empty: str = ""
     foot: str = ""
     ranked: str = ""
+    first: int = 1
 
     def shows(self, name: str, value: Any) -> bool:
         """Whether a field is for people."""
@@ -143,7 +144,7 @@ def _list(
     """The things of a list as a table or as entries; set apart from what stands above it, a table with its name."""
     if name not in view.tables and any(key in each for each in items for key in (*view.titles, *TITLES, *TEXTS)):
         yield from [""] if apart else []
-        yield from (entry(each, view, query, view.ranked.format(rank)) for rank, each in enumerate(items, 1))
+        yield from (entry(each, view, query, view.ranked.format(rank)) for rank, each in enumerate(items, view.first))
         return
     if apart:
         yield from ("", Text(label(name, view.labels), "bold"))
@@ -175,6 +176,7 @@ def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") 
     title = titled(item, rank, view.titles)
     if str(shown.get("pubDate", "-"))[:4] in str(shown.get("source", "")):
         shown.pop("pubDate")
+    study = shown.pop("study", "")
     citing = [form.format(plain(name, shown[name], view.labels)) for name, form in CITING.items() if name in shown]
     texts = [shown[name] for name in TEXTS if name in shown and not title.plain.endswith(shown[name])]
     inner = {name: value for name, value in shown.items() if _is_list_of_objects(value)}
@@ -186,6 +188,7 @@ def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") 
     ]
     lines = [
         Text(", ".join(citing), "italic"),
+        Text(plain("study", study, view.labels)),
         *(marked(each, query) for each in texts),
         *(
             Text(f"{label(name, view.labels)}: {plain(name, each, view.labels)}")
@@ -244,7 +247,7 @@ def plain(name: str, value: Any, labels: Mapping[str, str]) -> str:
         case [_, *_]:
             return _listed(name, value, labels)
         case Mapping():
-            return _object(value, labels)
+            return str(value["short"]) if "short" in value else _object(value, labels)
         case _:
             return str(value).replace("pmid:", "PMID ", 1)
 

@@ -32,6 +32,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import StoredDay
+from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import KIND as SYNC
 from bio_mcp.syncing.news import read_news
@@ -268,6 +269,7 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
         "pmid": paper.pmid,
         "in_corpus": paper.retraction is not None,
         "retraction": paper.retraction or (status_of(document.notices) if document.notices else None),
+        "study": study_of(paper.article).short if paper.article else "",
         "passages": document.chunks,
         "pages": document.pages,
         "ocr": document.ocr,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -21,6 +21,12 @@ from bio_mcp.tools.exports import export_details, exported_part
 from bio_mcp.tools.search import rag_search
 
 FIELDS = ("q", "year_from", "year_to", "kind", "order", "top_k")  # of the search box
+ORDERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "evidence": ("better evidence first", {}),
+    "match": ("by match alone", {"quality_bias": False}),
+    "newest": ("newest first", {"sort": "date"}),
+}
+"""Each order's name, and the arguments that ask for it."""
 KINDS = tuple(name for _, name in sorted(DESIGNS.values(), key=lambda each: (-each[0], each[1])))
 COUNTS = (10, 20, 50)  # of hits that may be asked for
 MAX_FORM = 12 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
@@ -44,14 +50,18 @@ def hits_by_year(backends: Backends, pmids: str) -> Shown:
 async def results(console: Console, request: Request) -> Response:
     """The page with the search box and, once something is asked, what was found."""
     asked = {name: request.query_params.get(name, "").strip() for name in FIELDS}
-    question = asked["q"]
-    what, arguments = (rag_search, _arguments(question, asked)) if question else (overview, {})
+    question, cursor = asked["q"], request.query_params.get("cursor", "")
+    arguments = _arguments(question, asked) | ({"cursor": cursor} if cursor else {})
+    what, arguments = (rag_search, arguments) if question else (overview, {})
     outcome = await console.ask(what, arguments, request)
     form = {
         "question": question,
         "asked": asked,
         "counts": COUNTS,
         "kinds": KINDS,
+        "orders": {name: shown for name, (shown, _) in ORDERS.items()},
+        "first": int(cursor.partition("-")[0]) + 1 if cursor and not outcome.failed else 1,
+        "more": urlencode(asked | {"cursor": outcome.body.get("next_cursor", "")}),
         "years": await _years(console, outcome, request),
     }
     return _page(console, request, "search.html", outcome, **form, searched=bool(question))
@@ -89,7 +99,7 @@ def _arguments(question: str, asked: Mapping[str, str]) -> dict[str, Any]:
     return {
         "query": question,
         "top_k": _number(asked["top_k"] or str(COUNTS[0])),
-        "quality_bias": asked["order"] != "match",
+        **ORDERS.get(asked["order"], ORDERS["evidence"])[1],
         **({"filters": filters} if filters else {}),
     }
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-_FOLDS = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "tripled": 3, "threefold": 3, "twofold": 2, "fourfold": 4}
 _WORDS = dict(
     zip(
         "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -18,8 +17,8 @@ _WORDS = dict(
         [*range(1, 21), *range(30, 91, 10)],
         strict=True,
     )
-)
-_WORDS |= _FOLDS
+) | {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "tripled": 3, "threefold": 3, "twofold": 2, "fourfold": 4}
+_FOLD = frozenset(["twice", "double", "doubled", "triple", "tripled", "threefold", "twofold", "fourfold"])
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _FRACTION = r"half|halved|(?:a|one|two|three)[ -](?:third|quarter|fifth|tenth)s?"
 _ONE_SPELLING = "pp pg mol mmol umol nmol mM uM nM nm um mm cm m km m2 cm2 mmHg IU U kcal kJ Gy Hz bpm kDa"
@@ -72,10 +71,17 @@ _TENS = re.compile(
 )
 _NAME = re.compile(r"-?[A-Za-z]")
 _BETWEEN = re.compile(r"\s*(?:-|to|and|or|vs\.?|versus|±|\+/-|/)\s*\Z")
-_FOLDED = str.maketrans(
+_FOLDED = (
     dict.fromkeys("‐‑‒–—―−﹣－", "-") | dict.fromkeys("·∙⋅", ".") | dict.fromkeys("µμ", "u")
-    | dict.fromkeys("\u00a0\u2009\u202f", " ") | {"²": "2", "％": "%"}
+    | dict.fromkeys("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f", " ")
+    | {"²": "2", "％": "%", "＜": "<", "＞": ">"}
 )  # fmt: skip
+_FOLDS = re.compile(f"[{''.join(_FOLDED)}]")
+_COUNTING = "|".join([*(each for each in _WORDS if each not in _FOLD), *_SCALES])
+COUNT = rf"""(?:\d{{1,3}}(?:[, ]\d{{3}}){{1,3}}(?!\d)|\d{{1,9}}(?!\d)
+    |(?:one[ -](?=hundred|thousand))?(?:{_COUNTING.removeprefix("one|")})\b
+     (?:[ -](?:{_COUNTING})\b|(?:(?<=hundred)|(?<=thousand))[ ]and[ ](?:{_COUNTING})\b){{0,9}})"""
+"""A whole number in digits, or in words in lower case, for a verbose pattern; `count` reads it. "one" begins none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +105,37 @@ class Quantity:
         return mine == its and (self.counted == other.counted or not (self.counted and other.counted))
 
 
+def folded(text: str) -> str:
+    """The text with its signs, points and spaces written in one way, a character for a character: offsets stay."""
+    return _FOLDS.sub(lambda sign: _FOLDED[sign[0]], text)
+
+
 @lru_cache(4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of `text`, in its order."""
-    folded = text.translate(_FOLDED).replace("per cent", "percent").replace("mm Hg", "mmHg")
-    folded = _TENS.sub(lambda word: f"{_WORDS[word[1].lower()] + _WORDS[word[2].lower()]}", folded)
+    plain = folded(text).replace("per cent", "percent").replace("mm Hg", "mmHg")
+    plain = _TENS.sub(lambda word: f"{_WORDS[word[1].lower()] + _WORDS[word[2].lower()]}", plain)
     found = [
         _quantity(match)
-        for match in re.finditer(_QUANTITY, folded)
-        if match["unit"] or not (match["digits"] and _NAME.match(folded, match.end()))
+        for match in re.finditer(_QUANTITY, plain)
+        if match["unit"] or not (match["digits"] and _NAME.match(plain, match.end()))
     ]
-    return tuple(_with_units_of_ranges(folded, found))
+    return tuple(_with_units_of_ranges(plain, found))
+
+
+def count(text: str) -> int:
+    """What a `COUNT` says: "1,645", "55 528", "Twenty-three", "one hundred and five"."""
+    if text[0].isdigit():
+        return int(re.sub("[, ]", "", text))
+    total = part = 0
+    for word in re.split("[ -]", text.lower()):
+        if word == "hundred":
+            part = (part or 1) * 100
+        elif word in _SCALES:
+            total, part = total + (part or 1) * _SCALES[word], 0
+        else:
+            part += _WORDS.get(word, 0)
+    return total + part
 
 
 def unmatched(sentence: str, sources: Iterable[str]) -> list[Quantity]:
@@ -120,7 +146,7 @@ def unmatched(sentence: str, sources: Iterable[str]) -> list[Quantity]:
 
 def _quantity(match: re.Match[str]) -> Quantity:
     unit, counted = _unit(match["unit"] or "")
-    if match["word"] and match["word"].lower() in _FOLDS:
+    if match["word"] and match["word"].lower() in _FOLD:
         unit = "fold"
     compare = "<" if match["below"] else ">" if match["above"] else ""
     return Quantity(_value(match), compare, unit, counted, match.start(), match.end())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.quantities import quantities, unmatched
+from bio_mcp.literature.quantities import quantities, unmatched
 
 
 def read(text):

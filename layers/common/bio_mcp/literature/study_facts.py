@@ -1,0 +1,697 @@
+"""What an abstract states of its study: the design, whether people were studied, how many, and the effects found.
+
+Read by rules. What is not stated, or is stated in words that the rules do not know, is absent; nothing is guessed.
+`start` and `end` are offsets in characters into the abstract that is given.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice, pairwise
+
+from bio_mcp.literature.quality import ANIMALS, DESIGNS, HUMANS, VAGUE, best_design
+from bio_mcp.literature.quantities import COUNT, count, folded
+from bio_mcp.literature.records import Article
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """How many people took part: `n`; in a review also its `studies`. The place is that of `n`, else of `studies`."""
+
+    n: int | None
+    studies: int | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A measure of effect with its value. `level` is 95 for a 95 % interval; `p` is as printed, "< 0.001" or "0.03".
+
+    `measure` is one of OR, RR, HR, IRR, MD, SMD, difference, AUC, r. `outcome` is what it was measured on, in the
+    words of the abstract.
+    """
+
+    measure: str
+    value: Decimal
+    start: int
+    end: int
+    low: Decimal | None = None
+    high: Decimal | None = None
+    level: Decimal | None = None
+    p: str | None = None
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFacts:
+    """`design` is a name of `quality.DESIGNS` or `HEADING_DESIGNS`, or "preclinical study"."""
+
+    design: str | None = None
+    humans: bool | None = None
+    participants: Participants | None = None
+    effects: tuple[Effect, ...] = ()
+
+
+LONGEST = 30_000  # characters of an abstract that are read; PubMed has hardly one that is longer
+
+
+def study_facts(abstract: str, article: Article) -> StudyFacts:
+    """Read what `abstract`, of `article`, states of its study."""
+    text = f" {folded(abstract[:LONGEST])}"  # so that every word has something before it
+    design = _design(text, article)
+    participants = _participants(text, review=design in _REVIEWS)
+    humans = _humans(text, article, design, counted=participants is not None and participants.n is not None)
+    if humans is False:
+        design, participants = design or "preclinical study", None
+    return StudyFacts(design, humans, participants, tuple(_effects(text)))
+
+
+def short(facts: StudyFacts) -> str:
+    """One line with the first effect: "RCT, n = 334; HR 0.72, 95 % CI 0.58 to 0.90"."""
+    design = "RCT" if facts.design == "randomized controlled trial" else facts.design
+    counted = facts.participants
+    parts = [design, f"{counted.studies} studies" if counted and counted.studies else None]
+    parts.append(f"n = {counted.n}" if counted and counted.n else None)
+    lines = [", ".join(each for each in parts if each), *map(printed, facts.effects[:1])]
+    return "; ".join(filter(None, lines))
+
+
+def printed(effect: Effect) -> str:
+    """The effect with its interval, or without one its p: "HR 0.72, 95 % CI 0.58 to 0.90"."""
+    level = f"{effect.level} % " if effect.level else ""
+    interval = f", {level}CI {effect.low} to {effect.high}" if effect.low is not None else ""
+    p = f", p {effect.p if effect.p[0] in '<>≤≥' else f'= {effect.p}'}" if effect.p and not interval else ""
+    return f"{effect.measure} {effect.value}{interval}{p}"
+
+
+_REVIEWS = {"systematic review", "meta-analysis", "network meta-analysis"}
+_OF_A_STUDY = (
+    "(?:study|studies|cohort|trial|analys|design|regist|evaluat|enrol|collect|includ|follow|recruit|review|data|observ|"
+    "research|survey|series|comparison|assess|investigat|examin)"
+)
+_DESIGN_WORDS = [  # name, a word that the pattern has, the pattern; the first that the title or a sentence has
+    (name, word, re.compile(pattern))
+    for name, word, pattern in (
+        ("network meta-analysis", "network meta", r"network meta-?analys[ei]s"),
+        ("meta-analysis", "analys", r"meta-?analys[ei]s"),
+        ("systematic review", "review", r"(?:systematic|scoping|rapid)(?: [\w-]+){0,2} review"),
+        ("randomized controlled trial", "randomi", r"randomi[sz]ed\b[^.;:]{0,60}\b(?:trial|study|experiment)\b"),
+        ("case report", "case", r"\bcase (?:report|series)\b"),
+        ("case-control study", "control", r"\bcase[- ]control\b"),
+        ("cross-sectional study", "cross", r"\bcross-sectional\b"),
+        ("cohort study", "cohort", r"\bcohort (?:study|design|analysis)\b|\bpopulation-based cohort\b"),
+        ("retrospective study", "retrospective", r"\bretrospective(?:ly)?\b"),
+        ("longitudinal study", "longitudinal", r"\blongitudinal (?:study|cohort|analysis)\b"),
+        ("prospective study", "prospective", r"\bprospective(?:ly)?(?=[ ,-]+(?:[\w-]+[ ,]+){0,5}" + _OF_A_STUDY + ")"),
+        ("narrative review", "review", r"\b(?:this|current|present|narrative) review\b"),
+    )
+]
+_OWN_STUDY = re.compile(
+    r"\b(?:this|our|we|present|current|conducted|performed|designed|undertaken|carried out|design|methods?)\b[^.;]*$"
+    r"|(?:^|[.:;] )(?:an?|the)?[^.;:]{0,50}$|\b(?:is|was) an?(?: [\w-]+,?){0,4} $"
+)
+_OTHER_STUDY = re.compile(
+    r"\b(?:previous|further|future|recent|published|earlier|needed|included?|including|from an?)\b[^.;]*$"
+)
+
+
+def _design(text: str, article: Article) -> str | None:
+    """The design that NLM gave the record, else the one that the title or a sentence of the abstract says it has."""
+    given = best_design(article)
+    if given and (given[0] > 1 or given[1] in _REVIEWS):
+        return given[1]
+    possible = [each for each in _DESIGN_WORDS if not given or given[1] in VAGUE or each[0] in _REVIEWS]
+    title, low = (article.title or "").lower(), text.lower()
+    named = (name for name, word, pattern in possible if word in title and pattern.search(title))
+    said = (name for name, word, pattern in possible if word in low and any(_own(low, pattern)))
+    return next(named, None) or next(said, given[1] if given else None)
+
+
+def _own(low: str, pattern: re.Pattern[str]) -> Iterator[bool]:
+    for hit in pattern.finditer(low):
+        before = low[max(0, hit.start() - 160) : hit.start()]
+        yield bool(_OWN_STUDY.search(before)) and not _OTHER_STUDY.search(before)
+
+
+_ANIMAL = re.compile(
+    r"[ (-](?:mice|mouse|rats?|murine|rabbits?|guinea-pigs?|pigs?|piglets?|swine|porcine|bovine|zebrafish|dogs?|canine|"
+    r"cats?|kittens?|sheep|lambs?|monkeys?|macaques?|baboons?|primates|chickens?|chicks?|hens|broilers?|birds|cattle|"
+    r"cows?|calf|calves|flounder|larvae|drosophila|elegans|goats?|horses?|hamsters?|frogs?|ferrets?|voles?|"
+    r"ewes?|mares?|pups?|livestock|poultry|animals?|embryos|insects?)\b"
+)
+_HUMAN = re.compile(
+    r"[ (-](?:patient|participant|subjects|individuals|adult|child|infant|neonate|newborn|adolescent|student|volunteer|"
+    r"respondent|people|person|worker|nurse|physician|clinician|caregiver|inpatient|outpatient|athlete|player|"
+    r"smoker|survivor|veteran|teenager|pregnant|elderly|(?:wo)?m[ae]n\b|boys?\b|girls?\b|lady\b|youths?\b|"
+    r"year-olds?\b|years of age\b|surveyed\b|interview)"
+)
+_OF_PEOPLE = {"case report", "cohort study", "case-control study", "cross-sectional study", *_REVIEWS} | {
+    name for points, name in DESIGNS.values() if "trial" in name and "veterinary" not in name
+}
+_NEITHER = re.compile(r"\bin[ -]?vitro\b|\bcell lines?\b|\bxenograft|\bin[ -]silico\b")
+_TOOK_PART = re.compile(
+    r"[ (]participants|[ (]respondents|[ (]volunteers|[ (]interviewe|[ -]years? of age\b|[ -]years?[ -]old\b"
+)
+_OFTEN, _VERY_OFTEN = 2, 4  # one mention may be of what the study is for
+
+
+def _humans(text: str, article: Article, design: str | None, *, counted: bool) -> bool | None:
+    """Whether people were studied: by the headings of MeSH where there are any, else by what the text speaks of."""
+    headings = {each.ui for each in article.mesh}
+    if HUMANS in headings or ANIMALS in headings:
+        return HUMANS in headings
+    low = f" {article.title or ''} {text}".lower()
+    animals, people = len(_ANIMAL.findall(low)), len(_HUMAN.findall(low))
+    if counted:
+        return True if animals <= people else None
+    if animals >= _OFTEN and animals > people:
+        return False
+    if animals > people // 4 or design == "narrative review" or (people < _VERY_OFTEN and _NEITHER.search(low)):
+        return None
+    enough = 0 if design == "case report" else 1 if design in _OF_PEOPLE or _TOOK_PART.search(low) else _OFTEN
+    return True if people >= enough else None
+
+
+_PEOPLE = "|".join(
+    r"""patients participants subjects individuals adults children infants neonates newborns adolescents girls boys
+    women men males females persons people volunteers students respondents residents cases controls workers employees
+    nurses physicians doctors clinicians professionals practitioners educators teachers veterans players athletes
+    runners survivors donors mothers parents caregivers carers pairs dyads twins smokers users pregnancies inpatients
+    outpatients recipients youths? teenagers immigrants members families soldiers farmers consumers couples trainees
+    surgeons dentists pharmacists specialists drivers officers hcs pcps latinas gravidas
+    candidates(?=\s(?:for|from|who)) decedents enrollees beneficiaries applicants seniors toddlers preschoolers
+    schoolchildren psychiatrists physiotherapists midwives therapists radiologists interviewees informants
+    stakeholders citizens inhabitants prisoners inmates refugees migrants probands relatives siblings spouses
+    swimmers cyclists dancers pilots firefighters births pupils
+    providers partners musicians""".split()
+)
+_NOT_BETWEEN = "|".join(  # a number and what it counts
+    """of in for from with to at by the per who whom were was are is had has did or than versus vs on as into after
+    before during years? months? weeks? days? hours? min minutes mg g kg ml mm cm h times? studies trials rcts articles
+    papers reports hospitals? cent(?:er|re)s? sites? countries clinics? schools? eyes? samples? groups? cohorts? points?
+    items? doses? sessions? million billion that which such these those""".split()
+)
+_WORDS = rf"(?:[ ](?!(?:{_NOT_BETWEEN})\b(?!-)|\d+\b)[\w'’+/()-]{{1,40}}(?:(?<=-),)?){{0,6}}?"
+_N = rf"(?P<n>{COUNT})"
+_COUNTED = re.compile(rf"(?x) (?:[ (\[]|(?<=[a-z])\.) {_N} {_WORDS} [ ](?:{_PEOPLE})\b(?![-'’/])")
+_COUNTED_STUDIES = re.compile(
+    rf"""(?x) [ (\[] {_N} {_WORDS.replace("(?:of|", "(?:and|of|").replace("cohorts?|", "")}
+    [ ](?:non-?)?(?:studies|trials|rcts|articles|papers|publications|reports|reviews)\b(?![-'’/])"""
+)
+_N_EQUALS = re.compile(r"[\[(](?:[\w -]{1,20}[;,:] )?n ?= ?(?P<n>\d{1,3}(?:[, ]\d{3})+|\d{1,9})(?![\d.])")
+_AND_OTHERS = re.compile(  # "30 patients and 28 controls"
+    rf"""(?x) (?P<between>(?:[^.;:()]|\([^()]{{0,60}}\)){{0,140}}?),?[ ]
+    (?:and|plus|(?:compared|matched)[ ](?:them[ ])?(?:to|with))[ ]
+    (?:one[ ](?:with|of|in)[ ]|an?[ ](?:\w+[ ])?group[ ]of[ ])? {_N} (?:{_WORDS} [ ](?:{_PEOPLE})|[ ]with(?:out)?)\b"""
+)
+_ACT = (
+    r"(?:enrol\w+|recruit\w*|includ(?:ed|ing)|randomi[sz]ed|randomly|allocated|assigned|analy[sz](?:ed|ing)|studied|"
+    r"evaluated|assessed|identified|examined|participat\w+|took part|surveyed|interviewed|selected|reviewed|imaged|"
+    r"followed|admitted|investigated|scanned|monitored|operated|fulfilled|explor(?:es|ed)|compares|investigates|examines|includes)"
+)
+_KIND = rf"(?:[ ](?!(?:{_NOT_BETWEEN}|{_PEOPLE}|and)\b(?!-)|\d+\b)[\w-]{{1,40}}){{1,4}}"
+_BOTH = re.compile(  # "160 frontline and 146 other nurses"
+    rf"""(?x) [ (\[] {_N} {_KIND} (?:,[ ](?P<other>{COUNT}) {_KIND})? ,?[ ]and[ ]
+    (?P<more>{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"""
+)
+_MORE_STUDIES = re.compile(  # "7 trials with 1,773 patients and 3 other studies"
+    rf"""(?x) (?:[ ]\([^()]{{0,80}}\))?
+    (?:[ ](?:with|involving|including|enrolling)[ ](?:a[ ]total[ ]of[ ])?{COUNT} {_WORDS} [ ](?:{_PEOPLE}))?
+    (?:,|,?[ ]and) {_COUNTED_STUDIES.pattern.removeprefix("(?x)")}"""
+)
+_TWO_GROUPS = re.compile(
+    rf"(?x) [^.;:\d]{{0,140}}\b(?:and[ ](?:{COUNT})[ ](?:to|who|were|in|received)|matched[ ](?:to|with)[ ]\d)\b"
+)
+_INCLUDED = re.compile(rf"\b{_ACT}\b")  # "the 93 reviewed patients"
+_BRACKETS = re.compile(r"\([^()]*\)")
+_IN_A_LIST = re.compile(  # "30 patients with X; 28 patients with Y"
+    rf"(?x) (?P<between>[^.:()]{{0,120}}?) [;,][ ](?:and[ ])? (?:{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"
+)
+_APART = re.compile(r"\b(?:was|were|had|underwent|received|who|completed|died|did|have)\b")
+_OUT_OF = re.compile(r"(?:^|[.,:;] )(?:of|among|from|out of)(?: the| all| these)?$")
+_PART_OF_THEM = re.compile(r"\b(?:including|of (?:whom|which|these))\b")
+_WHOLE_SAMPLE = re.compile(r"\bcontrols?\b|\bhealthy\b|\bhcs\b|\b(?:women|men|girls|boys|females)$")
+_PHRASE = r"(?:[^.;(]|\.\d|\([^()]{0,140}\)){0,140}?"
+_STUDIES = r"(?:studies|trials|rcts|reports|articles|papers|cohorts)"
+
+# In lower case, how the sentence goes before a number and after what it counts.
+_NEVER_BEFORE = re.compile(
+    r"\b(?:more|less|fewer|greater|higher|lower) than$|\b(?:over|about|approximately|nearly|almost|up to|at least|only|"
+    r"around|per|every|each|stage|phase|grade|groups?|study|studies|table|day|week|another|other|additional|remaining|"
+    r"first|last|least|most|treat|harm|aged?|an?|sub(?:set|sample|group)s? of|groups of)$|"
+    r"\d(?: [\w-]+){0,3}(?: \([^)]*\))?(?<!records)(?<!articles)(?<!papers)(?<!studies)(?<!trials) and$|"
+    r"\b(?:planned|required|estimated|calculated|target(?:ed recruitment)?|minimum)\b.{0,30}$|"
+    r"\d to$|[~≈≥≤<>×x/%°±.]$|(?<! )-$|(?<!\bn )(?<!\bn)=$|"
+    r"\b(?:will|shall|(?<!used )to|would) (?:be )?(?:enrol|recruit|includ|randomi)\w*.{0,30}$"
+)
+_NEVER_AFTER = re.compile(
+    r"[ ,]*[\[(]\d+(?:\.\d+)? ?%(?! (?:(?:fe)?male|(?:wo)?men|girls|boys)\b)|[ -](?:years?|days|months)\b|"
+    r" (?:will|would) be\b|(?: \w+){0,3} (?:was|were|is|are) "
+    r"(?:required|needed|calculated|necessary)\b| worldwide| per\b| (?:die|suffer)\b"
+)
+_NOT_YET_READ = re.compile(
+    r"duplicate|potential|unique|\bfull[- ]text|"
+    r"\b(?:reviewers|researchers|authors|investigators|independently|databases)\b"
+)
+Cues = tuple[tuple[int, re.Pattern[str]], ...]
+
+
+def _cues(*rows: tuple[int, str]) -> Cues:
+    return tuple((points, re.compile(pattern)) for points, pattern in rows)
+
+
+_BEFORE = _cues(
+    (4, r"\btotal(?: (?:sample|number|cohort))?(?: of| included|,)?(?: \w+)?$|\bin (?:total|all),?$|\btotall?ing:?$"),
+    (2, r"(?<!\()\bn ?=$|: ?$"),
+    (1, r"^$|,$"),
+    (1, r"\b(?:in|on|among|with|for)(?: the| all)?$"),
+    (3, r"\d ?%\) (?:out )?of(?: the| all)?$"),
+    (2, r"\b(?:overall|finally),?(?: we \w+)?$"),
+    (6, r"\b(?:we|study|trial|analys[ei]s|sample) (?:includ|enroll?|recruit|randomi[sz])ed$"),
+    (3, r"(?:^|results |: )(?:of|among|from|out of)(?: the| all| these)?$|\bthere were$"),
+    (3, rf"\b{_ACT}(?: data (?:of|from|on))?(?: the| all| a| an)?$|\b(?:from|by)(?: the| all| a)?$"),
+    (3, r"\b(?:patients|participants|subjects|population|sample)\b[\w /&,]{0,20}:$"),
+    (3, r"\b(?:involv\w+|compris\w+|(?:consist\w+|composed|made up|formed) of|consisting|contain\w+|yielded|"
+        r"(?:cohort|group|series) of|sample (?:size )?(?:of|was)|"
+        r"data (?:of|from|on)|(?:records?|sera|scans|images|charts|review|analysis|surveys?|samples|eyes) of|"
+        r"study (?:of|in)|"
+        r"(?:study|trial|survey|interviews?|test\w*|analys[ei]s|measurements?|examinations?|data|samples?)\b.{0,25} "
+        r"(?:performed|conducted|carried out|collected|obtained) (?:in|on|among|with|from)|"
+        r"focused on|data ?sets? of|(?:subjects|participants|patients|respondents) (?:were|included)|"
+        r"population was|interviews? with|we (?:studied|compared|present|"
+        r"report|describe))(?: the| all| a| an)?(?: \w+)?$"),
+    (-4, rf"(?x) (?:^|[ ])(?:{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b [^.;]{{0,40}} ,$"),
+    (-7, r"\b(?:invited|approached|contacted|screened|mailed)\b[^.;]{0,20}$"),
+    (-7, r"\b(?:sample|study|experiment|cohort|wave|phase|stage) (?:\d|one|two|three|[abi]{1,3}\b)[^.;]{0,30}$"),
+    (-5, r"\b(?:in|on|of|to) (?:the )?(?:\w+ ){0,4}(?:group|arm)\b[^.;]{0,20}$|\b(?:group|arm) \w+ .{0,25}$"),
+)  # fmt: skip
+_AFTER = _cues(
+    (3, rf"{_PHRASE}\b(?:{_ACT}|completed|underwent|treated|tested|divided|split|grouped|were available|met)\b"),
+    (-9, r" (?:was|were) (?:invited|approached|contacted)\b"),
+    (-9, r"[^.;]{0,25} (?:included|enroll?ed|allocated|assigned) (?:in|to|into) the (?:[\w+/-]+ ){1,4}group\b"),
+    (-7, r" (?:per|in) each|,? each\b| (?:in|of|from) (?:the|either|both|a) (?:[\w+/-]+ ){1,5}group\b"),
+    (-3, r" had\b"),
+    (-7, r"(?:[^.;,a]|a(?!nd )){0,40}?\b(?:(?:tested|were) positive|(?:that|who) (?:suffered|did)|died|developed|"
+         r"experienced|withdrew|dropped|discontinued|lost|excluded|refused|declined|screened|were newly diagnosed|"
+         r"required|assessed for eligibility|"
+         r"invited|reported|showed|achieved|responded|presented)\b"),
+)  # fmt: skip
+_BEFORE_STUDIES = _cues(
+    (3, r"\b(?:included|covers|identified|analy[sz]ed|comprised|involving|including|total of|final sample (?:was|of)|"
+        r"yielded|from|found|pooled|of|eligible|retrieved|were|was)(?: a total of)?(?: the| only)?$"),
+    (-6, r"\([^()]*\w[^()]*$|\b(?:reviewing|screening|assessing|excluding|removing)(?: the)?$"),
+)  # fmt: skip
+_AFTER_STUDIES = _cues(
+    (4, rf"{_PHRASE}\b(?:included|eligible|met|fulfilled|satisfied|fit(?:ting)?|identified|analy[sz]ed|selected|used|"
+        r"extracted)\b"),
+    (3, r",? ?\(?(?:with|involving|including|comprising|containing|enrolling|studying|covering|totall?ing:?)? ?"
+        r"(?:a total of )?\d[\d,]* (?!studies|trials|rcts|articles|papers|were|met)"),
+    (-6, r"[^.;,]{0,40}?, of (?:these|which|them)\b"),
+    (-6, rf"(?x: [^.;,]{{0,40}}? \bidentified,?[ ](?:only[ ])? (?:{COUNT}))"),
+    (-6, r"[^.;,]{0,40}?\b(?:screened|found|retrieved|excluded|searched|obtained|assessed|reported|showed|compared|"
+         r"contributed|evaluated|focused|provided|described|did not|had)\b"),
+)  # fmt: skip
+_OF_STUDIES = re.compile(
+    rf"\b{_STUDIES}\b[^.;]{{0,60}}?[ (](?:with|involving|including|comprising|enrolling|studying|totall?ing|of|"
+    rf"containing|had|\()? ?(?:a total of)?$|\b{_STUDIES} ?\($"
+)
+_JOINS = re.compile(
+    r"(?:[^()]{0,30}\)|,)(?:,| and| or| versus| vs\.?)"
+    r"(?!.{0,80}\b(?:focus|interviews|sites|schools|clinics)\b)[^.:;()]{0,90}"
+)  # between two groups
+_GROUP = re.compile(
+    rf"\b(?:{_PEOPLE})"
+    r"(?: (?:with|without|of|in|from|having|receiving|undergoing|diagnosed|using)\b[^.;:()]{0,60})? ?$"
+)
+_OF_PEOPLE_AFTER = re.compile(rf"{_WORDS}[ ](?:{_PEOPLE})\b")  # "(n = 2143 girls"
+_SAMPLED = re.compile(rf"\b(?:{_PEOPLE}|study|survey|registry|cohort)\b")
+_OF_SAMPLE = re.compile(
+    r"\b(?:study|survey|registry|included|enrolled|recruited|participants|sample|cohort|participated|patients|surveyed)\b"
+)
+_LEAST, _ENOUGH, _FEW, _MANY = 3, 6, 10, 1_000_000
+_IN_THEM = 60  # characters after the last number of studies, in which it says of how many people
+_BESIDE = re.compile(r"\b(?:and|than|those of|average of|mean of|if|or|versus|vs\.?|to)$")  # what is named before it
+_MOST = 500  # numbers of a text that are looked at
+_SENTENCE_END = re.compile(r"[.!?](?:[)\]]? +(?=[A-Z0-9(\"])|(?=[A-Z][a-z]))")
+_LABEL = re.compile(r"[A-Z][A-Za-z &/,']{2,45}(?=: |:[A-Z])")
+_ASIDE = re.compile(
+    r"background|introduc|importance|rationale|objective|\baims?\b|purpose|conclusion|interpretation|discussion|signific|"
+    r"summary|context|registration|limitations|relevance"
+)
+_FINDINGS = re.compile(r"result|finding")
+_SECTION = re.compile(
+    r"method|result|finding|participants|patients|setting|design|measure|main|cases?\b|subjects|sample|population|intervention|material"
+)
+Candidate = tuple[int, int, int, int]  # points, number, start, end
+
+
+def _participants(text: str, *, review: bool) -> Participants | None:
+    sample = _Sample(text)
+    found = [*sample.people(review=review), *sample.two_kinds(), *sample.named_n(review=review)]
+    people = _whole(found) or (None if review else _largest(found, sample))
+    studies = _best(sample.studies()) if review else None
+    if people and studies:
+        parts = [count(each["n"]) for each in _COUNTED.finditer(sample.low, studies[2], studies[3] + _IN_THEM)]
+        if len(parts) > 1 and studies[2] < people[2] < studies[3]:
+            people = (people[0], sum(parts), people[2], studies[3])
+        people = people if people[1] > studies[1] else None
+    place = people or studies
+    if place is None:
+        return None
+    return Participants(people and people[1], studies and studies[1], place[2] - 1, place[3] - 1)
+
+
+def _best(candidates: Iterable[Candidate]) -> Candidate | None:
+    """That of the most points, the first of equals; None where none has enough."""
+    enough = (each for each in candidates if each[0] >= _LEAST)
+    return max(enough, key=lambda each: (min(each[0], _ENOUGH), -each[2]), default=None)
+
+
+def _whole(candidates: Sequence[Candidate]) -> Candidate | None:
+    """The best, or a larger one before it that has enough points too, of which it is then a part."""
+    best = _best(candidates)
+    larger = (each for each in candidates if best and each[0] >= _LEAST and each[2] < best[2] and each[1] > best[1])
+    return max(larger, key=lambda each: (each[1], -each[2]), default=best)
+
+
+def _largest(candidates: Sequence[Candidate], sample: "_Sample") -> Candidate | None:
+    """The largest number that something speaks for and nothing against, or the only one that nothing speaks against,
+    behind the first sentences, which tell of others."""
+    behind = [each for each in candidates if _FEW <= each[1] < _MANY and sample.is_behind(each[2])]
+    people = [each for each in behind if not sample.text.endswith(("cases", "pairs", "families"), 0, each[3])]
+    spoken_for = [each for each in people if each[0] > 0]
+    single = len({n for _, n, _, _ in behind}) == 1
+    alone = [each for each in people if single and each[0] == 0 and not _BESIDE.search(sample.around(*each[2:])[0])]
+    return max(spoken_for or alone, key=lambda each: (each[1], -each[2]), default=None)
+
+
+class _Sample:
+    """The numbers of a text that may be those of its sample, with points for the words around them."""
+
+    def __init__(self, text: str) -> None:
+        low = text.lower()
+        self.text, self.low = text, low if len(low) == len(text) else text
+        labels = [(each.start(), each[0].lower()) for each in _LABEL.finditer(text)]
+        sections = [
+            (at, _ASIDE.search(label) and not _FINDINGS.search(label))
+            for at, label in labels
+            if _ASIDE.search(label) or _SECTION.search(label)
+        ]
+        self.sections, self.aside = [at for at, _ in sections], [bool(aside) for _, aside in sections]
+
+    def is_behind(self, start: int) -> bool:
+        """Whether it is in a section on methods or results, or without sections behind the first fifth."""
+        section = bisect_right(self.sections, start)
+        return not self.aside[section - 1] if section else start > len(self.text) // 5
+
+    def around(self, start: int, end: int) -> tuple[str, str]:
+        """Up to 70 characters before and 170 after, of the same sentence, in lower case."""
+        before = _SENTENCE_END.split(self.text[max(0, start - 70) : start + 2])[-1][:-2].strip()
+        return before.lower(), _SENTENCE_END.split(self.text[end : end + 170], 1)[0].lower()
+
+    def points(self, start: int, before: str, after: str, before_cues: Cues, after_cues: Cues) -> int:
+        """Fewer under a heading such as BACKGROUND or CONCLUSION."""
+        section = bisect_right(self.sections, start)
+        points = -4 if section and self.aside[section - 1] else 0
+        points += sum(points for points, cue in before_cues if cue.search(before))
+        return points + sum(points for points, cue in after_cues if cue.match(after))
+
+    def counted(self, pattern: re.Pattern[str], before_cues: Cues, after_cues: Cues) -> Iterator[Candidate]:
+        for hit in islice(pattern.finditer(self.low), _MOST):
+            start, end = hit.start("n"), hit.end()
+            before, after = self.around(start, end)
+            if not _NEVER_AFTER.match(after) and not _NEVER_BEFORE.search(before):
+                yield self.points(start, before, after, before_cues, after_cues), count(hit["n"]), start, end
+
+    def studies(self) -> Iterator[Candidate]:
+        counted = self.counted(_COUNTED_STUDIES, _BEFORE_STUDIES, _AFTER_STUDIES)
+        done = 0
+        for points, n, start, end in counted:
+            if start < done or _NOT_YET_READ.search(self.low, start, end):
+                continue
+            read = sum(points for points, cue in _BEFORE_STUDIES if cue.search(self.around(start, end)[0])) >= 0
+            while read and (more := _MORE_STUDIES.match(self.low, end)):
+                n, end = n + count(more["n"]), more.end()
+                done = end
+            if done == end:
+                points = self.points(start, *self.around(start, end), _BEFORE_STUDIES, _AFTER_STUDIES)
+            yield points - (3 if self.low[start - 1] == "(" else 0), n, start, end
+
+    def people(self, *, review: bool) -> Iterator[Candidate]:
+        listed = 0
+        for points, n, start, end in self.counted(_COUNTED, _BEFORE, _AFTER):
+            before, _ = self.around(start, end)
+            if review and points >= 0 and _OF_STUDIES.search(before):
+                points = _ENOUGH
+            points += 3 if _INCLUDED.search(self.low, start, end) else 0
+            others = self._next_to(_AND_OTHERS, end)
+            if others and not _APART.search(others["between"]):
+                points, n, end = self._together(points, n, start, end, others)
+            elif others:
+                points -= 0 if _OUT_OF.search(before) else 4
+            elif self.low[start:end].endswith(("controls", "hcs")) or _TWO_GROUPS.match(self.low, end):
+                continue
+            elif not _OUT_OF.search(before):
+                more = self._next_to(_IN_A_LIST, end)
+                more = None if more and _APART.search(more["between"]) else more
+                points -= 4 if more or start < listed else 0
+                listed = more.end() if more else listed
+            if n > 1:
+                yield points, n, start, end
+
+    def _together(self, points: int, n: int, start: int, end: int, others: re.Match[str]) -> tuple[int, int, int]:
+        """Points, number and end of a group with the `others` that are named after it."""
+        parts = [count(each["n"]) for each in _COUNTED.finditer(_BRACKETS.sub("", others["between"]))]
+        more = sum(parts) + count(others["n"])
+        n, end = n if parts and n == more else n + more, others.end()
+        points += 3 if _WHOLE_SAMPLE.search(self.low[start:end]) else 0
+        return points + sum(points for points, cue in _AFTER if cue.match(self.around(start, end)[1])), n, end
+
+    def two_kinds(self) -> Iterator[Candidate]:
+        """The sums of "160 frontline and 146 other nurses"."""
+        for points, n, start, end in self.counted(_BOTH, _BEFORE, _AFTER):
+            kinds = _BOTH.match(self.low, start - 1)
+            others = [each for each in kinds.group("other", "more") if each] if kinds else []
+            yield points, n + sum(map(count, others)), start, end
+
+    def _next_to(self, pattern: re.Pattern[str], end: int) -> re.Match[str] | None:
+        """What the pattern finds behind a number of people, unless that is of a part of them."""
+        found = pattern.match(self.low, end)
+        return found if found and not _PART_OF_THEM.search(found["between"]) else None
+
+    def named_n(self, *, review: bool) -> Iterator[Candidate]:
+        """Numbers as in "adults (n = 194) were recruited"; several in a row are of groups, which are added."""
+        rows: list[list[re.Match[str]]] = []
+        for hit in islice(_N_EQUALS.finditer(self.low), _MOST):
+            joined = rows and _JOINS.fullmatch(self.low, rows[-1][-1].end(), hit.start())
+            if joined:
+                rows[-1].append(hit)
+            else:
+                rows.append([hit])
+        for row in rows:
+            first, *others = row
+            before = _SENTENCE_END.split(self.text[max(0, first.start() - 160) : first.start()])[-1].lower()
+            if not _ANIMAL.search(before):
+                n, more = count(first["n"]), sum(count(each["n"]) for each in others)
+                if others and n != more and not review:
+                    points, n = (_LEAST if _GROUP.search(before) else 0), n + more
+                else:
+                    after = self.around(first.start(), first.end())[1].partition(")")[2]
+                    points = self.points(first.start(), before, after, (), _AFTER)
+                    points += 3 if _OF_SAMPLE.search(before) else 0
+                    if _OF_PEOPLE_AFTER.match(self.low, first.end()) or (not others and _GROUP.search(before)):
+                        points += 3
+                    elif _SAMPLED.search(before):
+                        points -= 0 if others else min(4 * (len(rows) - 1), 12)
+                    else:
+                        points = -1
+                yield points, n, first.start(), row[-1].end()
+
+
+_MEASURES = {
+    "SMD": r"(?:weighted )?[Ss]tandardi[sz]ed (?:weighted )?[Mm]ean [Dd]ifferences?|SMDs?|Hedges'? ?g|Cohen'?s d",
+    "MD": r"(?:[Ww]eighted )?[Mm]ean (?:\w{1,20} )?[Dd]ifferences?|[Dd]ifferences? in (?:the )?means?|W?MDs?",
+    "IRR": r"(?:[Ii]ncidence[ -])?[Rr]ate[ -][Rr]atios?|a?IRRs?",
+    "OR": r"[Oo]dds[ -][Rr]atios?|[Rr]elative odds|[acmp]?ORs?|AORs?",
+    "HR": r"[Hh]azards?[ -][Rr]atios?|[acms]?HRs?|s?dHRs?|[AS]HRs?",
+    "RR": r"[Rr]isk[ -][Rr]atios?|[Rr]elative [Rr]isks?(?! (?:reduc|ratio))|[acmp]?RRs?",
+    "AUC": r"[Aa]reas? under (?:the )?(?:[\w-]{1,25} ){0,4}curves?|AU(?:RO)?Cs?|AUC-?ROC|[Cc]-?statistics?",
+    "r": r"[Cc]orrelation coefficients?|(?:rho|ρ|[rR]|r[sp])(?= ?[=:])",
+    "difference": r"[Dd]ifferences?",
+}
+_RATIOS = {"OR", "HR", "RR", "IRR"}
+_EXPANSION = {"MD": "differ", "IRR": "rate", "OR": "odds", "HR": "hazard", "RR": "risk|rate", "AUC": "area|curve"}
+_DEFINED = {name: re.compile(rf"[(\[][a-z]?{name}s?[)\]]") for name in _EXPANSION}
+_SIGNS = (
+    "CI",
+    "nterval",
+    "curve",
+    "HR",
+    "OR",
+    "RR",
+    "AUC",
+    " ratio",
+    "SMD",
+    "MD ",
+    "MD:",
+    " r ",
+    "(r",
+    "[r",
+    "rho",
+    "ρ",
+)
+_ALTERNATIVES = "|".join(f"(?P<{name}>{words})" for name, words in _MEASURES.items())
+_MENTION = re.compile(rf"[ (\[,;:/=](?:{_ALTERNATIVES})(?:adj|_\(\w{{1,6}}\))?(?![\w²])")
+_NUMBER = r"-?[ ]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})(?!\d)"
+_INTERVAL = r"(?:[Cc]onfidence|[Cc]redible)[ -][Ii]ntervals?|[Cc]onfidence [Ll]imits?|CI95|C\.I\.|CIs?|CrIs?"
+_ESTIMATE = re.compile(
+    rf"""(?x) [ (\[=:,] (?<!\d[ ,]) (?!\d\d(?:\.\d)?[ ]?%[ -]?[ ]?(?:CI|CrI|[Cc]onf|[Cc]red))
+    (?P<value>{_NUMBER}) (?P<percent>[ ]?%)?
+    (?: (?:[ ]?[x×][ ]?10[⁰¹²³⁴-⁹⁻^-]*)?
+        (?P<unit>(?:[ ](?!CI|vs|and\b|to\b|in\b|with\b)[A-Za-z/μ°⁻¹-]{{1,12}}){{0,3}})
+        (?:[ ]?[\[(][^\d()\[\]][^()\[\]]{{1,40}}[\])])? (?:[,;][ ][Pp][ ]?[=<>][ ]?0?\.\d+)?
+        [\s,;:(\[]{{0,4}} (?:(?:and|with)[ ](?:an?[ ]|the[ ])?)? (?:(?P<level>\d\d(?:\.\d)?)[ ]?%?[ -]{{0,2}})?
+        (?:{_INTERVAL}) (?:[ ]?[(\[{{](?:\d\d[ ]?%[ ]?)?(?:CIs?|CrI)[)\]}}])? (?:[ ]?(?P<level_after>\d\d)[ ]?%)?
+        [\s:=,]{{0,3}} (?:of[ ]|from[ ])? [\[(]?
+      | (?P<bare>[ ]?[(\[]) (?=[^()\[\]]{{3,30}}[)\];,]) )
+    [ ]?(?P<low>{_NUMBER}) [ ]?%? [ ]? (?:-|to|,|;|and|~)[ ]? (?P<high>{_NUMBER}) (?P<percents>[ ]?%)?"""
+)
+_POINT = re.compile(  # a value right after the measure
+    rf"""(?x) (?:[ ]?[(\[]\w{{1,6}}[)\]])? [ ]?(?:(?:of|was|is)[ ]|[=:,][ ]?|[ ]){{1,3}}
+    (?P<value>{_NUMBER}) (?P<percent>[ ]?%)?"""
+)
+_P = (
+    r"[Pp] ?-?(?:values?|trend)? ?(?P<sign>(?:[<>=≤≥] ?){1,2})"
+    r"(?P<p>0?\.\d+|[01](?:\.0+)?|\d(?:\.\d+)? ?[x×] ?10[⁻⁰¹²³⁴-⁹^-]+)(?!\.?\d)"
+)
+_P_AFTER = re.compile(rf"[\s,;:%)\]]{{0,4}}(?:and )?{_P}")
+_P_BEFORE = re.compile(rf"{_P}[,;] ?(?:adjusted )?$")
+_OTHER_STATISTIC = re.compile(  # right before the value
+    r"(?:coefficient|prevalence|incidence|sensitivity|specificity|accuracy|predictive value|number needed|NNT|kappa|"
+    r"proportion|median|\bmean|β|η2|\bB|\bSE|\bbeta|\bSIR|\bSMR|\bPR|prevalence ratio|rate|survival|concordance|index|"
+    r"ICC)s?(?: \(\w+\))?[ :=,([]{0,3}(?:of|was|is|were)? ?$"
+)
+_BREAK = re.compile(r"[.!?][)\]]? +[A-Z]|[a-z)\]]\.[A-Z]")
+_OF_DIFFERENCE = re.compile(r"(?: in [\w -]{1,60})?(?: between [\w ,-]{1,50})?[ ,=:;([]{0,3}(?:of|was|is)? ?$")
+_MISPRINTED = re.compile(
+    rf"[ ,;(\[]{{0,4}}(?:(?:\d\d(?:\.\d)? ?% ?)?(?:{_INTERVAL})|[\d.]+ ?(?:-|to) ?\d)"
+)  # an interval that is not read
+_EQUALS = re.compile(r" ?[=:] ?")
+_FAR, _NEAR, _DIRECT = 160, 40, 8  # characters between the measure and its value
+_FOR_OUTCOME = re.compile(  # after the measure
+    r"(?: ?[\[(][^()\[\]]{0,30}[)\]])* (?:for|of) (?:the )?(?P<what>[A-Za-z][^,;:()\[\]=]{2,80}?)"
+    r" (?:was|were|is|are|comparing|between|among|with|at|by|per|vs|versus|compared)\b"
+)
+_BEFORE_MEASURE = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?:risks?|odds|hazards?|incidences?|likelihood|probability|chances?|predictors?|factors?|predictive) "
+        r"(?:of|for|in) (?P<what>[A-Za-z\d][^,;:()\[\]=]{2,80})",
+        r"(?:differences? (?:in|of)|effects? on|(?:improv|reduc|decreas|increas)\w+|lower|higher|shorter|longer|worse|"
+        r"better) (?:in )?(?P<what>(?!(?:by|with|among|in|of|than) )[A-Za-z\d][^,;:()\[\]=]{2,60}?) ?[(\[]$",
+    )
+]
+_TRAILING = re.compile(
+    r" (?:compared|comparing|in|among|between|with|than|versus|vs|at|after|by|from|when|was|were|for|during|on|within|"
+    r"over|are|is|who|that|whereas|while|had|as|but|and|fell|rose|declined|dropped|increased|decreased|improved)\b.*"
+)
+
+
+def _effects(text: str) -> Iterator[Effect]:
+    found = list(_MENTION.finditer(text)) if any(each in text for each in _SIGNS) else []
+    mentions = found[:1]
+    for last, each in pairwise(found):
+        if each[0][0] not in "([" or each.start() - last.end() > 1 or each.lastgroup != last.lastgroup:
+            mentions.append(each)  # it does not abbreviate the one before, as in "odds ratio (OR)"
+    points = [_POINT.match(text, each.end()) for each in mentions]
+    estimates = {each.start("value"): each for each in points if each}
+    estimates |= {each.start("value"): each for each in _ESTIMATE.finditer(text)}
+    starts, done = [each.start() for each in mentions], 0
+    misused = {name for name in _EXPANSION if _means_another(text, name)}
+    for at in sorted(estimates):
+        before = bisect_left(starts, at) - 1
+        if before < 0 or at < done:
+            continue
+        mention = mentions[before]
+        gap = text[max(done, mention.end()) : at]
+        abbreviated = mention[0].strip(" ([,;:/=s").isupper()
+        misread = abbreviated and mention.lastgroup in misused
+        if not misread and _belongs(text, mention, estimates[at], gap):
+            effect = _effect(text, mention, estimates[at], gap)
+            if effect:
+                done = effect.end + 1
+                yield effect
+
+
+def _means_another(text: str, measure: str) -> bool:
+    """Whether the text defines the abbreviation as something else, as "heart rate (HR)" does."""
+    defined = _DEFINED[measure].search(text)
+    words = text[max(0, defined.start() - 60) : defined.start()].lower() if defined else ""
+    return defined is not None and not re.search(_EXPANSION[measure], words)
+
+
+def _belongs(text: str, mention: re.Match[str], hit: re.Match[str], gap: str) -> bool:
+    """Whether the value is near enough to the measure to be its own, and of no other statistic."""
+    at = hit.start("value")
+    if len(gap) > _FAR or _BREAK.search(gap) or _OTHER_STATISTIC.search(text[max(0, at - 40) : at]):
+        return False
+    if mention.lastgroup == "difference" and not _OF_DIFFERENCE.fullmatch(gap):
+        return False
+    nearby = text[max(0, at - 400) : at]
+    return not hit.groupdict().get("bare") or len(gap) <= _DIRECT or "CI" in nearby or "nterval" in nearby
+
+
+def _effect(text: str, mention: re.Match[str], hit: re.Match[str], gap: str) -> Effect | None:
+    measure, found = mention.lastgroup or "", hit.groupdict()
+    numbers = (found.get(name) for name in ("value", "low", "high"))
+    value, low, high = (Decimal(each.replace(" ", "")) if each else None for each in numbers)
+    after = _P_AFTER.match(text, hit.end())
+    p = after or _P_BEFORE.search(text[max(0, mention.start() - 25) : mention.start()])
+    ci = _MISPRINTED.match(text, hit.end())
+    exact = "." in found["value"] and measure != "difference"
+    certain = low is not None or (exact and (p or measure == "AUC" or (_EQUALS.fullmatch(gap) and not ci)))
+    if value is None or not certain or not _plausible(measure, value, low, high, found):
+        return None
+    level, own = found.get("level") or found.get("level_after"), text.startswith(gap, mention.end())
+    start = mention.start(measure) if own and len(gap) <= _NEAR else hit.end("value") - len(found["value"].strip())
+    return Effect(
+        measure,
+        value,
+        start - 1,
+        (after or hit).end() - 1,
+        low,
+        high,
+        Decimal(level) if level else None,
+        f"{p['sign'].replace('=', '').strip()} {p['p']}".strip() if p else None,
+        _outcome(text, mention, hit.start("value"), own=own),
+    )
+
+
+def _plausible(
+    measure: str, value: Decimal, low: Decimal | None, high: Decimal | None, found: dict[str, str | None]
+) -> bool:
+    """Whether a measure can have this value and interval; a ratio has no unit."""
+    percent = bool(found.get("percent") or found.get("percents"))
+    if low is not None and high is not None and not low <= value <= high:
+        return False
+    if measure in _RATIOS:
+        return value > 0 and (low is None or low >= 0) and not percent and not found.get("unit")
+    if measure == "AUC":
+        return 0 < value <= (100 if percent else 1)
+    return measure != "r" or abs(value) <= 1
+
+
+def _outcome(text: str, mention: re.Match[str], at: int, *, own: bool) -> str | None:
+    """The words for what was measured, where the sentence says so: "HR for X was", "the risk of X (HR"."""
+    if named := _FOR_OUTCOME.match(text, mention.end()):
+        return named["what"] if named.end() <= at + 1 else None
+    lead = _BREAK.split(text[max(0, mention.start() - 300) : mention.start() + 1])[-1] if own else ""
+    for pattern in _BEFORE_MEASURE:
+        *_, last = [None, *pattern.finditer(lead)]
+        if last and not {")", "]"} & set(lead[last.end() :]):
+            words = _TRAILING.sub("", last["what"]).strip(" .")
+            return words if 0 < len(words.split()) <= 8 and words not in ("risk", "odds") else None
+    return None
