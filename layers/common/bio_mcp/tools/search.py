@@ -72,7 +72,7 @@ class Interpreted(Response):
     corrected: dict[str, str] = said(default=ABSENT)
 
 
-_INTERPRETED = "how the query was read: kind (question, boolean, identifier, author), text, corrected"
+_INTERPRETED = "how the query was read: kind, text, corrected"
 
 
 class RagResults(Response):
