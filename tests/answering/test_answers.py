@@ -53,7 +53,7 @@ def test_below_three_sentences_it_is_withheld_and_shows_what_was_found_without_a
     assert (given.text, sorted(cited(given))) == ("", ["11", "12"])
     assert (given.confidence, given.rests_on) == (0.0, None)
     assert given.reason == (
-        f"only 2 sentences that answer it could be cited, and an answer rests on at least {LEAST_CITED}"
+        f"only 2 sentences on it could be cited, and an answer rests on at least {LEAST_CITED}"
     )
     assert "only one sentence that answers it" in ask(corpus_of(TRIAL)).reason
 

@@ -316,8 +316,8 @@ _BOTH_STUDIES = re.compile(  # "36 cross-sectional and 9 longitudinal studies"
     rf"articles|papers)\b"
 )
 _TWO_GROUPS = re.compile(
-    rf"(?x) (?:[^.;:\d]|(?:19|20)\d\d){{0,140}}\b(?:and[ ](?:{COUNT})[ ](?:to|who|were|in|received)|matched[ ](?:to|"
-    rf"with)[ ]\d)\b"
+    rf"(?x) (?:[^.;:\d]|(?:19|20)\d\d){{0,140}}\b(?:and[ ](?!(?:19|20)\d\d\b)(?:{COUNT})[ ](?:to|who|were|in|received)|"
+    rf"matched[ ](?:to|with)[ ]\d)\b"
 )
 _AS_WELL = re.compile(  # a third group, which is not added
     rf"(?x) [^.;:()]{{0,60}}?,?[ ](?:as[ ]well[ ]as|versus|vs\.?)[ ](?:{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"
@@ -394,7 +394,7 @@ _NEVER_BEFORE = re.compile(
     r"\b(?:planned|required|estimated|calculated|target(?:ed recruitment)?|minimum)\b.{0,30}$|"
     r"\d to$|\d and$|\bas well as$|\b(?:matched|compared) (?:them )?(?:to|with)$|\b(?:median|mean|"
     r"average)(?: [\w-]+){0,4}:?$|\binterim\b.{0,20}$|\b(?:control|experimental|intervention|study|comparison|"
-    r"test) group (?:of|included|comprised)$|\bpublished\b[^.;]{0,40}$|\bfirst (?:data ?set|cohort|sample|"
+    r"test) group (?:of|included|comprised)$|\bpublished\b(?:(?! and )[^.;]){0,40}$|\bfirst (?:data ?set|cohort|sample|"
     r"group)\b.{0,20}$|\bwill\b[^.;]{0,60}$|\beach comprising$|\b(?:complementary|sensitivity|"
     r"sub-?group) analys[ei]s\b.{0,60}$|\b(?:validation|independent|external|test(?:ing)?|replication) (?:cohort|"
     r"set|sample|data ?set)s? of$|\bgroups? (?:included|comprised|consisted of|contained|had)$|\balso\b[^.;]{0,30}$|"
@@ -763,6 +763,8 @@ class _Sample:
         whole = _WHOLE_SAMPLE.search(self.low, others.start("n"), others.end())
         alike = n < 3 * count(others["n"]) < 9 * n
         apart = (_DID if whole else _APART).search(others["between"])
+        if apart and _TOTAL.search(before):
+            return group
         if not apart or (alike and _IN.search(before)):
             points, n, end = self._together(points, n, start, end, others)
         elif not _OUT_OF.search(before):
