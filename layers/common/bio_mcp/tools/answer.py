@@ -96,7 +96,7 @@ class GivenAnswer(Response):
     also_uses=("language_model.generate",),
 )
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
-    """Answer a question by sentences of the corpus' papers, quoted word for word, each with its place.
+    """Answer a question by sentences of its papers, quoted word for word, each with its place.
 
     Withheld, with the reason and what was found, where fewer than three sentences answer, no paper has what the
     question names, or confidence is below tau.

@@ -26,7 +26,7 @@ LONGEST_SOURCE = answer_size.DEFAULT - 2_000  # characters of a paper that is re
 
 
 class RagGet(Request):
-    doc_id: DocId = Field(description='"pmid:" and the PMID, as pmid:384001')
+    doc_id: DocId = Field(description="as pmid:384001")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
@@ -119,7 +119,7 @@ class Study(Response):
 
 @reading_tool("rag.get", family=BIO_MCP, command="get", output_listed=True, timeout=5, in_default_list=True)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
-    """Read one paper of the corpus by its doc_id ("pmid:384001"): abstract, study in numbers, quality, retraction."""
+    """Read one paper of the corpus: abstract, study in numbers, quality, retraction."""
     paper = paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
     return fitted(paper, request.max_characters)
 
