@@ -98,8 +98,8 @@ class GivenAnswer(Response):
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
     """Answer a question by sentences of its papers, quoted word for word, each with its place.
 
-    Withheld, with the reason and what was found, where fewer than three sentences answer, no paper has what the
-    question names, or confidence is below tau.
+    Withheld, with the reason, where fewer than three sentences answer, no paper has what the question names, or
+    confidence is below tau.
     """
     unknown = unknown_names(request.filters, backends) if request.filters else []
     given = answer(

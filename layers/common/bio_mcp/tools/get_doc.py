@@ -26,7 +26,7 @@ LONGEST_SOURCE = answer_size.DEFAULT - 2_000  # characters of a paper that is re
 
 
 class RagGet(Request):
-    doc_id: DocId = Field(description="as pmid:384001")
+    doc_id: DocId = Field(description='"pmid:" and the PMID, as pmid:384001')
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
