@@ -2,14 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Barrier
 
 import numpy as np
 import pytest
 
 from bio_mcp.adapters.aws.clients import Clients
-from bio_mcp.literature.records import Article, Document
-from bio_mcp.ports.state import Checkpoint, Job
+from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Document
+from bio_mcp.ports.state import Checkpoint, Found, Job
 from tests.support.aws_ports import AwsPorts
 
 THREADS = 8
@@ -170,3 +171,24 @@ def test_a_lease_and_a_record_that_are_sent_twice_are_there_once(ports, resendin
     assert leases.acquire("n", "you", 60)
     audit.record("set", "q", None, 1)
     assert len(audit.entries()) == 1
+
+
+def test_news_of_several_writers_are_all_given_each_once_and_behind_what_was_given(ports):
+    ports.news.find("k", [Found(str(pmid), 1) for pmid in range(1, THREADS + 1)])
+    [*_, last] = ports.news.since("k", "", 100)
+    changes = [CorpusChange(ChangeKind.CHANGED, str(pmid), 2) for pmid in range(1, THREADS + 1)]
+    at_once(*(partial(ports.news.record, [each]) for each in changes), *(partial(ports.news.record, changes[:3]),) * 2)
+    behind = ports.news.since("k", last.position, 100)
+    assert sorted(each.pmid for each in behind) == sorted(each.pmid for each in changes)
+
+
+def test_news_that_are_sent_twice_are_told_once(ports, resending):
+    resending("TransactWriteItems", "BatchWriteItem")
+    ports.news.find("k", [Found("1", 1), Found("2", 1)])
+    ports.news.record([CorpusChange(ChangeKind.CHANGED, "1", 2), CorpusChange(ChangeKind.RETRACTED, "1", 2)])
+    assert [(each.kind, each.pmid) for each in ports.news.since("k", "", 100)] == [
+        (ChangeKind.NEW, "1"),
+        (ChangeKind.NEW, "2"),
+        (ChangeKind.CHANGED, "1"),
+        (ChangeKind.RETRACTED, "1"),
+    ]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
-from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.database import WITNESSES, Database
 from bio_mcp.adapters.embedded.projects import LIFETIME, SqliteAnswers
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import CitedSpan
@@ -54,11 +54,22 @@ def answer(answer_id, asked):
     return StoredAnswer(answer_id, "Why?", "So.", (CitedSpan("9", 1, "title", 0, 3, "So."),), 0.9, asked)
 
 
-def test_a_new_answer_removes_those_that_are_two_years_older_and_no_others(tmp_path, closed):
+def test_new_answers_remove_those_that_are_two_years_older_and_no_others(tmp_path, closed):
     answers = SqliteAnswers(closed(Database(tmp_path)))
     answers.put(answer("old", NOW - LIFETIME - timedelta(seconds=1)))
     answers.put(answer("in time", NOW - LIFETIME))
-    answers.put(answer("new", NOW))
+    for number in range(WITNESSES):
+        assert answers.get("old")
+        answers.put(answer(f"new {number}", NOW))
     with pytest.raises(NotFound):
         answers.get("old")
-    assert [each.answer_id for each in answers.citing("9")] == ["in time", "new"]
+    assert answers.get("in time")
+
+
+def test_answers_under_a_clock_that_was_ahead_remove_none(tmp_path, closed):
+    answers = SqliteAnswers(closed(Database(tmp_path)))
+    answers.put(answer("first", NOW))
+    for number in range(WITNESSES // 2):
+        answers.put(answer(f"ahead {number}", NOW + 3 * LIFETIME))
+        answers.put(answer(f"right {number}", NOW + timedelta(days=1)))
+    assert answers.get("first")

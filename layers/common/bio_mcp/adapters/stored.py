@@ -16,7 +16,7 @@ from bio_mcp.literature.identifiers import LONGEST_PMID, is_pmid
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
-from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints, NewsEntry
+from bio_mcp.ports.state import NOWHERE, NUMBERED, Checkpoint, KeyCheckpoints, NewsEntry
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 from bio_mcp.retrieval.project_chunks import Work
 
@@ -126,8 +126,9 @@ def missing_nodes(node_ids: Collection[str]) -> InvalidInput:
 
 def entry_at(position: str) -> NewsEntry:
     """The entry whose `position` this is."""
-    at, pmid, version, kind = position.split(" ")
-    return NewsEntry(datetime.fromisoformat(at), ChangeKind(kind), str(int(pmid)), int(version))
+    *numbered, at, pmid, version, kind = position.split(" ")
+    number = int(numbered[0].removeprefix(NUMBERED)) if numbered else 0
+    return NewsEntry(datetime.fromisoformat(at), ChangeKind(kind), str(int(pmid)), int(version), number)
 
 
 OLD_VERSIONS = 5  # of a paper, that are stored beside its newest

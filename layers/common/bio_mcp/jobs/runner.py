@@ -270,7 +270,7 @@ class JobRun(ABC, Generic[C, R]):
     def _is_unread(self, job: Job) -> bool:
         """Whether a job of this very request ended in the background within `FRESH`, and nobody was told yet."""
         told = job.unfinished or job.progress.get("reported", True) or job.request != self.request
-        return not told and self.backends.now() - job.updated <= FRESH
+        return not told and abs(self.backends.now() - job.updated) <= FRESH
 
     def _read(self, job: Job) -> Job:
         """Count the result of a job as read, unless nobody reads the answer of this call."""
@@ -308,7 +308,7 @@ def state_of(job: Job, now: datetime) -> str:
 
     A job that is `running` but has been silent for `SILENT` is `interrupted`: its process has ended.
     """
-    if job.state == "running" and now - job.updated > SILENT:
+    if job.state == "running" and abs(now - job.updated) > SILENT:
         return "interrupted"
     return STATES.get(job.state, "incomplete" if job.state == "failed" else job.state)
 

@@ -211,25 +211,49 @@ class Found:
 class NewsEntry:
     """What became of a paper of a query key, at `version` of the corpus; `at` has microseconds.
 
-    Two entries of a key differ in kind, PMID or version.
+    `number` is given out by the store, to each write for the key a higher one; 0 for a paper that was found with a time
+    of its own, and for an entry of a version that gave out none. Two entries of a key differ in kind, PMID or version.
     """
 
     at: datetime
     kind: ChangeKind
     pmid: str
     version: int
+    number: int = field(default=0, compare=False)
 
     @property
     def position(self) -> str:
-        """Where it is among the entries of its key: by time, and by PMID, version and kind within one."""
-        return f"{sortable(self.at)} {self.pmid:0>10} {self.version:0>6} {self.kind.value}"
+        """Where it is among the entries of its key: those without a number come first, by their times, the others by
+        number; then by PMID, version and kind."""
+        numbered = f"{NUMBERED}{self.number:012} " if self.number else ""
+        return f"{numbered}{sortable(self.at)} {self.pmid:0>10} {self.version:0>6} {self.kind.value}"
+
+
+NUMBERED = "n"  # begins the positions of entries with a number: behind every time
+
+
+def divided(after: str) -> tuple[str, str]:
+    """The position of what `News.since` takes, and the time from which on entries are wanted that have a number.
+
+    That is "" behind a position alone. A time by itself is both; else it stands behind the position.
+    """
+    words = after.split(" ")
+    if len(words) == 1:
+        return after, after
+    return (after, "") if len(words) == 4 or after.startswith(NUMBERED) else (" ".join(words[:-1]), words[-1])
+
+
+def going_on(after: str, entry: NewsEntry) -> str:
+    """What `News.since` takes, for what comes behind an entry that it gave for `after`."""
+    _, time = divided(after)
+    return entry.position if entry.number or not time else f"{entry.position} {time}"
 
 
 class News(Protocol):
     """The papers of each query key and their news. Every method may raise `StoreFailed`.
 
-    An entry may be given only some seconds after it was recorded, so that none comes before one that was given, but for
-    papers that are found with a time of their own.
+    None comes before one that was given, whatever the clocks say, but for papers that are found with a time of their
+    own.
     """
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
@@ -245,7 +269,10 @@ class News(Protocol):
         """
 
     def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
-        """Return the first `limit` entries whose position is behind `after`, from the oldest or from the newest on."""
+        """Return the first `limit` entries behind `after`, from the oldest or from the newest on.
+
+        `after` is a position; a time, as `sortable` writes one; or a position, a space and a time, as `divided` says.
+        """
 
     def pmids(self, query_key: str) -> Iterator[str]:
         """Yield the PMIDs of the key in numeric order; one that is found or deleted meanwhile may be among them."""
@@ -411,7 +438,7 @@ class Calls(Protocol):
         """Return the call. Raises `NotFound`, which says how long calls are stored."""
 
     def latest(self, limit: int) -> list[CallRecord]:
-        """Return the newest calls, the newest first, without what they read."""
+        """Return the calls recorded last, the newest first, whatever their times, without what they read."""
 
 
 class Recorder(Protocol):

@@ -1,7 +1,7 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -239,6 +239,7 @@ class StoredAnswer:
     """An answer as it was given. `answer_id` follows from question, text and spans, so an equal answer is one.
 
     `text` is "" for one that was withheld. `flagged` names papers among `spans` that were retracted since, by PMID.
+    `number` is given out by the store when the answer is first put: a later one has a higher number.
     """
 
     answer_id: str
@@ -248,13 +249,14 @@ class StoredAnswer:
     confidence: float
     asked: datetime
     flagged: tuple[str, ...] = ()
+    number: int = field(default=0, compare=False)
 
 
 class Answers(Protocol):
     """Answers by id. Every method may raise `StoreFailed`. A store may drop an answer two years after it was given."""
 
     def put(self, answer: StoredAnswer) -> None:
-        """Store the answer; one that is stored keeps its first time and its flags."""
+        """Store the answer; one that is stored keeps its number, its first time and its flags."""
 
     def get(self, answer_id: str) -> StoredAnswer:
         """Return the answer. Raises `NotFound`."""
@@ -266,7 +268,7 @@ class Answers(Protocol):
         """Flag the answers that cite the paper: it is retracted."""
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
-        """Return answers that are flagged, the newest first."""
+        """Return answers that are flagged, the last one stored first."""
 
 
 Decision = Literal["include", "exclude", "maybe"]

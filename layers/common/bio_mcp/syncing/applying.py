@@ -96,7 +96,7 @@ class IndexWrites:
             self._entries, self._fingerprint = [], embeddings.fingerprint
         self._documents += documents
         self._entries += entries
-        late = self._backends.now() - self._began > WRITE_AFTER or self._several
+        late = abs(self._backends.now() - self._began) > WRITE_AFTER or self._several
         return self.write() if late and len(self._documents) >= self._at_once else []
 
     def write(self) -> list[str]:

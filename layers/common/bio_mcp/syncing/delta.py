@@ -181,7 +181,7 @@ class SyncRun(CorpusRun[SyncCursor]):
         self.renew()
         cursor = self.cursor
         done, total = cursor.processed + len(in_batch), cursor.total
-        if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
+        if in_batch and abs(self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
             cursor.partial = {**in_batch, **cursor.partial}
             self.save("running")
         self.progress(done, total, f"{done:,} of {total:,} records")

@@ -149,7 +149,7 @@ class DynamoJobs(DynamoStore):
         named among the last."""
         if stored := self._table.get_item(_key(job.job_id)):
             return int(stored.get("number", 0))
-        number: int = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)[1]["number"]
+        number = self._table.next_number({"job": SEQUENCE})
         last, names = {"job": f"last {job.kind}"}, {f"{number:0{DIGITS}} {job.job_id}"}
         adding = f"SET #expires_at = :expires ADD #{NAMED} :names"
         there = self._table.update_item(last, adding, expires=int(self._clock() + LIFETIME_S), names=names)[1][NAMED]
@@ -195,25 +195,30 @@ def _newest(kind: str, query_key: str, term: str | None = None) -> str:
 
 
 SWEPT_S = 3_600  # an item is removed this long after the lease has expired
+LONGEST_S = 86_400.0  # of a lease of an earlier version, which does not say how long it was taken for
 
 
 class DynamoLeases(DynamoStore):
-    """The port `Leases` over one table (key: lease). That of a killed process ends when it expires."""
+    """The port `Leases` over one table (key: lease). That of a killed process ends when it expires. One that was taken
+    by a clock that was ahead expires as long after another asks for it as it was taken for."""
 
     WHAT = "leases"
 
     def acquire(self, name: str, holder: str, seconds: float) -> bool:
         now = self._clock()
-        ends = float(now + seconds)
-        return self._table.put_item(
-            {"lease": name, "holder": holder, "ends": ends, "expires_at": ceil(ends + SWEPT_S)},
-            "attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now",
-            holder=holder,
-            now=float(now),
-        )
+        lease = {"lease": name, "holder": holder, "seconds": float(seconds), **_ending(now + seconds)}
+        only = "attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now"
+        free, held = self._table.put_or_get(lease, only, holder=holder, now=float(now))
+        if not free and held["ends"] > (latest := now + held.get("seconds", LONGEST_S)):
+            self._table.put_item({**held, **_ending(latest)}, "#ends = :seen", seen=held["ends"])
+        return free
 
     def release(self, name: str, holder: str) -> None:
         self._table.delete_item({"lease": name}, "#holder = :holder", holder=holder)
+
+
+def _ending(ends: float) -> Item:
+    return {"ends": float(ends), "expires_at": ceil(ends + SWEPT_S)}
 
 
 class DynamoAudit(DynamoStore):

@@ -63,13 +63,21 @@ class Table:
 
     def put_item(self, item: Item, only: str = "", **values: Any) -> bool:
         """Store the item where the condition `only` holds; returns whether it did."""
-        return self._write(self.putting(item, only, **values))[0]
+        return self.put_or_get(item, only, **values)[0]
+
+    def put_or_get(self, item: Item, only: str, **values: Any) -> tuple[bool, Item]:
+        """Store the item where the condition holds; returns whether it did, and what is there where it did not."""
+        return self._write(self.putting(item, only, **values))
 
     def update_item(
         self, key: Item, changes: str, only: str = "", *, returns: bool = True, **values: Any
     ) -> tuple[bool, Item]:
         """Whether the condition held and the changes were made, and the item as it is now, unless nobody wants it."""
         return self._write(self.updating(key, changes, only, **values), "ALL_NEW" if returns else "NONE")
+
+    def next_number(self, key: Item) -> int:
+        """Count the item of this key up; returns its number, which is 1 at first and never given out twice."""
+        return int(self.update_item(key, "ADD #number :one", one=1)[1]["number"])
 
     def delete_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
         """Delete the item where the condition holds; returns what was deleted."""

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import make_directory
+from bio_mcp.adapters.embedded.database import make_directory, refused
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
-from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.stores import EXPIRING_DAYS
 
 UNREADABLE = "The stored files cannot be read or written: check the data directory's permissions and its disk."
@@ -87,7 +86,7 @@ def _reaching() -> Iterator[None]:
     except FileNotFoundError:
         raise missing() from None
     except OSError as error:
-        raise StoreFailed(UNREADABLE) from error
+        raise refused(error, UNREADABLE, retryable=True) from error
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

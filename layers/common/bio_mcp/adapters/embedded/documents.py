@@ -96,7 +96,8 @@ class SqliteDocuments(Store):
     def stored_by_day(self, days: int) -> list[StoredDay]:
         first = utc_day(self._clock()) - timedelta(days=days - 1)
         rows = self._database.rows(
-            "SELECT day, added, revised FROM paper_days WHERE day >= ? ORDER BY day", (first.isoformat(),)
+            "SELECT day, added, revised FROM paper_days WHERE day BETWEEN ? AND ? ORDER BY day",
+            (first.isoformat(), (first + timedelta(days=days - 1)).isoformat()),
         )
         return [StoredDay(date.fromisoformat(day), added, revised) for day, added, revised in rows]
 

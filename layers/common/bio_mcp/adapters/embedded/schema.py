@@ -22,8 +22,12 @@ which no other collection ever gets. `change` grows with each write to it, `term
 the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
 changed, but replaced by one of another id.
 
+A queued call is due at `due`, `waits` seconds after that was set, and a lease expires `seconds` after it was taken: one
+that has longer left was written while the clock was ahead.
+
 `found_papers` has the papers of each query key, `whole_queries` the keys of which it has all. `news` has what became
-of them, by a position that sorts by time.
+of them, by a position that sorts by the number of the write; `news_numbers` counts those of each key, also of one that
+was forgotten.
 
 `indexes` names the index that is searched and the one beside it: "" is that of this file, another name that of a file
 below the directory `indexes`. Without a row this file's is searched.
@@ -215,6 +219,17 @@ MIGRATIONS = (
     CREATE TABLE known_words (word TEXT PRIMARY KEY);
     CREATE TABLE without_fields (pmid INTEGER PRIMARY KEY);
     INSERT INTO without_fields SELECT pmid FROM entries;
+    """,
+    """
+    ALTER TABLE continuations ADD COLUMN waits REAL NOT NULL DEFAULT 86400;
+    ALTER TABLE leases ADD COLUMN seconds REAL NOT NULL DEFAULT 86400;
+    ALTER TABLE answers ADD COLUMN number INTEGER;
+    UPDATE answers SET number = older.number FROM (
+        SELECT answer_id AS id, row_number() OVER (ORDER BY asked, answer_id) AS number FROM answers
+    ) AS older WHERE answer_id = older.id;
+    DROP INDEX answers_by_time;
+    CREATE UNIQUE INDEX answers_by_number ON answers (number);
+    CREATE TABLE news_numbers (query_key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
     """,
 )
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect
+from bio_mcp.adapters.embedded.database import READ, WITNESSES, WRITE, Connection, SqliteFile, connect, refused
 from bio_mcp.adapters.stored import age_s
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.literature.clock import sortable
@@ -69,7 +69,7 @@ class SideFile(SqliteFile):
                 super().close()
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
                     self._delete()
-                raise StoreFailed(self._unusable) from error
+                raise refused(error, self._unusable, retryable=True) from error
 
     def _connect(self) -> Connection:
         """Open the file, and create its tables, in place of those of another version."""
@@ -193,7 +193,8 @@ class SqliteBudgets(SideFile):
         now = self._clock()
         ends = [(now // each.seconds + 1) * each.seconds for each in charges]  # periods are counted from 1970
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM spent WHERE ends <= ?", (now,))
+            other = "DELETE FROM spent WHERE ends <= ?1 OR ends > ?1 + seconds"  # also of a clock that was ahead
+            connection.execute(other, (now,))
             after = before = [_spent(connection, each) for each in charges]
             granted = all(
                 each.amount <= 0 or spent + each.amount <= each.most
@@ -266,7 +267,8 @@ NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
 class SqliteCalls(SideFile):
     """The port `Calls` in `directory`, for `days`. `clock` returns seconds since 1970.
 
-    The oldest calls are deleted early where the file would have more than `megabytes`.
+    One that has expired is deleted when the last `WITNESSES` were all made later, and is not found before. The oldest
+    are deleted early where the file would have more than `megabytes`. They are numbered by the rows of the table.
     """
 
     file, what = "calls.sqlite3", "the log of calls"
@@ -275,7 +277,6 @@ class SqliteCalls(SideFile):
             correlation_id TEXT PRIMARY KEY, at TEXT NOT NULL, expires REAL NOT NULL, call BLOB NOT NULL,
             read BLOB NOT NULL
         );
-        CREATE INDEX calls_by_time ON calls (at);
         CREATE INDEX calls_by_expiry ON calls (expires);
     """
 
@@ -290,10 +291,11 @@ class SqliteCalls(SideFile):
             return
         values = (call.correlation_id, sortable(call.at), now + self._days * 86_400, row, call.read)
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM calls WHERE expires <= ?", (now,))
             connection.execute("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", values)
-            oldest = "SELECT correlation_id FROM calls ORDER BY at LIMIT 32"
-            _shrink(connection, self._limit, f"calls WHERE correlation_id IN ({oldest})")
+            last = "SELECT min(expires) - ? FROM (SELECT expires FROM calls ORDER BY rowid DESC LIMIT ?)"
+            connection.execute(f"DELETE FROM calls WHERE expires <= ({last})", (self._days * 86_400, WITNESSES))  # noqa: S608
+            oldest = "calls WHERE rowid IN (SELECT rowid FROM calls ORDER BY rowid LIMIT 32)"
+            _shrink(connection, self._limit, oldest)
 
     def get(self, correlation_id: str) -> CallRecord:
         if found := self._calls("call, read", "correlation_id = ?", correlation_id):
@@ -301,10 +303,10 @@ class SqliteCalls(SideFile):
         raise NotFound(f"There is no call {correlation_id!r} in the log, which has the calls of {self._days} days")
 
     def latest(self, limit: int) -> list[CallRecord]:
-        return self._calls("call, x''", "TRUE ORDER BY at DESC, correlation_id DESC LIMIT ?", limit)
+        return self._calls("call, x''", "TRUE ORDER BY number DESC LIMIT ?", limit)
 
     def _calls(self, columns: str, wanted: str, value: str | int) -> list[CallRecord]:
-        live = f"(SELECT * FROM calls WHERE expires > {self._clock()!r})"  # noqa: S608  a number
+        live = f"(SELECT rowid AS number, * FROM calls WHERE expires > {self._clock()!r})"  # noqa: S608  a number
         with self.transaction(READ) as connection:
             sql = f"SELECT {columns} FROM {live} WHERE {wanted}"  # noqa: S608  our own words
             rows = connection.execute(sql, (value,)).fetchall()
