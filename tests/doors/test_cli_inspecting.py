@@ -240,7 +240,7 @@ def test_a_search_is_recorded_and_equal_until_the_corpus_moves(cli):
     gone = corpus.documents.pmids()
     pmids = [next(gone) for _ in range(15)]
     corpus.passages.delete(pmids)
-    corpus.documents.delete(pmids)
+    corpus.documents.delete(gone(*pmids))
     corpus.close()
     moved = cli("admin", "replay", recorded, "--json")
     assert (moved.code, moved.json["moved"], moved.json["as_then"]) == (1, ["corpus"], None)

@@ -11,6 +11,7 @@ from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.tools.checkpoint import set_checkpoint
 from tests.support.corpus import Corpus
+from tests.syncing.stored import gone
 
 EVERYTHING = "all[sb]"
 DAY = date(2026, 1, 1)
@@ -283,7 +284,7 @@ def test_moving_a_key_ends_the_unfinished_jobs_of_all_its_terms(corpus):
 @pytest.mark.usefixtures("few")
 def test_the_watermark_moved_back_reads_again(corpus, ncbi):
     run(corpus)
-    corpus.documents.delete(sorted(everything(ncbi))[:3])
+    corpus.documents.delete(gone(*sorted(everything(ncbi))[:3]))
     assert run(corpus, overlap=0).inserted == 0
     corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
     assert run(corpus).inserted == 3

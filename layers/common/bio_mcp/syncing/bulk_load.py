@@ -351,7 +351,7 @@ class Loading:
                     raise
                 return False, failure
             changes = Counter(applied.changes.values())
-            if changes.total() + len(applied.deleted) < len({each.pmid for each in wanted}):
+            if len(applied.settled) < len({each.pmid for each in wanted}):
                 return False, None
             progress.position = end
             progress.inserted += changes[Change.INSERTED]

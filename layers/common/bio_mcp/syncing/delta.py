@@ -245,11 +245,11 @@ class SyncRun(CorpusRun[SyncCursor]):
 
     def _apply_batch(self, batch: list[str]) -> bool:
         """Fetch and apply a batch. False when time ran out; `cursor.partial` then has what is durable."""
-        cursor = self.cursor
+        cursor, since = self.cursor, self.backends.documents.deletions()
         records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
             return True
-        applied = apply_records(records, self.backends, before_slice=self.may_go_on)
+        applied = apply_records(records, self.backends, before_slice=self.may_go_on, since=since)
         changes = {**applied.changes, **cursor.partial}
         articles = [record for record in records if isinstance(record, Article)]
         if any(each.pmid not in changes for each in articles):

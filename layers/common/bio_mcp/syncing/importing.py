@@ -95,8 +95,9 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
         yield Piece(records)
         return
     articles = [record for record in records if isinstance(record, Article)]
-    heads = backends.documents.heads([article.pmid for article in articles])
-    changed = {id(article) for article in articles if revise(article, heads.get(article.pmid))[1]}
+    heads, gone = backends.documents.standing([article.pmid for article in articles])
+    revisions = {id(each): revise(each, heads.get(each.pmid), gone.get(each.pmid)) for each in articles}
+    changed = {known for known, (_, document) in revisions.items() if document}
     most = max(SLICE, backends.passages.refresh_after)
     start, part = 0, list[Article]()
     for end, record in enumerate(records, 1):
@@ -225,14 +226,13 @@ def _apply(piece: Piece, report: ImportReport, backends: Backends, applied_to: C
     for each in odd.values():
         report.leave_out(each)
     records = [record for record in piece.records if isinstance(record, Deletion) or record.pmid not in odd]
-    withdrawn = [record.pmid for record in records if isinstance(record, Deletion)]
-    report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
     applied = apply_records(records, backends, before_slice=applied_to, embed=piece.embedded)
     changes = list(applied.changes.values())
     report.read += len(records)
     report.inserted += changes.count(Change.INSERTED)
     report.updated += changes.count(Change.UPDATED)
     report.skipped += changes.count(Change.SKIPPED)
+    report.deleted += applied.removed
     applied_to(piece.records)
 
 

@@ -57,11 +57,12 @@ def refresh_all(backends: Backends) -> None:
             each.passages.refresh(each.fingerprint, each.dim)
 
 
-def delete_beside(pmids: Sequence[str], backends: Backends) -> None:
-    """Remove the documents' passages from both indexes where there are two."""
+def delete_beside(pmids: Sequence[str], backends: Backends, upto: Mapping[str, int]) -> None:
+    """Remove the documents' passages from both indexes where there are two, as `Passages.delete` says."""
     if len(there := backends.indexes.all()) > 1:
         for each in there:
-            each.passages.delete(pmids)
+            with unless_removed(each, backends):
+                each.passages.delete(pmids, upto)
 
 
 def model_of(index: PaperIndex, backends: Backends) -> Embeddings:

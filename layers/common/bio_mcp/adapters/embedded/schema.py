@@ -6,10 +6,12 @@ through.
 `heads` stands apart from `articles` so that asking what is known of 200 PMIDs reads small rows only. `entries`,
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
-memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
-`changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
-it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index. Terms and facets are
-numbered once and never renumbered.
+memory finds what another one has written; `removed` keeps the number of a deletion for the same reason, and the version
+up to which passages are refused. `changes` gives each such number a random token: by it a copy of the index, in another
+file, knows the corpus that it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the
+index. Terms and facets are numbered once and never renumbered.
+
+`gone` has the tombstones of papers, also of those that came back since: versions go on, so theirs are below.
 
 `texts` has the words of each paper as `pubmed_syntax.PaperFields` has them, and in `vals` its values in other fields;
 `words` is the full-text index over them. `fields` has the latest day of publication and the participants, by which the
@@ -230,6 +232,12 @@ MIGRATIONS = (
     DROP INDEX answers_by_time;
     CREATE UNIQUE INDEX answers_by_number ON answers (number);
     CREATE TABLE news_numbers (query_key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE gone (
+        pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, pmid_version INTEGER NOT NULL, date_revised TEXT,
+        number INTEGER NOT NULL
+    );
+    CREATE INDEX gone_by_number ON gone (number);
+    ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     """,
 )
 
