@@ -25,7 +25,11 @@ def test_what_is_unknown_or_no_pmid_is_not_found(documents):
     documents.put([document("7"), document("1")])
     for text in ("99", "abc", "", "007", "-1", "1.5", "१२", "9" * 30):
         with case(text):
-            assert (documents.get_many([text]), documents.heads([text]), documents.delete(gone(text))) == ({}, {}, set())
+            assert (documents.get_many([text]), documents.heads([text]), documents.delete(gone(text))) == (
+                {},
+                {},
+                set(),
+            )
             with pytest.raises(NotFound, match=f"PMID {text}"):
                 documents.get(text)
 

@@ -182,9 +182,9 @@ def apply_records(
     index lacks are written to it, whatever is marked as indexed. `since`: PubMed gave the records just now, when so
     many deletions had been made. Raises the failures of its ports, and `Conflict` where others keep writing the same.
     """
-    articles, deletions = _latest_by_pmid(records)
+    articles, withdrawn = _latest_by_pmid(records)
     applied = Applied()
-    _delete(deletions, backends, applied)
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid in articles}, backends, applied)
     pending = dict[str, list[CorpusChange]]()
     changed = dict[str, tuple[Change, Document]]()
     for left in _until_none(articles):
@@ -206,6 +206,7 @@ def apply_records(
         documents = [changed[pmid][1] for pmid in written]
         _complete(documents, backends, [each for pmid in written for each in pending[pmid]], load)
         applied.changes.update((pmid, changed[pmid][0]) for pmid in written)
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid not in articles}, backends, applied)
     return applied
 
 
@@ -231,11 +232,11 @@ def _looked_up(heads: Mapping[str, Head], backends: Backends) -> dict[str, Head]
 
 
 def _delete(deletions: Mapping[str, "_Withdrawn"], backends: Backends, applied: Applied) -> None:
-    """Announce, leave tombstones in the place of the documents, then remove the passages.
+    """Announce, remove the passages, then leave tombstones in the place of the documents.
 
     The announcement comes first, so that a crash in between announces again: once the documents are gone, nothing tells
-    that it is due. The tombstone decides: whoever writes passages of what it covers is refused, or overtaken by this
-    removal. Repeated, it removes the passages again.
+    that it is due. The documents go last, since a repetition deletes what is stored, and passages without a document
+    would take places among the hits. Whoever is about to write what is deleted is refused, passages and documents.
     """
     for left in _until_none(deletions):
         heads, gone = backends.documents.standing(list(left))
@@ -245,13 +246,14 @@ def _delete(deletions: Mapping[str, "_Withdrawn"], backends: Backends, applied: 
         stored = [CorpusChange(ChangeKind.DELETED, pmid, heads[pmid].version) for pmid in wanted if pmid in heads]
         if stored:
             _tell(stored, backends)
-        refused = backends.documents.delete(wanted)
-        upto = {pmid: each.version for pmid, each in wanted.items() if pmid not in refused}
+        upto = {pmid: each.version for pmid, each in wanted.items()}
         with one_index():
             backends.passages.delete(list(upto), upto)
-        delete_beside(list(upto), backends, upto)
-        applied.deleted += upto
-        applied.removed += sum(each.pmid in upto for each in stored)
+        delete_beside(upto, backends)
+        refused = backends.documents.delete(wanted)
+        delete_beside(upto, backends)  # in an index that was begun meanwhile
+        applied.deleted += [pmid for pmid in wanted if pmid not in refused]
+        applied.removed += sum(each.pmid not in refused for each in stored)
         for pmid in left.keys() - refused:
             del left[pmid]
 

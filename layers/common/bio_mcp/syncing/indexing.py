@@ -57,12 +57,12 @@ def refresh_all(backends: Backends) -> None:
             each.passages.refresh(each.fingerprint, each.dim)
 
 
-def delete_beside(pmids: Sequence[str], backends: Backends, upto: Mapping[str, int]) -> None:
-    """Remove the documents' passages from both indexes where there are two, as `Passages.delete` says."""
+def delete_beside(upto: Mapping[str, int], backends: Backends) -> None:
+    """Remove passages up to these versions from both indexes where there are two, which refuse them from now on."""
     if len(there := backends.indexes.all()) > 1:
         for each in there:
             with unless_removed(each, backends):
-                each.passages.delete(pmids, upto)
+                each.passages.delete(list(upto), upto)
 
 
 def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
