@@ -268,12 +268,14 @@ class Tombstone:
     """What is left of a paper that was deleted: none of `version` or below is stored again, nor are its passages.
 
     PubMed had withdrawn its versions up to `pmid_version`; `date_revised` is that of the record that was deleted, None
-    where none was stored. `number` is given out by the store, to each deletion a higher one.
+    where none was stored. `place` is that of NLM's file which says so, 0 where none does (`pubmed_files.order_of`).
+    `number` is given out by the store, to each deletion a higher one.
     """
 
     version: int = 1
     pmid_version: int = 1
     date_revised: date | None = None
+    place: int = 0
     number: int = field(default=0, compare=False)
 
 

@@ -50,20 +50,45 @@ class Change(StrEnum):
     SKIPPED = "skipped"
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where records come from: NLM's file of this `place` (`pubmed_files.order_of`), or PubMed itself, which was asked
+    when the newest deletion had the number `since`; neither is known of other files."""
+
+    place: int = 0
+    since: int | None = None
+
+    def brings_back(self, article: Article, gone: Tombstone) -> bool:
+        """Whether an article stands although its paper was deleted.
+
+        A newer PubMed version does, and what PubMed gave after the deletion, or a later file of NLM's. Elsewhere a
+        later revision does than the one that was deleted.
+        """
+        if article.pmid_version > gone.pmid_version or (self.since is not None and gone.number <= self.since):
+            return True
+        if self.place and gone.place and self.place != gone.place:
+            return self.place > gone.place
+        revised, before = article.date_revised, gone.date_revised
+        dated = revised is not None and before is not None and revised > before
+        return dated and article.pmid_version == gone.pmid_version
+
+
+ANYWHERE = Origin()
+
+
 def revise(
-    article: Article, head: Head | None, gone: Tombstone | None = None, since: int | None = None
+    article: Article, head: Head | None, gone: Tombstone | None = None, origin: Origin = ANYWHERE
 ) -> tuple[Change, Document | None]:
     """Compare a fetched article with the stored one, or with what is `gone` of it; returns what is to be stored and
     indexed, None for nothing.
 
     The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
     an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
-    its version. A paper that was deleted comes back by a newer PubMed version or a later revision, or because PubMed
-    itself gave it after the deletion of the number `since`; its versions go on.
+    its version. The versions of a paper that comes back go on.
     """
     new_hash = content_hash(article)
     if head is None:
-        if gone and not _comes_back(article, gone, since):
+        if gone and not origin.brings_back(article, gone):
             return Change.SKIPPED, None
         return Change.INSERTED, Document(article, new_hash, gone.version + 1 if gone else 1)
     compared = compare_revisions(article, head)
@@ -72,13 +97,6 @@ def revise(
         return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
     return change, Document(article, new_hash, head.version + is_new, head.indexed_version)
-
-
-def _comes_back(article: Article, gone: Tombstone, since: int | None) -> bool:
-    if article.pmid_version > gone.pmid_version or (since is not None and gone.number <= since):
-        return True
-    revised, before = article.date_revised, gone.date_revised
-    return article.pmid_version == gone.pmid_version and revised is not None and before is not None and revised > before
 
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
@@ -170,7 +188,7 @@ def apply_records(
     embed: Embed = embedded,
     load: bool = False,
     look: bool = False,
-    since: int | None = None,
+    origin: Origin = ANYWHERE,
 ) -> Applied:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the newest stands.
 
@@ -179,19 +197,19 @@ def apply_records(
     the record is applied again. Slices are announced and marked together where an index is slow to refresh; those that
     were written and not marked are written again, and not embedded again. `embed` may have embedded passages before.
     In a `load` nobody is told of new papers: nobody waits for forty million messages. With `look` papers that the
-    index lacks are written to it, whatever is marked as indexed. `since`: PubMed gave the records just now, when so
-    many deletions had been made. Raises the failures of its ports, and `Conflict` where others keep writing the same.
+    index lacks are written to it, whatever is marked as indexed. Raises the failures of its ports, and `Conflict` where
+    others keep writing the same papers.
     """
     articles, withdrawn = _latest_by_pmid(records)
     applied = Applied()
-    _delete({pmid: each for pmid, each in withdrawn.items() if pmid in articles}, backends, applied)
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid in articles}, origin, backends, applied)
     pending = dict[str, list[CorpusChange]]()
     changed = dict[str, tuple[Change, Document]]()
     for left in _until_none(articles):
         heads, gone = backends.documents.standing(list(left))
         if look:
             heads = _looked_up(heads, backends)
-        revisions = {pmid: revise(each, heads.get(pmid), gone.get(pmid), since) for pmid, each in left.items()}
+        revisions = {pmid: revise(each, heads.get(pmid), gone.get(pmid), origin) for pmid, each in left.items()}
         applied.changes.update((pmid, change) for pmid, (change, document) in revisions.items() if document is None)
         wanted = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
         pending |= _pending_changes(wanted, backends)
@@ -206,7 +224,7 @@ def apply_records(
         documents = [changed[pmid][1] for pmid in written]
         _complete(documents, backends, [each for pmid in written for each in pending[pmid]], load)
         applied.changes.update((pmid, changed[pmid][0]) for pmid in written)
-    _delete({pmid: each for pmid, each in withdrawn.items() if pmid not in articles}, backends, applied)
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid not in articles}, origin, backends, applied)
     return applied
 
 
@@ -231,7 +249,7 @@ def _looked_up(heads: Mapping[str, Head], backends: Backends) -> dict[str, Head]
     return {pmid: head if pmid in there else replace(head, indexed_version=0) for pmid, head in heads.items()}
 
 
-def _delete(deletions: Mapping[str, "_Withdrawn"], backends: Backends, applied: Applied) -> None:
+def _delete(deletions: Mapping[str, "Withdrawn"], origin: Origin, backends: Backends, applied: Applied) -> None:
     """Announce, remove the passages, then leave tombstones in the place of the documents.
 
     The announcement comes first, so that a crash in between announces again: once the documents are gone, nothing tells
@@ -240,7 +258,7 @@ def _delete(deletions: Mapping[str, "_Withdrawn"], backends: Backends, applied: 
     """
     for left in _until_none(deletions):
         heads, gone = backends.documents.standing(list(left))
-        tombstones = {pmid: each.tombstone(heads.get(pmid), gone.get(pmid)) for pmid, each in left.items()}
+        tombstones = {pmid: each.tombstone(heads.get(pmid), gone.get(pmid), origin) for pmid, each in left.items()}
         wanted = {pmid: each for pmid, each in tombstones.items() if each is not None}
         applied.kept += [pmid for pmid in left if pmid not in wanted]
         stored = [CorpusChange(ChangeKind.DELETED, pmid, heads[pmid].version) for pmid in wanted if pmid in heads]
@@ -304,40 +322,44 @@ def _pending_changes(
 
 
 @dataclass(frozen=True, slots=True)
-class _Withdrawn:
+class Withdrawn:
     """What NLM withdrew of a PMID, and the last revision of it that is known."""
 
     deletion: Deletion
     date_revised: date | None = None
 
-    def tombstone(self, head: Head | None, gone: Tombstone | None) -> Tombstone | None:
+    def tombstone(self, head: Head | None, gone: Tombstone | None, origin: Origin) -> Tombstone | None:
         """What is left when it is withdrawn; None where what is stored is newer."""
         if head and not self.deletion.covers(head.pmid_version):
             return None
         known = Tombstone(head.version, head.pmid_version, head.date_revised) if head else gone or Tombstone()
-        pmid_version = max(known.pmid_version, self.deletion.version or 0)
-        return replace(known, pmid_version=pmid_version, date_revised=_later(known.date_revised, self.date_revised))
+        return replace(
+            known,
+            pmid_version=max(known.pmid_version, self.deletion.version or 0),
+            date_revised=_later(known.date_revised, self.date_revised),
+            place=max(known.place, origin.place),
+        )
 
 
 def _later(*days: date | None) -> date | None:
     return max(filter(None, days), default=None)
 
 
-def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], dict[str, _Withdrawn]]:
+def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], dict[str, Withdrawn]]:
     """Reduce records to the newest version of each article, the later of two equal ones, and what is withdrawn.
 
     An article that comes after its deletion is in both: what is gone decides whether it comes back.
     """
     articles: dict[str, Article] = {}
-    withdrawn: dict[str, _Withdrawn] = {}
+    withdrawn: dict[str, Withdrawn] = {}
     for record in records:
         pmid, known = record.pmid, articles.get(record.pmid)
         if isinstance(record, Deletion):
             if known and not record.covers(known.pmid_version):
                 continue
-            before = withdrawn.get(pmid, _Withdrawn(record))
+            before = withdrawn.get(pmid, Withdrawn(record))
             day = _later(before.date_revised, known.date_revised if known else None)
-            withdrawn[pmid] = _Withdrawn(record.joined(before.deletion), day)
+            withdrawn[pmid] = Withdrawn(record.joined(before.deletion), day)
             articles.pop(pmid, None)
         elif known is None or compare_revisions(record, known) >= 0:
             articles[pmid] = record

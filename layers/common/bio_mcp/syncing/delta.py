@@ -20,7 +20,7 @@ from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
-from bio_mcp.syncing.applying import Change, apply_records
+from bio_mcp.syncing.applying import Change, Origin, apply_records
 from bio_mcp.syncing.cursor import MISSING_DAYS, CorpusRun, SyncCursor, SyncReport, first_few
 from bio_mcp.syncing.windows import FIELDS, check_term, rewind, watermarks, windows
 from bio_mcp.tenants import of_all_tenants
@@ -245,11 +245,11 @@ class SyncRun(CorpusRun[SyncCursor]):
 
     def _apply_batch(self, batch: list[str]) -> bool:
         """Fetch and apply a batch. False when time ran out; `cursor.partial` then has what is durable."""
-        cursor, since = self.cursor, self.backends.documents.deletions()
+        cursor, origin = self.cursor, Origin(since=self.backends.documents.deletions())
         records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
             return True
-        applied = apply_records(records, self.backends, before_slice=self.may_go_on, since=since)
+        applied = apply_records(records, self.backends, before_slice=self.may_go_on, origin=origin)
         changes = {**applied.changes, **cursor.partial}
         articles = [record for record in records if isinstance(record, Article)]
         if any(each.pmid not in changes for each in articles):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
-GONE, NUMBER = "gone", "number"  # of a tombstone: the number of the deletion
+GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone
 WHOLE = (*HEAD, BODY, KEY, GONE)
 DELETIONS = {"pmid": "#deletions"}  # counts them
 SHARDS = 16  # counters
@@ -80,10 +80,10 @@ class DynamoDocuments(DynamoStore):
 
     def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
         heads, gone = dict[str, Head](), dict[str, Tombstone]()
-        for pmid, item in self._items(pmids, (*HEAD, GONE, NUMBER)).items():
+        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER)).items():
             revised = date.fromisoformat(item["date_revised"]) if item["date_revised"] else None
             if GONE in item:
-                gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[NUMBER])
+                gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[PLACE], item[NUMBER])
             else:
                 versions = item["version"], item["indexed_version"], item["pmid_version"]
                 heads[pmid] = Head(item["content_hash"], *versions, revised)
@@ -254,7 +254,7 @@ class DynamoDocuments(DynamoStore):
     def _tombstone(self, pmid: str, each: Tombstone, number: int) -> Item:
         revised = each.date_revised.isoformat() if each.date_revised else None
         versions = {"version": each.version, "pmid_version": each.pmid_version, "date_revised": revised}
-        return {"pmid": pmid, GONE: True, NUMBER: number, **versions}
+        return {"pmid": pmid, GONE: True, PLACE: each.place, NUMBER: number, **versions}
 
     def _replace(self, item: Item, mark: int) -> bool:
         """Overwrite the stored document if this one's version is higher, retaining the higher indexed version; returns

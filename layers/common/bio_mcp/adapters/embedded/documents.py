@@ -40,7 +40,7 @@ class SqliteDocuments(Store):
         with self._database.reading() as connection:
             heads = _heads(connection.execute(AMONG.format(HEAD, "heads"), wanted).fetchall())
             gone = connection.execute(AMONG.format("*", "gone"), wanted).fetchall()
-        found = {str(pmid): Tombstone(at, known, _day(revised), last) for pmid, at, known, revised, last in gone}
+        found = {str(pmid): Tombstone(at, known, _day(revised), *rest) for pmid, at, known, revised, *rest in gone}
         return heads, {pmid: each for pmid, each in found.items() if pmid not in heads}
 
     def deletions(self) -> int:
@@ -110,8 +110,9 @@ class SqliteDocuments(Store):
             for table in ("articles", "old_articles", "paper_identifiers", "heads"):
                 connection.delete_among(table, "pmid", gone)
             connection.executemany(
-                "INSERT INTO gone VALUES (?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET version = excluded.version, "
-                "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised, number = excluded.number "
+                "INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+                "version = excluded.version, pmid_version = excluded.pmid_version, date_revised = excluded.date_revised, "
+                "place = excluded.place, number = excluded.number "
                 "WHERE excluded.version >= version",
                 [(each, *_tombstone_row(rows[each]), last) for each in sorted(gone)],
             )
@@ -151,8 +152,9 @@ def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def _tombstone_row(each: Tombstone) -> tuple[int, int, str | None]:
-    return each.version, each.pmid_version, each.date_revised.isoformat() if each.date_revised else None
+def _tombstone_row(each: Tombstone) -> tuple[int, int, str | None, int]:
+    day = each.date_revised.isoformat() if each.date_revised else None
+    return each.version, each.pmid_version, day, each.place
 
 
 def _stands(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:

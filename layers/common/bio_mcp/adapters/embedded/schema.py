@@ -234,7 +234,7 @@ MIGRATIONS = (
     CREATE TABLE news_numbers (query_key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE gone (
         pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, pmid_version INTEGER NOT NULL, date_revised TEXT,
-        number INTEGER NOT NULL
+        place INTEGER NOT NULL, number INTEGER NOT NULL
     );
     CREATE INDEX gone_by_number ON gone (number);
     ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
