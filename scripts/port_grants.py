@@ -58,7 +58,7 @@ def published(name: str, *, writes: bool = False) -> frozenset[Grant]:
     objects, leases = f"${{Bucket.Arn}}/{PUBLISHED}/{name}/*", "${LeasesTable.Arn}"
     reading = {("s3:GetObject", objects), ("s3:ListBucket", "${Bucket.Arn}")}
     writing = {("s3:PutObject", objects), ("s3:DeleteObject", objects)}
-    writing |= {("dynamodb:PutItem", leases), ("dynamodb:DeleteItem", leases)}
+    writing |= {(f"dynamodb:{action}Item", leases) for action in ("Put", "Update", "Delete")}
     return frozenset(reading | writing if writes else reading)
 
 
@@ -264,7 +264,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.is_cancelled": table("Jobs", "GetItem"),
     "jobs.put": table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
     "jobs.remove": table("Jobs", "DeleteItem"),
-    "leases.acquire": table("Leases", "PutItem"),
+    "leases.acquire": table("Leases", "PutItem", "UpdateItem", "ConditionCheckItem"),
     "leases.release": table("Leases", "DeleteItem"),
     "continuations.send": frozenset({("sqs:SendMessage", f"{CONTINUATIONS}.Arn")}),
     "audit.record": table("Audit", "PutItem"),

@@ -178,11 +178,28 @@ class Jobs(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A lease as one holder has it. Its store counts `number` up whenever the lease passes to another.
+
+    `store` says where the lease is kept, for who checks it there. While a hold is the call's (`scope.holding`), what
+    its store's engine writes is refused in the same transaction once the lease has passed on: `Conflict` is raised.
+    On SQLite that is every write to the file; on DynamoDB every transaction, and every item that is put.
+    """
+
+    name: str
+    number: int
+    store: str
+
+
 class Leases(Protocol):
     """At most one holder per name. Every method may raise `StoreFailed`."""
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
-        """Take or extend the lease for `seconds` from now; False while another holder's has not run out."""
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
+        """Take or extend the lease for `seconds` from now; None while another holder's has not run out.
+
+        The hold of one that is extended is the same; one that passed to another in between has a new number.
+        """
 
     def release(self, name: str, holder: str) -> None:
         """End the lease if `holder` has it; another holder's stays."""

@@ -7,12 +7,12 @@ from math import ceil
 from typing import Any
 from uuid import uuid4
 
-from bio_mcp.adapters.aws.table import AT_ONCE, DynamoStore, Item
+from bio_mcp.adapters.aws.table import AT_ONCE, HOLDS, DynamoStore, Item
 from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import Change, CheckpointsByKey, utc_day
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.literature.clock import sortable
-from bio_mcp.ports.state import Checkpoint, Job, KeyCheckpoints
+from bio_mcp.ports.state import Checkpoint, Hold, Job, KeyCheckpoints
 
 
 class _Outrun(Conflict):
@@ -194,6 +194,7 @@ def _newest(kind: str, query_key: str, term: str | None = None) -> str:
     return "newest " + json.dumps([kind, query_key, *hashed])
 
 
+NUMBERS = "#numbers"  # the item that counts the leases
 SWEPT_S = 3_600  # an item is removed this long after the lease has expired
 LONGEST_S = 86_400.0  # of a lease of an earlier version, which does not say how long it was taken for
 
@@ -204,14 +205,27 @@ class DynamoLeases(DynamoStore):
 
     WHAT = "leases"
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
-        now = self._clock()
-        lease = {"lease": name, "holder": holder, "seconds": float(seconds), **_ending(now + seconds)}
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
+        """Extend the lease, or take it with the next number: all leases are counted together, so that one that is
+        deleted loses none."""
+        now, key = self._clock(), {"lease": name}
+        lasting = {"seconds": float(seconds), **_ending(now + seconds)}
+        setting = "SET #number = if_not_exists(#number, :zero), " + ", ".join(f"#{each} = :{each}" for each in lasting)
+        extended, held = self._table.update_item(key, setting, "#holder = :holder", holder=holder, zero=0, **lasting)
+        if extended:
+            return self._hold(name, held["number"])
+        if held and held["ends"] > now:
+            if held["ends"] > (latest := now + held.get("seconds", LONGEST_S)):
+                self._table.put_or_get({**held, **_ending(latest)}, "#ends = :seen", seen=held["ends"])
+            return None
+        number = self._table.next_number({"lease": NUMBERS})
+        lease = {**key, "holder": holder, "number": number, **lasting}
         only = "attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now"
-        free, held = self._table.put_or_get(lease, only, holder=holder, now=float(now))
-        if not free and held["ends"] > (latest := now + held.get("seconds", LONGEST_S)):
-            self._table.put_item({**held, **_ending(latest)}, "#ends = :seen", seen=held["ends"])
-        return free
+        free, _ = self._table.put_or_get(lease, only, holder=holder, now=float(now))
+        return self._hold(name, number) if free else None
+
+    def _hold(self, name: str, number: int) -> Hold:
+        return Hold(name, number, f"{HOLDS}{self._table.name}")
 
     def release(self, name: str, holder: str) -> None:
         self._table.delete_item({"lease": name}, "#holder = :holder", holder=holder)

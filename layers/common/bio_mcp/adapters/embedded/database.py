@@ -12,7 +12,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from urllib.parse import quote
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, EARLIER, MIGRATIONS
 from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.errors import DiskFull, Failure, StoreFailed
-from bio_mcp.scope import BLOCK
+from bio_mcp.scope import BLOCK, hold_in, taken_over
 
 try:
     import fcntl
@@ -365,9 +365,23 @@ class Database(SqliteFile):
     def _before_reading(self) -> None:
         """What such a file does before each transaction that reads."""
 
-    def writing(self, failure: type[Failure] = StoreFailed) -> AbstractContextManager[Connection]:
-        """A connection with the only write lock; the block commits as a whole, or rolls back if it raises."""
-        return self._transaction(WRITE, failure)
+    @contextmanager
+    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
+        """A connection with the only write lock; the block commits as a whole, or rolls back if it raises.
+
+        Raises `Conflict` where the call writes under a lease of this file that has passed to another.
+        """
+        with self._transaction(WRITE, failure) as connection:
+            if hold := hold_in(self.holds):
+                query = "SELECT 1 FROM leases WHERE name = ? AND number = ?"
+                if connection.execute(query, (hold.name, hold.number)).fetchone() is None:
+                    raise taken_over(hold)
+            yield connection
+
+    @property
+    def holds(self) -> str:
+        """What names the holds of leases in this file."""
+        return f"sqlite:{self.directory}"
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """What a query reads, in a transaction of its own."""

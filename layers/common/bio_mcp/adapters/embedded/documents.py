@@ -111,9 +111,8 @@ class SqliteDocuments(Store):
                 connection.delete_among(table, "pmid", gone)
             connection.executemany(
                 "INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
-                "version = excluded.version, pmid_version = excluded.pmid_version, date_revised = excluded.date_revised, "
-                "place = excluded.place, number = excluded.number "
-                "WHERE excluded.version >= version",
+                "(version, pmid_version, date_revised, place, number) = (excluded.version, excluded.pmid_version, "
+                "excluded.date_revised, excluded.place, excluded.number) WHERE excluded.version >= version",
                 [(each, *_tombstone_row(rows[each]), last) for each in sorted(gone)],
             )
         return set(map(str, stay))

@@ -238,6 +238,7 @@ MIGRATIONS = (
     );
     CREATE INDEX gone_by_number ON gone (number);
     ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE leases ADD COLUMN number INTEGER NOT NULL DEFAULT 1;
     """,
 )
 

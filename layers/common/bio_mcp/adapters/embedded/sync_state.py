@@ -14,7 +14,8 @@ from bio_mcp.adapters.stored import Change, CheckpointsByKey, entry_at, key
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
-from bio_mcp.ports.state import NUMBERED, Checkpoint, Found, Job, KeyCheckpoints, NewsEntry, divided
+from bio_mcp.ports.state import NUMBERED, Checkpoint, Found, Hold, Job, KeyCheckpoints, NewsEntry, divided
+from bio_mcp.scope import holding
 
 log = logging.getLogger(__name__)
 
@@ -257,22 +258,27 @@ class SqliteLeases(Store):
     that was taken while the clock was ahead expires as long after another asks for it as it was taken for.
     """
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
         presence = self._database.presence
-        with self._database.writing() as connection:
+        with holding(None), self._database.writing() as connection:
             now = self._clock()
-            query = "SELECT holder, expires, process, seconds FROM leases WHERE name = ?"
+            query = "SELECT holder, expires, process, seconds, number FROM leases WHERE name = ?"
             lease = connection.execute(query, (name,)).fetchone()
-            if lease and lease[0] != holder and lease[1] > now and presence.is_running(lease[2]):
+            if lease and lease[0] not in ("", holder) and lease[1] > now and presence.is_running(lease[2]):
                 ahead = "UPDATE leases SET expires = ?1 + seconds WHERE name = ?2 AND expires > ?1 + seconds"
                 connection.execute(ahead, (now, name))
-                return False
-            row = (name, holder, now + seconds, presence.mark, seconds)
-            connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", row)
-            return True
+                return None
+            number = (lease[4] + (lease[0] != holder)) if lease else 1
+            row = (name, holder, now + seconds, presence.mark, seconds, number)
+            connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)", row)
+            return Hold(name, number, self._database.holds)
 
     def release(self, name: str, holder: str) -> None:
-        self._database.write("DELETE FROM leases WHERE name = ? AND holder = ?", (name, holder))
+        """End the lease; its number stays, and the next holder has the one after it."""
+        with holding(None):
+            self._database.write(
+                "UPDATE leases SET holder = '', expires = 0 WHERE name = ? AND holder = ?", (name, holder)
+            )
 
 
 class SqliteNews(Store):
