@@ -297,7 +297,7 @@ def test_answers_and_queued_calls_of_before_they_were_numbered_and_measured_go_o
     answers.put(StoredAnswer("new", "Why?", "So.", spans, 0.5, datetime(2026, 1, 1, tzinfo=UTC)))
     answers.flag("9")
     assert [each.answer_id for each in answers.flagged(9)] == ["new", "of 2040", "of 2025"]
-    assert (queue.receive(60), leases.acquire("n", "you", 60)) == (None, False)
+    assert (queue.receive(60), leases.acquire("n", "you", 60)) == (None, None)
     clock.now += 86_400
     assert queue.receive(60)[1] == {}
     assert leases.acquire("n", "you", 60)
