@@ -204,6 +204,7 @@ def _written(each: ScreeningLabel | ReviewSearch) -> tuple[int, str]:
     return each.number, "" if each.number else sortable(each.at)
 
 
+LONGEST_AUTHORIZATION_S = 401 * 86_400.0  # one that ends later was made while the clock was ahead, and counts for none
 MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ
 
 
