@@ -3,7 +3,7 @@
     python -m benchmarks.answers [--write]
 
 Questions are answered by the function behind rag_answer, and once more with the papers that answer them taken out. The
-fit is of SciFact's train claims, over a part of its abstracts, and of the development half of the 150 questions
+fit is of SciFact's train claims, over a part of its abstracts, and of the development half of the 220 questions
 (evaluating/sets/answers); the held-out half, the smoke set and a part of PubMedQA are in no fit. A row is an answer
 that has enough sentences; one of a corpus without the right papers weighs less, as such questions are asked less often.
 `--write` replaces the confidence in calibration.json. Data stays in .cache/eval, as that of `make eval`.

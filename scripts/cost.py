@@ -79,7 +79,7 @@ Vectors = Literal["float", "byte", "paper"]
 Monitoring = Literal["full", "basic"]
 
 PUBMED = 39_000_000
-MOST = {"opensearch": 50_000_000, "s3": 180_000}  # papers; of the latter IndexLimitMB has 3,000 MB at most
+MOST = {"opensearch": 50_000_000, "s3": 220_000}  # papers; of the latter IndexLimitMB has 3,000 MB at most
 DAYS = 365 / 12  # of a month
 HOURS = 730  # of a month
 GROWTH = 1.2e-4  # new papers a day for each paper there is: PubMed gains some 1.7 million a year
@@ -185,7 +185,7 @@ def _price(value: float) -> str:
 LINKS_BYTES = 8 * 16  # of a vector in the graph, at m = 16
 OVERHEAD = 1.1  # OpenSearch's own formula for the memory of a graph
 DISK_A_PAPER = 43_000  # bytes at most until segments are merged; 15,000 to 17,000 afterwards
-FILE_A_PAPER = 16_500  # bytes of the embedded engine's file
+FILE_A_PAPER = 13_500  # bytes of the embedded engine's file
 RESERVED = 0.2  # of a volume, which AWS leaves free
 NODES = (1, 2, 3, 4)  # of a domain of the template, which may also have six
 SMALLEST_GIB = 20

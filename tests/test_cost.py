@@ -225,7 +225,7 @@ def test_a_number_of_papers_is_written_in_any_usual_way(written):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("--records 1000000 --index s3", "180,000 papers at most"),
+        ("--records 1000000 --index s3", "220,000 papers at most"),
         *((f"--records {number}", "--records") for number in ("0", "many", "1.5", "inf")),
         ("--loaders 0", "--loaders"),
         ("--calls-per-day -1", "--calls-per-day"),

@@ -21,7 +21,7 @@ GINGER = (TRIAL, LABELLED, META)
 AGAIN = article(
     "14",
     "Ginger against nausea.",
-    "Ginger reduced nausea in pregnancy within a week. More ginger reduced nausea in pregnancy by 60%.",
+    "Ginger reduced nausea in pregnancy within a week. More ginger reduced nausea in pregnancy by 50%.",
 )
 """With it an answer is given whatever the vectors say of the others."""
 OTHERS = [

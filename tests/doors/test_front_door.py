@@ -36,7 +36,14 @@ MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.va
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
-FOUND = {"results": [], "status": "complete", "reasons": [], "warnings": []}
+FOUND = {
+    "results": [],
+    "total": 0,
+    "interpreted": {"kind": "question", "text": "heart"},
+    "status": "complete",
+    "reasons": [],
+    "warnings": [],
+}
 BODY = {"queries": [{"query_key": "statins"}], "left_out": 0, **FOUND}
 
 

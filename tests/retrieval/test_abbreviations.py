@@ -79,6 +79,7 @@ def expanded(question, *texts, papers=None):
         ("as in men", {}),
         ("AGE in skin", {"advanc": 1.0, "glycat": 1.0, "end": 1.0, "product": 1.0}),
         ("age of skin", {}),
+        ("vitamin M and re-masking", {}),
         ("", {}),
     ],
 )

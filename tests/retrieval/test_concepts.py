@@ -1,10 +1,12 @@
 """What a question is about, and whether a paper has it."""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 
 from bio_mcp.literature.records import MeshHeading
+from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.concepts import PaperWords, asked_about
 from tests.support.memory_corpus import article
 
@@ -79,3 +81,61 @@ def test_a_list_is_told_from_a_pair(question, listed):
 def test_nothing_is_asked_by_no_words():
     assert asked_about("?!") == asked_about("")
     assert paper().share(()) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "has", "lacks"),
+    [
+        ("in pregnant women", "Maternal care of every mother.", "Women after menopause."),
+        ("in children", "Paediatric wards were full.", "Wards of adults were full."),
+        ("in the elderly", "Adults of old age took part.", "Adults took part."),
+        ("incidence in Spain", "A Spanish registry.", "A Bosnian registry."),
+        ("Does it lower mortality?", "Survivors were few.", "Blood pressure fell."),
+    ],
+)
+def test_people_places_and_death_are_asked_for_though_many_papers_name_them(question, has, lacks):
+    concepts = asked_about(question).concepts
+    assert concepts
+    assert all(paper(text=has).has(each) for each in concepts)
+    assert not all(paper(text=lacks).has(each) for each in concepts)
+
+
+def test_a_kind_of_a_thing_is_not_the_thing():
+    [persistent] = asked_about("persistent atrial fibrillation").concepts
+    assert paper(text="Persistent auricular fibrillation was ablated.").has(persistent)
+    assert not paper(text="Paroxysmal atrial fibrillation was ablated.").has(persistent)
+    [hyphenated] = asked_about("interleukin-2").concepts
+    assert paper(text="IL-2 rose.").has(hyphenated)
+
+
+@pytest.mark.parametrize(
+    ("question", "compared"),
+    [
+        ("Are stents better than bypass surgery for angina?", ["bypass surgery"]),
+        ("alpha probes versus beta probes in theatre", ["beta probes"]),
+        ("Is it better than before?", []),
+        ("Is more better than less?", []),
+    ],
+)
+def test_what_a_thing_is_compared_with_is_asked_for(question, compared):
+    assert [each.text for each in asked_about(question).concepts if each.loose] == compared
+
+
+def test_what_is_compared_may_stand_in_like_forms_anywhere():
+    [bypass] = [each for each in asked_about("better than bypass grafting").concepts if each.loose]
+    assert paper(text="A bypass was chosen. The graft failed.").has(bypass)
+    assert not paper(text="The graft failed.").has(bypass)
+
+
+def test_two_words_of_a_title_are_a_name():
+    elastography = paper("Ultrasound elastography in the diagnosis of nodes")
+    assert named("ultrasound elastography in breast lumps", elastography) == ["ultrasound elastography"]
+    assert named("diagnosis of nodes", elastography) == []
+
+
+def test_no_name_of_people_places_and_death_is_asked_for_in_two_rows():
+    lines = files("bio_mcp.retrieval").joinpath("asked_also.tsv").read_text("utf-8").splitlines()
+    assert all(line.count("\t") == 1 for line in lines)
+    asked = [tuple(analyse(name)) for line in lines for name in line.partition("\t")[0].split(", ")]
+    assert len(set(asked)) == len(asked)
+    assert all(asked)

@@ -34,6 +34,13 @@ def read(text):
         ("pmid34093119.", "pmid:34093119"), ("34093119[pmid]", "pmid:34093119"), ("34093119 [UID]", "pmid:34093119"),
         ("https://pubmed.ncbi.nlm.nih.gov/34093119/", "pmid:34093119"),
         ("(https://www.ncbi.nlm.nih.gov/pubmed/34093119)", "pmid:34093119"),
+        ("pubmed.ncbi.nlm.nih.gov/34093119", "pmid:34093119"), ("PubMed ID: 34093119", "pmid:34093119"),
+        ("https://pubmed.ncbi.nlm.nih.gov/34093119/#abstract", "pmid:34093119"),
+        ("https://pubmed.ncbi.nlm.nih.gov/?term=34093119&sort=date", "pmid:34093119"),
+        ("https://www.ncbi.nlm.nih.gov/pubmed/?term=34093119", "pmid:34093119"),
+        ("europepmc.org/article/MED/34093119", "pmid:34093119"), ("PMC 6108041", "pmcid:PMC6108041"),
+        ("www.ncbi.nlm.nih.gov/pmc/articles/PMC6108041/?report=classic", "pmcid:PMC6108041"),
+        ("doi.org/10.1056/NEJMoa2034577", "doi:10.1056/nejmoa2034577"),
         ("34093119, 33406518 and 34093119", "pmid:34093119 pmid:33406518"),
         ("PMIDs: 1, PMID 2, 3", "pmid:2 pmid:1 pmid:3"),
         ("1[pmid] OR 2[pmid]", "pmid:1 pmid:2"), ("PMC6108041", "pmcid:PMC6108041"),
@@ -84,6 +91,8 @@ def test_an_identifier_in_a_question_is_named_beside_it(text, words, identifiers
         ("Smith et al. 2019", "smith[au] AND 2019/01/01:2019/12/31[dp]", ""),
         ("Unheard et al., 2019 asthma", "unheard[au] AND 2019/01/01:2019/12/31[dp]", "asthma"),
         ("Unheard et al.", "unheard[au]", ""),
+        ("unheard et al 2019", "unheard[au] AND 2019/01/01:2019/12/31[dp]", ""),
+        ("(Smith, 2019)", "smith[au] AND 2019/01/01:2019/12/31[dp]", ""),
         ("Smith et al asthma", "smith[au]", "asthma"),
         ("Smith JA 2019", "smith ja[au] AND 2019/01/01:2019/12/31[dp]", ""),
         ("Smith and Horby 2019", "smith[au] AND horby[au] AND 2019/01/01:2019/12/31[dp]", ""),
@@ -136,6 +145,7 @@ def test_an_author_is_known_by_the_corpus_alone():
         ("“long COVID”", '"long covid"', "long covid"),
         ("asthm* child", "asthm* AND child", "asthm child"),
         ("asthma [ti]", "asthma[ti]", "asthma"),
+        ("asthma[ti] and child[ti]", "asthma[ti] AND child[ti]", "asthma child"),
         ("is asthma[tiab] curable?", '"is asthma"[tiab] AND curable', "is asthma curable"),
         ("smith j[au] asthma/drug therapy[mh]", 'smith j[au] AND "asthma / drug therapy"[mh]', "asthma drug therapy"),
         ("review[pt] 2019[dp]", '"Review"[pt] AND 2019/01/01:2019/12/31[dp]', ""),
@@ -164,7 +174,18 @@ def test_prose_is_a_question(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["asthma AND", "asthma AND (child", "asthma[tittle]", "asthma *", 'asthma "child', "ast* child", "OR asthma"],
+    [
+        "asthma AND",
+        "asthma[ti",
+        "asthma[tiab:~2]",
+        "#1 AND #2",
+        "asthma AND (child",
+        "asthma[tittle]",
+        "asthma *",
+        'asthma "child',
+        "ast* child",
+        "OR asthma",
+    ],
 )
 def test_syntax_that_cannot_be_read_is_never_searched_as_words(text):
     with pytest.raises(InvalidInput, match="character"):

@@ -161,7 +161,7 @@ class ReferencePassages:
                  for each in self.entries.values())  # fmt: skip
         papers = Counter(found for text in texts for found in set(text.split()))
         if papers[word]:
-            return [(word, papers[word])]
+            return [(word, 1)]
         return [(each, count) for each, count in papers.most_common()
                 if each[:1] == word[:1] and edits(word, each, 2) <= 2][:100]  # fmt: skip
 

@@ -10,7 +10,7 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.literature.medline import parse
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
+from bio_mcp.retrieval.ranking import NAMED, RETRACTED_FACTOR
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM
@@ -69,7 +69,7 @@ def test_a_retraction_flips_the_status_is_reported_once_and_sinks_the_paper(corp
     assert corpus.heard.indexed["retracted", pmid] == (2, "retracted")
     sunk, flag, quality = hits(corpus, title)[f"pmid:{pmid}"]
     assert (flag, quality) == ("retracted", 0)
-    assert sunk <= RETRACTED_FACTOR * score
+    assert sunk - NAMED <= RETRACTED_FACTOR * (score - NAMED)
     announced = corpus.heard.all
     sync(corpus, pmids)
     assert corpus.heard.since(announced) == []

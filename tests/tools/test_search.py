@@ -363,6 +363,7 @@ def test_synonyms_find_what_the_words_do_not():
         ({"query": "x", "filters": {"species": "mice"}}, "filters.species"),
         ({"query": "statins AND (mice"}, "character 13, in 'statins AND (mice'"),
         ({"query": "statins[tittle]"}, "did you mean [title]"),
+        ({"query": "statins[ti"}, "expected a tag such as [ti]"),
         ({"query": "x", "sort": "score"}, "sort"),
         ({"query": "x", "cursor": "20"}, "cursor"),
         ({"query": "x", "cursor": "1-0123456789ab"}, "cursor: it is no next_cursor of this query"),

@@ -353,7 +353,7 @@ class Settings:
     index_refresh_s: int = setting("BIO_MCP_INDEX_REFRESH_S", 10, mode="aws")
     """seconds after which a copy of the index looks for what is new"""
     index_limit_mb: int = setting("BIO_MCP_INDEX_LIMIT_MB", 300, mode="aws")
-    """megabytes that an index in S3 may have, some 18,000 papers"""
+    """megabytes that an index in S3 may have, some 22,000 papers"""
     opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "")
     """https address of the OpenSearch endpoint; in the embedded mode of a node that has the index, in place of this
     machine's memory"""

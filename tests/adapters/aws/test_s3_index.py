@@ -228,11 +228,11 @@ def test_an_index_that_is_full_refuses_new_papers_with_what_to_do_and_lets_other
 
 def test_doctor_says_as_of_when_an_index_is_and_when_it_is_nearly_full(process, objects):
     writer = process()
-    assert "as of never, 1 of 64 MB" in writer._database.inspect().found
+    assert "as of never, 2 of 64 MB" in writer._database.inspect().found
     fill(writer, "1")
     finding = writer._database.inspect()
     assert finding.state == OK
-    assert f"as of {objects.told.as_of}, 1 of 64 MB" in finding.found
+    assert f"as of {objects.told.as_of}, 2 of 64 MB" in finding.found
     assert process(max_bytes=1 << 20)._database.inspect().state == WARN
     with writer._database.writing(IndexUnavailable) as connection:
         connection.execute("INSERT INTO without_fields VALUES (1)")

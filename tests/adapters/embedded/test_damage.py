@@ -73,7 +73,8 @@ def rows(path):
     """Every row of every table, texts as bytes; None where they cannot be read."""
     with closing(sqlite3.connect(path)) as connection:
         connection.text_factory = bytes
-        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'words'"  # which is in tables of its own
+        tables = connection.execute(sql).fetchall()
         try:
             return {t: sorted(map(repr, connection.execute(f"SELECT * FROM {t.decode()}"))) for (t,) in tables}  # noqa: S608
         except sqlite3.Error:
@@ -132,8 +133,9 @@ def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_ag
 
 
 FIELDS = {
-    "a word": "UPDATE texts SET abstract = replace(abstract, 'cell', 'bell') WHERE pmid = ?",
-    "a text that is none": "UPDATE texts SET other = CAST(x'fffe' AS TEXT) WHERE pmid = ?",
+    "texts of another": "UPDATE texts SET packed = (SELECT packed FROM texts ORDER BY pmid LIMIT 1) WHERE pmid = ?",
+    "texts that are none": "UPDATE texts SET packed = x'fffe' WHERE pmid = ?",
+    "texts that are text": "UPDATE texts SET packed = CAST(x'fffe' AS TEXT) WHERE pmid = ?",
     "no text": "DELETE FROM texts WHERE pmid = ?",
     "a day": "UPDATE fields SET day = 'x' WHERE pmid = ?",
     "participants": "UPDATE fields SET participants = 7000 WHERE pmid = ?",

@@ -155,7 +155,7 @@ def test_words_near_one_that_no_paper_has_are_counted_without_deleted_papers():
     assert server.asked[1][2] == [alike("infractoin", suggest=True)]
 
 
-@pytest.mark.parametrize(("papers", "found"), [(3, [("lung", 3)]), (0, [])])
+@pytest.mark.parametrize(("papers", "found"), [(1, [("lung", 1)]), (0, [])])
 def test_serverless_is_asked_for_the_word_alone(papers, found):
     server = Scripted(opened(), answer(papers))
     assert server.passages(SERVERLESS).words_like("lung") == found

@@ -11,7 +11,7 @@ from tests.support.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(300)
 DONE_S, POLL_S = 400, 1
-QUESTION = "Does exercise lower blood pressure in adults with hypertension?"
+QUESTION = "Does acarbose attenuate the fall of blood pressure in postprandial hypotension?"
 
 
 def over_mcp(up, tool, **arguments):

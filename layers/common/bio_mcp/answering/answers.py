@@ -260,8 +260,8 @@ def _withheld(found: Evidence, tau: float) -> str | None:
     if not found.cited:
         return "no paper that was found answers the question"
     if len(found.cited) < LEAST_CITED:
-        few = "one sentence that answers" if len(found.cited) == 1 else f"{len(found.cited)} sentences that answer"
-        return f"only {few} it could be cited, and an answer rests on at least {LEAST_CITED}"
+        few = "one sentence" if len(found.cited) == 1 else f"{len(found.cited)} sentences"
+        return f"only {few} on it could be cited, and an answer rests on at least {LEAST_CITED}"
     return "the papers found may well be about something else" if found.confidence < tau else None
 
 

@@ -139,6 +139,7 @@ def search_papers(question: Question, backends: Backends, deadline: Deadline = N
 
 _IDENTIFYING = {"pmid": Field.PMID, "pmcid": Field.PMCID, "doi": Field.DOI}
 NO_THAI = "the Thai dictionary has none of its words; ask in English, or name it in English too"
+_THAI_IN_SYNTAX = "Thai words are not translated within PubMed's syntax: write them in English."
 _NO_PHRASE = "No paper matches with the quotation marks or the *, so the query was read without them."
 _NOT_LOOKED_UP = "Authors, misspelt words and abbreviations were not looked up: {}"
 
@@ -168,12 +169,7 @@ def _read(written: str, question: Question, backends: Backends, corpus: "_Corpus
     Raises `InvalidInput` for PubMed's syntax that cannot be read, and for Thai of which the dictionary has no word, and
     `IndexUnavailable` where the index is too old to be asked.
     """
-    told: list[str] = []
-    if THAI.search(written) and not is_pubmed_syntax(written):
-        thai = parse_question(written)
-        if not thai.english:
-            raise InvalidInput(NO_THAI, field="query")
-        written, told = thai.english, thai.told
+    written, told = _in_english(written)
     asked = (corpus.knows_author, corpus.correct) if corpus else ()
     query = read_query(written, *asked)
     plain = unmarked(written) if query.kind is Kind.BOOLEAN else None
@@ -211,6 +207,18 @@ def _read(written: str, question: Question, backends: Backends, corpus: "_Corpus
     )
 
 
+def _in_english(written: str) -> tuple[str, list[str]]:
+    """A query with its Thai words in English, and what its user should know."""
+    if not THAI.search(written):
+        return written, []
+    if is_pubmed_syntax(written):
+        return written, [_THAI_IN_SYNTAX]
+    thai = parse_question(written)
+    if not thai.english:
+        raise InvalidInput(NO_THAI, field="query")
+    return thai.english, thai.told
+
+
 def _narrowed(filters: Filters, tree: Tree | None) -> Filters:
     """The filters that also demand `tree`."""
     both = And((filters.tree, tree)) if filters.tree and tree else filters.tree or tree
@@ -241,7 +249,6 @@ class _Corpus:
     """What is known of words and names. An index that is too old to be asked raises `IndexUnavailable`."""
 
     passages: Passages
-    like: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def knows_author(self, name: Term) -> bool:
         return self.passages.matching(Filters(tree=name), 0).total > 0
@@ -252,7 +259,7 @@ class _Corpus:
         terms = analyse(word)
         if words_of_names().issuperset(terms):
             return None
-        like = self.like[word] = self.passages.words_like(word)
+        like = self.passages.words_like(word)
         right = None if word in dict(like) else Spelling(like).correct(word)
         has_form = right and self.passages.hybrid_search(
             PassageQuery(tuple((each, 1.0) for each in terms), None, depth=1)
@@ -260,9 +267,8 @@ class _Corpus:
         return None if has_form else right
 
     def papers(self, word: str) -> int:
-        """How many papers have a word."""
-        like = self.like.get(word)
-        return dict(self.passages.words_like(word) if like is None else like).get(word, 0)
+        """How many papers have a word in title, abstract or keywords."""
+        return self.passages.matching(Filters(tree=Term(Field.TITLE_ABSTRACT, (word,))), 0).total
 
 
 BY_WORDS = 3  # best papers whose titles are read

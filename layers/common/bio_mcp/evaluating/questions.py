@@ -165,7 +165,7 @@ def smoke() -> EvaluationSet:
 
 @cache
 def answers() -> EvaluationSet:
-    """150 questions to the sample and five records more, with the sentences that answer them: one paper or several,
+    """220 questions to the sample and five records more, with the sentences that answer them: one paper or several,
     near misses, false premises, retracted papers alone, and what is no subject of the corpus."""
     content = b"".join((files("bio_mcp") / ANSWERS / half).read_bytes() for half in HALVES)
     return EvaluationSet(

@@ -11,19 +11,19 @@ from bio_mcp.literature.records import Article
 LONGEST_PMID = 9  # digits
 _BARE_PMID = re.compile(rf"0*([1-9][0-9]{{0,{LONGEST_PMID - 1}}})", re.ASCII)
 _PMID = re.compile(
-    r"(?:pmid[:\s]\s*|pubmed[:\s]\s*|paper://pmid/|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?"
-    r"([0-9]+)(?:v[0-9]{1,2})?/?",
+    r"(?:pmid[:\s]\s*|pubmed[:\s]\s*|paper://pmid/|(?:https?://)?(?:www\.)?(?:europepmc\.org/(?:article|abstract)/MED/|"
+    r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(?:\?term=)?))?([0-9]+)(?:v[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
     re.IGNORECASE | re.ASCII,
 )
 _PMCID = re.compile(
-    r"(?:pmcid[:\s]\s*|https?://(?:www\.)?(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc)/articles/)?"
-    r"PMC([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?/?",
+    r"(?:pmcid[:\s]\s*|(?:https?://)?(?:www\.)?(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc)/articles/)?"
+    r"PMC ?([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
     re.IGNORECASE | re.ASCII,
 )
 _PREPRINT = re.compile(
     r"(?:https?://(?:www\.)?europepmc\.org/article/)?(?:PPR[/:])?PPR([1-9][0-9]{0,11})", re.IGNORECASE | re.ASCII
 )
-_DOI_PREFIX = re.compile(r"(?:doi:?\s*|info:doi/|https?://(?:dx\.|www\.)?doi\.org/)+", re.IGNORECASE | re.ASCII)
+_DOI_PREFIX = re.compile(r"(?:(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:?\s*|info:doi/)+", re.IGNORECASE | re.ASCII)
 _DOI = re.compile(r"10\.[0-9]{3,9}(?:\.[0-9]+)*/[^\s\x00-\x1f]+")
 _LONGEST_DOI = 512
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")

@@ -182,7 +182,7 @@ class Passages(Protocol):
 
     def words_like(self, word: str) -> list[tuple[str, int]]:
         """Return the words of titles and abstracts that a lower-case word may stand for, with the number of documents
-        that have each, or 10,000 where it is more: that word alone if a document has it.
+        that have each, or 10,000 where it is more: that word alone, and 1, if a document has it.
 
         Others begin with the same letter, and differ by at most two edits, which `spelling.edits` counts. The best
         known are there, at most some 100.

@@ -131,7 +131,7 @@ def _study_of(read: _Read) -> Stated:
 
 
 def study_of(article: Article) -> Stated:
-    """The study of an article. The last ones are kept, as reading one takes half a millisecond."""
+    """The study of an article. The last ones are kept, as reading one takes over a millisecond."""
     stated = [article.title, *[each.ui for each in article.publication_types], "", *[each.ui for each in article.mesh]]
     for each in article.abstract:
         stated += each.label, each.text

@@ -1,11 +1,12 @@
 """What a question is about, and whether a paper has it: by MeSH's entry terms and drug names, by what papers abbreviate
-and by the names that they are indexed under."""
+and are indexed under, by their titles, and by names of people, places and death."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 from bio_mcp.literature.records import Article
 from bio_mcp.retrieval.abbreviations import defined_names
@@ -21,10 +22,14 @@ DIFFERENT = 3  # ... and letters, at most, that either has beyond those
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A thing that the question names, in its words, and the names of it, as analysed words."""
+    """A thing that the question names, in its words, and the names of it, as analysed words.
+
+    `loose`: a paper has it that has these words, in like forms, anywhere.
+    """
 
     text: str
     names: tuple[Name, ...]
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +47,25 @@ class Asked:
 class PaperWords:
     """The analysed words of a paper, part by part: its title, each sentence, heading and keyword.
 
-    What the paper abbreviates stands in a part in both forms. `names` are what it is indexed under and may be asked.
+    What the paper abbreviates stands in a part in both forms. `names` are what it is indexed under and may be asked,
+    and pairs of words of its title.
     """
 
     def __init__(self, article: Article) -> None:
-        text = abstract_text(article)
+        text, title = abstract_text(article), article.title or article.vernacular_title or ""
         headings = [
             *(each.name for each in article.mesh),
             *(each.name for each in article.chemicals),
             *article.keywords,
         ]
-        said = [article.title or article.vernacular_title or "", *(text[slice(*span)] for span in sentence_spans(text))]
+        said = [title, *(text[slice(*span)] for span in sentence_spans(text))]
         self.defined = [(tuple(short.split()), tuple(long.split())) for short, long in defined_names(text)]
         self.parts = [self._written_out(set(analyse(each))) for each in (*said, *headings) if each]
         self.all = frozenset[str]().union(*self.parts)
         keywords = {tuple(analyse(each)) for each in article.keywords}
         under = keywords | {tuple(analyse(each.partition(",")[0])) for each in headings}
         self.names = {name for name in under if len(name) <= LONGEST_NAME and _tells(name, name in keywords)}
+        self.names.update(_pairs_of(title))
 
     def _written_out(self, words: set[str]) -> set[str]:
         for forms in self.defined:
@@ -69,6 +76,8 @@ class PaperWords:
 
     def has(self, concept: Concept) -> bool:
         """Whether one part of the paper has all words of a name, in any order."""
+        if concept.loose:
+            return all(self._has_word(word) for name in concept.names for word in name)
         return any(part.issuperset(name) for name in concept.names for part in self.parts)
 
     def share(self, words: Collection[str]) -> float:
@@ -92,6 +101,15 @@ def _tells(name: Name, keyword: bool) -> bool:
     return keyword + (len(name) > 1) + (not set(name) <= frequent()) >= 2
 
 
+def _pairs_of(title: str) -> Iterator[Name]:
+    """Two words of a title with nothing between them, one of which few abstracts have."""
+    terms = [() if each.lower() in QUERY_STOP_WORDS else tuple(analyse(each)) for each in _PIECE.findall(title)]
+    for pair in pairwise(terms):
+        if all(len(each) == 1 for each in pair) and not {*pair[0], *pair[1]} <= frequent():
+            yield (*pair[0], *pair[1])
+
+
+_PIECE = re.compile(r"[^\s,;:.?!()/]+|[,;:.?!()/]")
 _EDGES = " ,;:.?!()[]\"'"
 
 
@@ -110,10 +128,31 @@ def asked_about(question: str, papers: Iterable[PaperWords] = ()) -> Asked:
     found: dict[Name, Concept] = {}
     for start, end in _names_in(terms, others):
         name = tuple(terms[start:end])
-        names = {*concepts().get(tuple(sorted(name)), ()), *others.get(name, ())} - {name}
+        known = {*concepts().get(tuple(sorted(name)), ()), *others.get(name, ())}
+        names = {*_no_wider(name, known), *_also().get(name, ())} - {name}
         words = " ".join(dict.fromkeys(word for _, word in told[start:end])).strip(_EDGES)
         found.setdefault(name, Concept(words, (name, *sorted(names))))
+    for phrase in _COMPARED.findall(question):
+        if compared := tuple(term for term, _ in query_terms(phrase) if term not in frequent()):
+            found.setdefault(compared, Concept(phrase.strip(), (compared,), loose=True))
     return Asked(tuple(found.values()), tuple(term for term, _ in query_terms(question)), _lists(question))
+
+
+_COMPARED = re.compile(
+    r"\b(?:than|versus|vs\.?|compared (?:with|to)) +"
+    r"((?:(?!(?:in|for|at|on|to|of|after|before|when|during|by|with)\b)[^\s,.;:?]+ *){1,4})",
+    re.IGNORECASE,
+)  # what a thing is compared with, up to the next preposition
+_NO_KIND = {"diseas", "disord", "syndrom", "infect"}
+
+
+def _no_wider(name: Name, others: Collection[Name]) -> set[Name]:
+    """The other names of a thing, each with what makes it less than a wider one that is among them: "atrial
+    fibrillation" is no name of the persistent one, but "persistent auricular fibrillation" is."""
+    kinds = [set(name) - set(each) for each in others if set(each) < set(name)]
+    joined = {each for each in name if any(each.startswith(part) for part in name if part != each)}  # "il2" of "il-2"
+    kind = min(kinds, key=len, default=set()) - joined - _NO_KIND
+    return {(*each, *sorted(kind - set(each))) for each in others}
 
 
 def _lists(question: str) -> bool:
@@ -137,11 +176,23 @@ def _names_in(terms: Sequence[str], others: Mapping[Name, Collection[Name]]) -> 
         for length in range(min(LONGEST_NAME, len(terms) - at), 0, -1):
             name = tuple(terms[at : at + length])
             known = tuple(sorted(name)) in concepts() or name in others
-            if known and (length > 1 or name[0] not in frequent()):
+            if (known and (length > 1 or name[0] not in frequent())) or name in _also():
                 yield at, at + length
                 at += length - 1
                 break
         at += 1
+
+
+@cache
+def _also() -> Mapping[Name, Sequence[Name]]:
+    """People, places and death by the names that are asked for, with all words that say that a paper is of them."""
+    text = resources.files("bio_mcp.retrieval").joinpath("asked_also.tsv").read_text(encoding="utf-8")
+    rows = ([each.split(", ") for each in line.split("\t")] for line in text.splitlines())
+    return {
+        tuple(analyse(name)): [tuple(analyse(each)) for each in (*asked, *said) if each]
+        for asked, said in rows
+        for name in asked
+    }
 
 
 @cache

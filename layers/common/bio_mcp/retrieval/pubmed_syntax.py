@@ -155,6 +155,8 @@ _TOKEN = re.compile(
 )
 _CURLY = str.maketrans("“”„‟″", '"""""')
 _BARE_RANGE = re.compile(rf"{_DAY}:{_DAY}")
+_EARLIER_SEARCH = re.compile(r"#[0-9]{1,3}")
+_SMALL_OPERATORS = ("and", "or", "not")
 _STAR_INSIDE = re.compile(r"\*(?!\d)")  # HLA-B*57 has no truncation
 
 
@@ -230,12 +232,20 @@ class _Parser:
                 raise self._refused(f"expected a term before {token.text}", token.at)
             case "quoted":
                 return self._tagged([token], quoted=True)
+        if token.text in _SMALL_OPERATORS and self._next > 1 and self._ends_operand(self._tokens[self._next - 2]):
+            if token.text != "and":
+                raise self._refused(f"expected {token.text.upper()} in capitals, as an operator", token.at)
+            return None
         words = [token]
         while (following := self._peek()) is not None and following.kind == "word":
             words.append(following)
             self._next += 1
         tagged = following is not None and following.kind in ("known", "tag")
         return self._tagged(words, quoted=False) if tagged else self._untagged(words)
+
+    @staticmethod
+    def _ends_operand(token: _Token) -> bool:
+        return token.kind in ("known", "range", "quoted") or token.text == ")"
 
     def _bracket(self, opening: _Token, depth: int) -> Tree:
         if depth == DEEPEST:
@@ -310,6 +320,8 @@ class _Parser:
         self._count(at)
         if field not in TEXTS and field not in _WORDED:
             return Term(field, (self._value(text, field, at),))
+        if _EARLIER_SEARCH.fullmatch(text):
+            raise self._refused(f"earlier searches have no numbers here; expected what {text} was", at)
         if _BARE_RANGE.fullmatch(text):
             raise self._refused("expected [dp] after a range of dates", at)
         stripped = text.strip()

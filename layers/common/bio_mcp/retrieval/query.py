@@ -87,15 +87,17 @@ def read_query(written: str, knows_author: KnowsAuthor | None = None, correct: C
 
 
 _IDENTIFIER = re.compile(
-    r"(?P<address>https?://\S+)"
-    r"|\b(?:PMID\s?:?\s?(?P<pmid>[0-9]{1,8})|(?P<tagged>[0-9]{1,8})\s*\[(?:pmid|uid)\])(?!\w|\.[0-9])"
-    r"|\b(?P<pmcid>(?:PMCID\s?:?\s?)?PMC[1-9][0-9]{0,8}(?:\.[0-9]{1,2})?)\b(?:\s*\[pmc(?:id)?\])?"
+    r"(?P<address>(?:https?://|\b(?:www\.|dx\.)?(?:pubmed\.ncbi|pmc\.ncbi|ncbi\.nlm|europepmc|doi)\.)\S+)"
+    r"|\b(?:(?:PMID|PubMed\s?ID)\s?:?\s?(?P<pmid>[0-9]{1,8})|(?P<tagged>[0-9]{1,8})\s*\[(?:pmid|uid)\])(?!\w|\.[0-9])"
+    r"|\b(?P<pmcid>(?:PMCID\s?:?\s?)?PMC\s?[1-9][0-9]{0,8}(?:\.[0-9]{1,2})?)\b(?:\s*\[pmc(?:id)?\])?"
     r"|(?:\bdoi:?\s*)?(?<![\w.])(?P<doi>10\.[0-9]{3,9}(?:\.[0-9]+)*/[^\s\[\]\"]+)(?:\s*\[(?:doi|aid|lid)\])?"
     r"|(?<![\w.,/:-])(?P<bare>[0-9]{1,8})(?![\w/:%*\"-]|[.,][0-9])",
     re.IGNORECASE | re.ASCII,
 )
 _BETWEEN = frozenset(["and", "or", "pmid", "pmids", "pmcid", "doi", "dois"])
-_MAY_IDENTIFY = re.compile(r"10\.[0-9]{3}|PM(?:ID|C)|https?:|\[uid\]|^(?:[\W0-9]|and|or)+$", re.IGNORECASE | re.ASCII)
+_MAY_IDENTIFY = re.compile(
+    r"10\.[0-9]{3}|PM(?:ID|C)|PubMed|https?:|ncbi\.|europepmc\.|\[uid\]|^(?:[\W0-9]|and|or)+$", re.IGNORECASE | re.ASCII
+)
 _FEWEST_DIGITS = 5  # of each of several bare PMIDs
 
 
@@ -140,7 +142,8 @@ def listed(identifiers: Sequence[str]) -> str:
 _SIGN = re.compile(
     r'(?<![0-9])["“”]|[“"][0-9]'  # 5" is a length
     r"|\w\*(?!\w)|(?<!\S)\*(?!\S)"
-    r"|[\w\"”*]\[[a-z][a-z :/-]+\](?![\w-])",
+    r"|[\w\"”*]\[[a-z][a-z :/-]+(?::~[0-9]+)?\](?![\w-])"
+    r"|[\w\"”*]\[[a-z]{2,5}\s*$",
     re.IGNORECASE,
 )
 _TAG = re.compile(KNOWN_TAG, re.IGNORECASE)
@@ -206,6 +209,8 @@ _WITH_YEAR = re.compile(
     re.DOTALL,
 )
 _ALONE = re.compile(rf"\s*(?P<name>{_LAST},?\s(?:{_INITIALS}|{_LAST}(?:\s{_INITIALS})?)|{_INITIALS}\s?{_LAST})\s*")
+_ET_AL = re.compile(r"^[^\W\d_]+ et\.? al\b")
+_BRACKETED = re.compile(r"\s*\(([^()]{1,200})\)\s*")
 _NO_AUTHORS = frozenset(
     "january february march april may june july august september october november december spring summer autumn "
     "winter".split()
@@ -214,6 +219,10 @@ _NO_AUTHORS = frozenset(
 
 def _author(text: str, knows_author: KnowsAuthor) -> ReadQuery | None:
     """The papers of an author, if the text asks for them."""
+    if _ET_AL.search(text):
+        text = text[:1].upper() + text[1:]
+    if (bracket := _BRACKETED.fullmatch(text)) is not None:
+        text = bracket[1]
     if alone := _ALONE.fullmatch(text):
         return _papers_of([alone["name"]], None, "", knows_author)
     found = _WITH_YEAR.fullmatch(text)

@@ -122,7 +122,8 @@ MOST_MEANINGS = 3  # of a name that are looked up, its usual ones ...
 LEAST_SHARE = 0.1  # ... each of which is meant by so many of the papers that define one of the two
 LEAST_DEFINED = 0.05  # of the papers that have a word in lower case, for a short form
 MOST_READ = 32  # terms of a question among which names are looked for
-_IN_LOWER_CASE = re.compile(r"(?<![\w-])[a-z]{2,10}(?![\w-])")
+_LETTER = re.compile(r"(?<!\w)[^\W\d_](?!\w)")  # by itself: the D of vitamin D, and not what is left of DS
+_IN_LOWER_CASE = re.compile(r"(?<!\w)[a-z]{2,10}(?!\w)")
 
 OtherNames = Callable[[Collection[str]], Iterable[OtherName]]
 Papers = Callable[[str], int]
@@ -137,7 +138,8 @@ def other_forms(text: str, terms: Sequence[str], other_names: OtherNames, papers
     """
     found: dict[Variant, dict[str, int]] = {}  # by name, in how many papers each of its other forms is defined
     places, lengths = range(len(terms[:MOST_READ])), range(1, LONG_FORM + 1)
-    for each in other_names({" ".join(terms[at : at + length]) for at in places for length in lengths}):
+    names = {" ".join(terms[at : at + length]) for at in places for length in lengths}
+    for each in other_names(names.difference(map(str.lower, _LETTER.findall(text)))):
         found.setdefault(tuple(each.name.split()), {})[each.other] = each.papers
     for word in _IN_LOWER_CASE.findall(text) if found else ():
         name = tuple(analyse(word))

@@ -22,7 +22,7 @@ class EvalParams(Request):
     uri: str = Field(
         default=ABSENT,
         min_length=1,
-        description='custom: JSON lines of {"id", "question", "pmids"}; or answers, 150 questions to the sample',
+        description='custom: JSON lines of {"id", "question", "pmids"}; or answers, 220 questions to the sample',
     )
     job_id: str = Field(default=ABSENT, min_length=1)
 

@@ -36,7 +36,7 @@ class RagSearch(Request):
     sort: Literal["relevance", "evidence", "date"] = "relevance"
     cursor: str = Field(default=ABSENT, max_length=40, json_schema_extra=unpublished, description="next_cursor")
     group_by_doc: bool = Field(default=True, description="false: every passage")
-    synonyms: bool = Field(default=True, description="look up other names too")
+    synonyms: bool = Field(default=True, description="other names too")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
@@ -95,10 +95,10 @@ class RagResults(Response):
 @reading_tool("rag.search", family=BIO_MCP, command="search", output_listed=True, timeout=8, in_default_list=True)
 @reading_at_once()
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
-    """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
+    """Search the local corpus, perhaps few papers of PubMed; searchPubMedArticles searches PubMed itself.
 
     `query`: a question, PubMed's syntax, author and year, or identifiers. `score` orders one answer, `relevance`
-    compares; match "weak": does not fit. quality_bias: better evidence and newer papers rank higher; retracted sink.
+    compares; "weak" does not fit. quality_bias: better evidence and newer papers rank higher; retracted sink.
     """
     question = Question(
         request.query, filters_of(request.filters), request.quality_bias, request.synonyms, Sort(request.sort)

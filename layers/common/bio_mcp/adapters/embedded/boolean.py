@@ -40,6 +40,14 @@ def papers_of(connection: sqlite3.Connection, tree: Tree) -> Papers:
     raise TypeError(tree)
 
 
+def number_of(connection: sqlite3.Connection, tree: Tree) -> int | None:
+    """How many papers a query finds, where FTS5 has it as one expression, so that none needs to be listed."""
+    if (expression := _expression(tree)) is None:
+        return None
+    [(papers,)] = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,))
+    return int(papers)
+
+
 def _listed(connection: sqlite3.Connection, sql: str, *values: str | int) -> Papers:
     [(pmids,)] = connection.execute(sql, values)
     return Papers(np.array(orjson.loads(pmids), np.int64))
@@ -107,6 +115,7 @@ MOST_COUNTED, MOST_LIKE = 1_000, 100  # like words whose papers are counted, the
 _LIKE = (
     "SELECT group_concat(word, char(10)) FROM known_words WHERE word BETWEEN ? AND ? AND length(word) BETWEEN ? AND ?"
 )
+_KNOWN = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1"
 _COUNTED = (
     "SELECT word, (SELECT count(*) FROM ("
     "SELECT 1 FROM words WHERE words MATCH '{title abstract} : \"' || word || '\"' LIMIT 10000)) "
@@ -116,8 +125,8 @@ _COUNTED = (
 
 def words_like(connection: sqlite3.Connection, word: str) -> list[tuple[str, int]]:
     """As the port `Passages` has it. Looks at the words of the same first letter and about the same length."""
-    if known := _counted(connection, [word]):
-        return known
+    if connection.execute(_KNOWN, (f"{{title abstract}} : {_quoted(word)}",)).fetchone():
+        return [(word, 1)]
     lengths = len(word) - SHORTER, len(word) + SHORTER
     [(listed,)] = connection.execute(_LIKE, (word[:1], f"{word[:1]}\U0010ffff", *lengths))
     alike = _of_like_letters(word, listed) if word and listed else []

@@ -328,6 +328,7 @@ class Database(SqliteFile):
     """
 
     connections = Connection  # what a connection is an object of
+    page_bytes = PAGE_BYTES  # of a new file
     synchronous = "FULL"  # SQLite's: when a commit waits for the disk
     papers_a_write = 1  # that a long run should bring together for one write
 
@@ -464,7 +465,7 @@ class Database(SqliteFile):
         if version < newest:
             if connection.read_only:
                 raise StoreFailed(OLDER, retryable=False)
-            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            connection.execute(f"PRAGMA page_size = {self.page_bytes}")
             self._enable_log(connection)
             _migrate(connection, self._migrations)
 

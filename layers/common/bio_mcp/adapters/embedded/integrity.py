@@ -3,12 +3,22 @@
 import os
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.chunk_rows import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.field_rows import AS_BYTES, NOT_LOOKED_UP, is_intact_fields, without_fields
+from bio_mcp.adapters.embedded.field_rows import (
+    COLUMNS,
+    FIELDS,
+    NOT_LOOKED_UP,
+    is_intact_fields,
+    unpacked,
+    without_fields,
+)
 from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
 from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, usable
 from bio_mcp.adapters.embedded.paper_rows import PaperRows, is_intact, is_intact_row
@@ -85,7 +95,7 @@ INDEXED = (
     f"SELECT {ENTRY}, entry_crc, vectors, vectors_crc, CAST(chunks AS BLOB), chunks_crc "  # noqa: S608  columns only
     "FROM entries JOIN vectors USING (pmid) JOIN chunks USING (pmid) JOIN checksums USING (pmid)"
 )
-FIELDS = f"SELECT pmid, day, participants, {AS_BYTES}, crc FROM fields LEFT JOIN texts USING (pmid)"  # noqa: S608  columns
+SEARCHED = f"SELECT {FIELDS} FROM fields LEFT JOIN texts USING (pmid)"  # noqa: S608  columns only
 STORED = "SELECT pmid, article, pmid_version, CAST(date_revised AS BLOB) FROM heads JOIN articles USING (pmid)"
 CHECKED_ELSEWHERE = {  # row by row, by their checksums
     "articles",
@@ -143,7 +153,7 @@ def _damaged_passages(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _damaged_fields(connection: sqlite3.Connection) -> Iterator[str]:
-    if pmids := [row[0] for row in connection.execute(FIELDS) if not is_intact_fields(*row)]:
+    if pmids := [row[0] for row in connection.execute(SEARCHED) if not is_intact_fields(*row)]:
         yield f"damaged words of PMID {abbreviated(pmids)}: `bio-mcp admin reindex` makes them from the papers"
 
 
@@ -152,8 +162,12 @@ def _damaged_words(connection: sqlite3.Connection) -> Iterator[str]:
     (made,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'words'").fetchone()
     copied = [f"INSERT INTO temp.words_{each} SELECT * FROM main.words_{each}" for each in ("data", "idx")]  # noqa: S608
     try:
-        connection.execute(made.replace("TABLE words", "TABLE temp.words", 1).replace("'texts'", "'words_of_texts'"))
-        connection.execute("CREATE TEMP VIEW words_of_texts AS SELECT * FROM main.texts")
+        connection.create_function("text_at", 2, _text_at, deterministic=True)
+        places = enumerate(COLUMNS.split(", "))
+        texts = ", ".join(f"text_at(CAST(packed AS BLOB), {place}) AS {name}" for place, name in places)
+        connection.execute(f"CREATE TEMP VIEW words_of_texts AS SELECT pmid AS rowid, {texts} FROM main.texts")  # noqa: S608
+        made = made.replace("TABLE words", "TABLE temp.words", 1)
+        connection.execute(made.replace("content = ''", "content = 'words_of_texts'"))
         for statement in ("DELETE FROM temp.words_data", "DELETE FROM temp.words_idx", *copied):
             connection.execute(statement)
         connection.execute("INSERT INTO temp.words (words, rank) VALUES ('integrity-check', 1)")
@@ -162,6 +176,16 @@ def _damaged_words(connection: sqlite3.Connection) -> Iterator[str]:
     finally:
         connection.execute("DROP VIEW IF EXISTS temp.words_of_texts")
         connection.execute("DROP TABLE IF EXISTS temp.words")
+
+
+_unpacked = lru_cache(maxsize=1)(unpacked)
+
+
+def _text_at(packed: bytes, place: int) -> str | None:
+    """One of the texts of a paper; None where they are damaged, which is reported apart."""
+    with suppress(zlib.error, UnicodeDecodeError, IndexError, TypeError):
+        return _unpacked(packed)[place]
+    return None
 
 
 def _damaged_chunks(connection: sqlite3.Connection) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.boolean import papers_of, words_like
+from bio_mcp.adapters.embedded.boolean import number_of, papers_of, words_like
 from bio_mcp.adapters.embedded.database import DAMAGED, Database
 from bio_mcp.adapters.embedded.field_rows import NOT_LOOKED_UP, clear_fields, delete_fields
 from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
@@ -186,6 +186,10 @@ class SqlitePassages:
                 return None
             if most:
                 _check_fields(connection)
+            elif filters.tree is not None and filters == Filters(tree=filters.tree):
+                _check_fields(connection)
+                if (papers := number_of(connection, filters.tree)) is not None:
+                    return Matching(papers, ())
             total, pmids = snapshot.newest(_conditions(connection, filters), most)
             return Matching(total, tuple(map(str, pmids)))
 

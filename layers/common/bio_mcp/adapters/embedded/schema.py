@@ -13,11 +13,11 @@ index. Terms and facets are numbered once and never renumbered.
 
 `gone` has the tombstones of papers, also of those that came back since: versions go on, so theirs are below.
 
-`texts` has the words of each paper as `pubmed_syntax.PaperFields` has them, and in `vals` its values in other fields;
-`words` is the full-text index over them. `fields` has the latest day of publication and the participants, by which the
-index in memory sorts and filters, and a CRC-32 of both and the texts. `published` has every day of publication. Days
-are counted from the year 1. `known_words` are those of titles and abstracts that a paper has or had. `without_fields`
-lists papers that were written before there were these tables.
+`texts` has, packed, the words of each paper as `pubmed_syntax.PaperFields` has them, and its values in other fields as
+one more text; `words` is the full-text index over them, which keeps no copy. `fields` has the latest day of publication
+and the participants, by which the index in memory sorts and filters, and a CRC-32 of both and the packed texts.
+`published` has every day of publication. Days are counted from the year 1. `known_words` are those of titles and
+abstracts that a paper has or had. `without_fields` lists papers that were written before there were these tables.
 
 Each row of `collections` is the index of a project, with chunks, texts, vectors and words of its own, by its number,
 which no other collection ever gets. `change` grows with each write to it, `terms` counts its words, and `build` names
@@ -203,23 +203,20 @@ MIGRATIONS = (
     CREATE INDEX jobs_by_kind ON jobs (kind, number);
     """,
     """
-    CREATE TABLE texts (
-        pmid INTEGER PRIMARY KEY, title TEXT NOT NULL, abstract TEXT NOT NULL, keywords TEXT NOT NULL,
-        other TEXT NOT NULL, names TEXT NOT NULL, vals TEXT NOT NULL
-    );
+    CREATE TABLE texts (pmid INTEGER PRIMARY KEY, packed BLOB NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5 (
-        title, abstract, keywords, other, names, vals, content = 'texts', content_rowid = 'pmid', columnsize = 0,
+        title, abstract, keywords, other, names, vals, content = '', columnsize = 0,
         tokenize = "ascii tokenchars ',;/.-:%_=|'"
     );
     CREATE TABLE fields (pmid INTEGER PRIMARY KEY, day INTEGER, participants INTEGER, crc INTEGER NOT NULL);
-    CREATE TABLE published (pmid INTEGER NOT NULL, day INTEGER NOT NULL);
-    CREATE INDEX published_by_pmid ON published (pmid);
+    CREATE TABLE published (pmid INTEGER NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (pmid, day)) WITHOUT ROWID;
     CREATE INDEX published_by_day ON published (day, pmid);
-    CREATE TABLE abbreviations (pmid INTEGER NOT NULL, short TEXT NOT NULL, long TEXT NOT NULL);
+    CREATE TABLE abbreviations (
+        short TEXT NOT NULL, long TEXT NOT NULL, pmid INTEGER NOT NULL, PRIMARY KEY (short, long, pmid)
+    ) WITHOUT ROWID;
+    CREATE INDEX abbreviations_by_long ON abbreviations (long, short, pmid);
     CREATE INDEX abbreviations_by_pmid ON abbreviations (pmid);
-    CREATE INDEX abbreviations_by_short ON abbreviations (short);
-    CREATE INDEX abbreviations_by_long ON abbreviations (long);
-    CREATE TABLE known_words (word TEXT PRIMARY KEY);
+    CREATE TABLE known_words (word TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE without_fields (pmid INTEGER PRIMARY KEY);
     INSERT INTO without_fields SELECT pmid FROM entries;
     """,

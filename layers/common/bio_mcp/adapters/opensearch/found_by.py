@@ -122,11 +122,11 @@ def _with_value(term: Term) -> Body:
 
 
 def alike(word: str, *, suggest: bool) -> Body:
-    """Count the papers that have a word; with `suggest` name those near it, from its first letter on."""
+    """Say whether a paper has a word; with `suggest` name those near it, from its first letter on."""
     near = {"field": SPELLED, "analyzer": "keyword", "suggest_mode": "always", "size": LIKE, "shard_size": LIKE}
     bounds = {"max_edits": 2, "prefix_length": 1, "min_word_length": 1, "max_inspections": 20, "accuracy": 0.01}
-    counted = {"size": 0, "track_total_hits": MOST_COUNTED, "query": {"term": {SPELLED: word}}}
-    return counted | ({"suggest": {"like": {"text": word, "term": near | bounds}}} if suggest else {})
+    known = {"size": 0, "track_total_hits": 1, "query": {"term": {SPELLED: word}}}
+    return known | ({"suggest": {"like": {"text": word, "term": near | bounds}}} if suggest else {})
 
 
 def counting(words: Collection[str]) -> Body:

@@ -259,8 +259,8 @@ class OpenSearchPassages:
         def read(stored: StoredIndex) -> list[tuple[str, int]]:
             _check(stored.index)
             answer = stored.ask(alike(word, suggest=stored.layout.flavour.managed))
-            if papers := answer["hits"]["total"]["value"]:
-                return [(word, papers)]
+            if answer["hits"]["total"]["value"]:
+                return [(word, 1)]
             found = {option["text"] for each in answer.get("suggest", {}).get("like", ()) for option in each["options"]}
             if not found:
                 return []

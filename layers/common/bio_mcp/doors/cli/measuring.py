@@ -75,7 +75,7 @@ def questions(default: str, text: str) -> Decorator:
 @eval_command.command("run")
 @questions(
     "smoke",
-    "to the bundled sample, 150 with what answers them, PubMedQA's, or JSON lines of yours to the corpus",
+    "to the bundled sample, 220 with what answers them, PubMedQA's, or JSON lines of yours to the corpus",
 )
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this figure, such as R@10; repeatable.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Write the report, HTML, to FILE too.")

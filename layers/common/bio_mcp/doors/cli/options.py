@@ -197,7 +197,7 @@ def _plain(annotation: Any) -> Any:
 def _option(flag: str, leaf: Leaf, meaning: str, whole: bool, choice: Mapping[str, str]) -> Decorator:
     kind = _plain(leaf.field.annotation)
     most = next((each.le for each in leaf.field.metadata if hasattr(each, "le")), None)
-    meaning = f"{meaning}, at most {most}" if isinstance(most, int) else meaning
+    meaning = f"{meaning or 'in all'}, at most {most}" if isinstance(most, int) else meaning
     default = most if whole else None
     shown = leaf.field.default if default is None else default
     shown = next((word for word, value in choice.items() if value == shown), shown)
