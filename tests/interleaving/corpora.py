@@ -1,0 +1,284 @@
+"""A corpus that several processes write, and what must be so of it in the end."""
+
+import shutil
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from bio_mcp.adapters.embedded.documents import SqliteDocuments
+from bio_mcp.adapters.embedded.sync_state import (
+    SqliteAudit,
+    SqliteCheckpoints,
+    SqliteContinuations,
+    SqliteJobs,
+    SqliteLeases,
+    SqliteNews,
+)
+from bio_mcp.deadline import NEVER, silent
+from bio_mcp.errors import Failure
+from bio_mcp.ports.models import Role
+from bio_mcp.settings import Settings
+from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.syncing.importing import import_files
+from bio_mcp.syncing.pubmed_files import listed
+from bio_mcp.syncing.reindexing import begin, fill, of_role, reindex, switch
+from bio_mcp.syncing.withdrawals import check_withdrawals
+from bio_mcp.wiring.embedded import Embedded
+from tests.interleaving.papers import CONTROL, PubMed, Removal, Revision, counted, file_of, folded, history
+from tests.interleaving.scheduler import YEARS, Clock, Killed, Schedule, Writer
+from tests.support.corpus import HashedWords, ModelsHere
+
+TIMED = {
+    "documents": SqliteDocuments,
+    "news": SqliteNews,
+    "jobs": SqliteJobs,
+    "leases": SqliteLeases,
+    "checkpoints": SqliteCheckpoints,
+    "continuations": SqliteContinuations,
+    "audit": SqliteAudit,
+}
+
+
+class Presence:
+    """The mark of a process among those that run."""
+
+    def __init__(self, mark, running):
+        self.mark, self._running = mark, running
+
+    def is_running(self, mark):
+        return mark in self._running
+
+
+class Process(Embedded):
+    """An embedded corpus as one process has it, by the clock of the test."""
+
+    TABLE = {
+        **Embedded.TABLE,
+        **{name: lambda own, store=store: store(own.database, own.around.clock.time) for name, store in TIMED.items()},
+        "configured_embeddings": lambda own: own.around.model,
+        "models": lambda own: ModelsHere(lambda: own.around.model, [own.around.other_model]),
+        "entrez": lambda own: own.around.pubmed,
+        "bus": lambda own: own.around,
+    }
+
+    def __init__(self, around, mark=""):
+        super().__init__(around.settings)
+        self.around = around
+        self.database.presence = Presence(mark, around.running)
+
+    def now(self):
+        return self.around.clock.now()
+
+    def today(self):
+        return self.around.clock.today()
+
+
+class Around:
+    """What processes share: the files, the clock, NLM, and who runs."""
+
+    def __init__(self, home, random):
+        self.home, self.random, self.clock = home, random, Clock()
+        self.settings = Settings(home=home / "home", calls_days=0, cache="off")
+        self.running, self.numbers, self.told = {""}, 0, []
+        self.model, self.other_model = HashedWords(), HashedWords("-2")
+        self.keeps_marks = random.random() < 0.5  # those of dead processes, as of another container without locks
+
+    def publish(self, news):
+        self.told += [(str(each.kind), each.pmid, each.version) for each in news]
+
+    @contextmanager
+    def opened(self, writer=None, _schedule=None):
+        """Open the corpus as another process does."""
+        self.numbers += 1
+        mark = f"{self.numbers}" if writer else ""
+        self.running.add(mark)
+        process = Process(self, mark)
+        try:
+            yield process
+        finally:
+            process.close()
+            if writer and not self.keeps_marks:
+                self.running.discard(mark)
+
+
+class Papers(Around):
+    """Papers whose histories NLM tells in three files, and PubMed as far as they go.
+
+    Files and PubMed are as they are at first until `come`; then everything is told.
+    """
+
+    def __init__(self, home, random):
+        super().__init__(home, random)
+        self.histories = {str(pmid): history(random, str(pmid)) for pmid in range(1, random.choice([3, 4, 5, 6]))}
+        self.withdrawn = {pmid for pmid, each in self.histories.items() if each == [each[0], [], []]}
+        self.withdrawn = {pmid for pmid in self.withdrawn if random.random() < 0.5}
+        self.at_first, self.published = random.choice([1, 2, 3]), 0
+        self.pubmed = PubMed(self.clock, self._pubmed(self.at_first))
+        self.reports = []
+        self._publish(self.at_first)
+
+    @property
+    def folder(self):
+        return self.home / "in"
+
+    def _records(self, upto):
+        return {pmid: [record for file in files[:upto] for record in file] for pmid, files in self.histories.items()}
+
+    def stands(self, upto=3):
+        found = {pmid: folded(records) for pmid, records in self._records(upto).items()}
+        return {pmid: each for pmid, each in found.items() if each is not None}
+
+    def _pubmed(self, upto):
+        there = self.stands(upto) | {CONTROL: Revision(CONTROL, 2000)}
+        return {pmid: each for pmid, each in there.items() if upto < 3 or pmid not in self.withdrawn}
+
+    def _publish(self, upto):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for number in range(self.published, upto):
+            records = self.of_file(number)
+            (self.folder / f"pubmed26n{number + 1:04}.xml.gz").write_bytes(file_of(records))
+        self.published = upto
+
+    def of_file(self, number):
+        return [record for files in self.histories.values() for record in files[number]]
+
+    def everything_is_told(self):
+        self.pubmed.becomes(self._pubmed(3))
+        self._publish(3)
+
+    def importing(self, backends):
+        files = listed([self.folder])
+        found = import_files(files, backends)
+        for file, report in zip(files, found, strict=True):
+            records = self.of_file(int(file.path.name[9:13]) - 1)
+            assert report.problem is None
+            assert (report.read, report.inserted + report.updated + report.skipped) == counted(records), (file.path.name, report)
+        self.reports += found
+        return [asdict(each) for each in found]
+
+    def syncing(self, backends):
+        report = sync_delta("k", "all[sb]", 0, backends, NEVER, silent)
+        self.reports.append(report)
+        return report
+
+    def withdrawing(self, backends):
+        first = check_withdrawals(backends, NEVER, silent, whole=True)
+        self.clock.pass_by(86_400)
+        return first, check_withdrawals(backends, NEVER, silent, whole=True)
+
+    def switching(self, backends):
+        index = begin(self.other_model, backends, force=True)
+        fill(index, backends)
+        return switch(Role.NEXT, backends).name
+
+    def going_back(self, backends):
+        self.switching(backends)
+        return switch(Role.PREVIOUS, backends).name
+
+    def removing(self, backends):
+        self.switching(backends)
+        return backends.indexes.remove()
+
+    def reindexing(self, backends):
+        return reindex(backends)
+
+    def check(self, told):
+        """Compare what the corpus has with what `told` the names of commands have told it."""
+        with self.opened() as corpus:
+            wanted = self.wanted(told)
+            documents = corpus.documents.get_many(list(corpus.documents.pmids()))
+            assert {pmid: each.article.title for pmid, each in documents.items()} == wanted
+            versions = {pmid: each.version for pmid, each in documents.items()}
+            assert {pmid: each.indexed_version for pmid, each in documents.items()} == versions
+            for index in corpus.indexes.all():
+                assert dict(index.passages.versions()) == versions, f"the {index.role} index"
+                found = index.passages.chunks(list(versions))
+                assert index.passages.count() == (len(versions), sum(map(len, found.values())))
+                for pmid, chunks in found.items():
+                    title, [section] = documents[pmid].article.title, documents[pmid].article.abstract
+                    assert {each.text for each in chunks} <= {title, section.text, f"{title} {section.text}"}
+                    assert section.text in " ".join(each.text for each in chunks)
+            assert corpus.documents.count() == corpus.passages.count()[0]
+            self._check_news(corpus, versions, told)
+
+    def _check_news(self, corpus, versions, told):
+        announced = {(pmid, version) for kind, pmid, version in self.told if kind != "deleted"}
+        assert set(versions.items()) <= announced, "a paper that nobody was told of"
+        gone = {pmid for _, pmid, _ in self.told} - versions.keys()
+        assert gone <= {pmid for kind, pmid, _ in self.told if kind == "deleted"}, "a deletion nobody was told of"
+        if "sync" in told:
+            assert set(corpus.news.pmids("k")) <= versions.keys(), "news of a paper that is gone"
+
+    def wanted(self, told):
+        """PMID -> title of what must be there."""
+        there = self.stands() if "import" in told else {}
+        if "sync" in told:
+            there = self.pubmed.there | there
+        if "withdrawals" in told:
+            there = {pmid: each for pmid, each in there.items() if pmid in self.pubmed.there}
+        return {pmid: each.title for pmid, each in there.items()}
+
+    commands = {  # what is told by each, and how often it is drawn
+        "importing": ("import", 5),
+        "syncing": ("sync", 4),
+        "withdrawing": ("withdrawals", 2),
+        "switching": ("", 1),
+        "going_back": ("", 1),
+        "removing": ("", 1),
+        "reindexing": ("", 1),
+    }
+
+    def drawn(self):
+        """The names of two or three commands, one of which tells something."""
+        names = [name for name, (_, often) in self.commands.items() for _ in range(often)]
+        first = self.random.choice(["importing", "syncing"])
+        return [first, *self.random.choices(names, k=self.random.choice([1, 1, 2]))]
+
+    def finish(self, told):
+        """Tell everything once more, each command to its end, by a clock that is right."""
+        deleted = {pmid for kind, pmid, _ in self.told if kind == "deleted"} & self.withdrawn
+        with self.opened() as corpus:
+            if "import" in told:
+                self.importing(corpus)
+            if "sync" in told:
+                assert self.syncing(corpus).state == "complete"
+            assert not deleted & corpus.documents.heads(list(deleted)).keys(), "a withdrawn paper came back"
+            if "withdrawals" in told:
+                self.withdrawing(corpus)
+            for index in corpus.indexes.all():
+                if index.role is Role.NEXT:
+                    fill(index, corpus)
+
+
+def run(around, random):
+    """Run commands as `random` draws them, and check what is left; returns the order of steps."""
+    clock = around.clock
+
+    def ahead():
+        clock.ahead = YEARS
+
+    def back():
+        clock.ahead = -YEARS
+
+    def right():
+        clock.ahead = timedelta()
+
+    events = [around.everything_is_told, *random.choice([[], [], [ahead], [back], [ahead, right], [back, right]])]
+    schedule = Schedule(random, clock, events)
+    names = around.drawn()
+    told = {around.commands[name][0] for name in names}
+    try:
+        schedule.run([Writer(f"{name} {n}", around.opened, getattr(around, name)) for n, name in enumerate(names, 1)])
+        for _, _, event in schedule.due[::-1]:
+            event()
+        right()
+        clock.pass_by(86_400)
+        around.finish(told)
+        around.check(told)
+    except BaseException as problem:
+        problem.add_note("\n".join(schedule.order))
+        raise
+    return schedule
