@@ -1,12 +1,14 @@
 """A corpus that several processes write, and what must be so of it in the end."""
 
+import atexit
+import os
 import shutil
-from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
-from functools import partial
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.sync_state import (
@@ -18,7 +20,7 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteNews,
 )
 from bio_mcp.deadline import NEVER, silent
-from bio_mcp.errors import Conflict
+from bio_mcp.errors import Conflict, Failure
 from bio_mcp.ports.models import Role
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.delta import sync_delta
@@ -84,6 +86,7 @@ class Around:
         self.settings = Settings(home=home / "home", calls_days=0, cache="off")
         self.running, self.numbers, self.told = {""}, 0, []
         self.model, self.other_model = HashedWords(), HashedWords("-2")
+        shutil.copytree(template(), home / "home")
         self.keeps_marks = random.random() < 0.5  # those of dead processes, as of another container without locks
 
     def publish(self, news):
@@ -104,6 +107,26 @@ class Around:
                 self.running.discard(mark)
 
 
+@cache
+def template():
+    """A directory with an empty corpus."""
+    kept.enter_context(folder := TemporaryDirectory(dir=fast()))
+    home = Path(folder.name) / "home"
+    with closing(Embedded(Settings(home=home, calls_days=0, cache="off"))) as made:
+        made.documents.count()
+    return home
+
+
+kept = ExitStack()
+atexit.register(kept.close)
+
+
+def fast():
+    """A directory in memory where there is one."""
+    memory = Path("/dev/shm")
+    return memory if os.access(memory, os.W_OK) else None
+
+
 class Papers(Around):
     """Papers whose histories NLM tells in three files, and PubMed as far as they go.
 
@@ -115,9 +138,9 @@ class Papers(Around):
         self.histories = {str(pmid): history(random, str(pmid)) for pmid in range(1, random.choice([3, 4, 5, 6]))}
         self.withdrawn = {pmid for pmid, each in self.histories.items() if each == [each[0], [], []]}
         self.withdrawn = {pmid for pmid in self.withdrawn if random.random() < 0.5}
-        self.at_first, self.published = random.choice([1, 2, 3]), 0
+        self.at_first, self.published = random.choice([1, 2, 2, 3]), 0
         self.pubmed = PubMed(self.clock, self._pubmed(self.at_first))
-        self.reports = []
+        self.reports, self.is_told = [], False
         self._publish(self.at_first)
 
     @property
@@ -146,11 +169,15 @@ class Papers(Around):
         return [record for files in self.histories.values() for record in files[number]]
 
     def everything_is_told(self):
+        self.is_told = True
         self.pubmed.becomes(self._pubmed(3))
         self._publish(3)
 
+    def files(self):
+        return listed([self.folder])
+
     def importing(self, backends):
-        files = listed([self.folder])
+        files = self.files()
         found = import_files(files, backends)
         for file, report in zip(files, found, strict=True):
             records = self.of_file(int(file.path.name[9:13]) - 1)
@@ -158,6 +185,10 @@ class Papers(Around):
             assert (report.read, report.inserted + report.updated + report.skipped) == counted(records), (file.path.name, report)
         self.reports += found
         return [asdict(each) for each in found]
+
+    def rereading(self, backends):
+        """Import the first file once more, by its name."""
+        return asdict(import_files(listed([self.files()[0].path]), backends)[0])
 
     def syncing(self, backends):
         report = sync_delta("k", "all[sb]", 0, backends, NEVER, silent)
@@ -197,34 +228,44 @@ class Papers(Around):
             self.clock.pass_by(wait_s)
         raise AssertionError(f"it is never complete: {report}")
 
-    def check(self, told):
-        """Compare what the corpus has with what `told` the names of commands have told it."""
-        with self.opened() as corpus:
-            wanted = self.wanted(told)
-            documents = corpus.documents.get_many(list(corpus.documents.pmids()))
-            untold = set() if {"import", "withdrawals"} & told else self._pubmed(self.at_first).keys() - self.pubmed.there
-            found = {pmid: each.article.title for pmid, each in documents.items() if pmid not in untold}
-            assert found == wanted, f"{sorted(found.items() ^ wanted.items())}, {sorted(found)} for {sorted(wanted)}"
-            versions = {pmid: each.version for pmid, each in documents.items()}
-            assert {pmid: each.indexed_version for pmid, each in documents.items()} == versions
-            for index in corpus.indexes.all():
-                assert dict(index.passages.versions()) == versions, f"the {index.role} index"
-                found = index.passages.chunks(list(versions))
-                assert index.passages.count() == (len(versions), sum(map(len, found.values())))
-                for pmid, chunks in found.items():
-                    title, [section] = documents[pmid].article.title, documents[pmid].article.abstract
-                    assert {each.text for each in chunks} <= {title, section.text, f"{title} {section.text}"}
-                    assert section.text in " ".join(each.text for each in chunks)
-            assert corpus.documents.count() == corpus.passages.count()[0]
-            self._check_news(corpus, versions, told)
+    def check_consistency(self, corpus, told):
+        """What is so whenever every writer has come to its end: each index has what is stored; returns the papers.
+
+        But for those that a sync which was killed had in hand, and that PubMed has no more: nobody is told of these.
+        """
+        there = corpus.documents.get_many(list(corpus.documents.pmids()))
+        documents = {pmid: each for pmid, each in there.items() if self.is_whole or pmid not in self._unsaid(told)}
+        versions = {pmid: each.version for pmid, each in documents.items()}
+        assert {pmid: each.indexed_version for pmid, each in documents.items()} == versions
+        for index in corpus.indexes.all():
+            held = {pmid: version for pmid, version in index.passages.versions() if pmid in versions or pmid not in there}
+            assert held == versions, f"the {index.role} index: {sorted(held.items() ^ versions.items())}"
+            for pmid, chunks in index.passages.chunks(list(versions)).items():
+                title, [section] = documents[pmid].article.title, documents[pmid].article.abstract
+                assert {each.text for each in chunks} <= {title, section.text, f"{title} {section.text}"}
+                assert section.text in " ".join(each.text for each in chunks)
+        if len(there) == len(documents):
+            assert corpus.documents.count() == corpus.passages.count()[0] == len(documents)
+        return documents
+
+    def check(self, corpus, told):
+        """Compare what the corpus has with what `told`, the names of commands, have told it."""
+        documents, wanted = self.check_consistency(corpus, told), self.wanted(told)
+        found = {pmid: each.article.title for pmid, each in documents.items() if pmid not in self._unsaid(told)}
+        assert found == wanted, f"{sorted(found.items() ^ wanted.items())}, {sorted(found)} for {sorted(wanted)}"
+        self._check_news(corpus, {pmid: each.version for pmid, each in documents.items()}, told)
 
     def _check_news(self, corpus, versions, told):
         announced = {(pmid, version) for kind, pmid, version in self.told if kind != "deleted"}
         assert set(versions.items()) <= announced, "a paper that nobody was told of"
-        gone = {pmid for _, pmid, _ in self.told} - versions.keys()
+        gone = {pmid for _, pmid, _ in self.told} - versions.keys() - self._unsaid(told)
         assert gone <= {pmid for kind, pmid, _ in self.told if kind == "deleted"}, "a deletion nobody was told of"
         if "sync" in told:
-            assert set(corpus.news.pmids("k")) <= versions.keys(), "news of a paper that is gone"
+            assert set(corpus.news.pmids("k")) <= set(corpus.documents.pmids()), "news of a paper that is gone"
+
+    def _unsaid(self, told):
+        """Papers that PubMed had once, and of whose end these commands do not hear."""
+        return set() if {"import", "withdrawals"} & told else self._pubmed(self.at_first).keys() - self.pubmed.there
 
     def wanted(self, told):
         """PMID -> title of what must be there."""
@@ -236,7 +277,8 @@ class Papers(Around):
         return {pmid: each.title for pmid, each in there.items()}
 
     commands = {  # what is told by each, and how often it is drawn
-        "importing": ("import", 5),
+        "importing": ("import", 7),
+        "rereading": ("import", 1),
         "syncing": ("sync", 4),
         "withdrawing": ("withdrawals", 2),
         "switching": ("", 1),
@@ -249,23 +291,22 @@ class Papers(Around):
         """The names of two or three commands, one of which tells something."""
         names = [name for name, (_, often) in self.commands.items() for _ in range(often)]
         first = self.random.choice(["importing", "syncing"])
-        return [first, *self.random.choices(names, k=self.random.choice([1, 1, 2]))]
+        return [first, *self.random.choices(names, k=self.random.choice([1, 1, 1, 2]))]
 
-    def finish(self, told):
+    def finish(self, corpus, told):
         """Tell everything once more, each command to its end, by a clock that is right."""
         deleted = {pmid for kind, pmid, _ in self.told if kind == "deleted"} & self.withdrawn
-        with self.opened() as corpus:
-            if "import" in told:
-                self.importing(corpus)
-            if "sync" in told:
-                self._to_its_end(self.syncing, corpus)  # it may go on with a plan of before
-                self._to_its_end(self.syncing, corpus)
-            assert not deleted & corpus.documents.heads(list(deleted)).keys(), "a withdrawn paper came back"
-            if "withdrawals" in told:
-                self._to_its_end(self.withdrawing, corpus)
-            for index in corpus.indexes.all():
-                if index.role is Role.NEXT:
-                    fill(index, corpus)
+        if "import" in told:
+            self.importing(corpus)
+        if "sync" in told:
+            self._to_its_end(self.syncing, corpus)  # it may go on with a plan of before
+            self._to_its_end(self.syncing, corpus)
+        assert not deleted & corpus.documents.heads(list(deleted)).keys(), "a withdrawn paper came back"
+        if "withdrawals" in told:
+            self._to_its_end(self.withdrawing, corpus)
+        for index in corpus.indexes.all():
+            if index.role is Role.NEXT:
+                fill(index, corpus)
 
 
 def run(around, random):
@@ -286,13 +327,25 @@ def run(around, random):
     names = around.drawn()
     told = {around.commands[name][0] for name in names}
     try:
-        schedule.run([Writer(f"{name} {n}", around.opened, getattr(around, name)) for n, name in enumerate(names, 1)])
+        schedule.run(
+            [
+                Writer(
+                    f"{name} {number}", around.opened, getattr(around, name),
+                    random.choice([lambda: True, lambda: around.is_told]) if number > 1 else lambda: True,
+                )
+                for number, name in enumerate(names, 1)
+            ]
+        )
         for _, _, event in schedule.due[::-1]:
             event()
         right()
         clock.pass_by(86_400)
-        around.finish(told)
-        around.check(told)
+        with around.opened() as corpus:
+            around.is_whole = all(each.outcome is not Killed and not isinstance(each.outcome, Failure) for each in schedule.writers)
+            if around.is_whole:
+                around.check_consistency(corpus, told)
+            around.finish(corpus, told)
+            around.check(corpus, told)
     except BaseException as problem:
         problem.add_note("\n".join(schedule.order))
         raise

@@ -18,6 +18,11 @@ PORTS = frozenset(
     "documents passages indexes entrez checkpoints news jobs leases continuations announcements projects collections "
     "project_documents answers sources blobs".split()
 )
+WINDOWS = (  # before which a writer may stand, as it has in hand what it is about to write
+    *("documents.put", "passages.upsert_chunks", "documents.mark_indexed", "passages.delete", "documents.delete"),
+    *("news.find", "news.record", "indexes.switch", "checkpoints.advance", "collections.replace", "collections.rebuild"),
+    *("project_documents.put", "jobs.put", "documents.standing"),
+)
 YEARS = timedelta(days=4 * 365)
 MOST_STEPS = 20_000
 
@@ -104,6 +109,7 @@ class Writer:
         self.turn = Lock()
         self.turn.acquire()
         self.outcome, self.is_dead, self.steps, self.stands, self.dies_at = None, False, 0, 0, 0
+        self.windows = []
         self.error = None
 
 
@@ -113,15 +119,17 @@ class Schedule:
     def __init__(self, random, clock, events=()):
         self.random, self.clock, self.order = random, clock, []
         self.stays = random.choice([0.0, 0.5, 0.8, 0.95])  # the share of steps after which the same goes on
-        self.pauses = random.choice([0.0, 0.01, 0.03])
+        self.pauses = random.choice([0.0, 0.0, 0.02])
         self.writers, self.killed, self.over = [], [], Lock()
         self.over.acquire()
         self.steps = 0
-        self.due = sorted(((random.randrange(120), position, each) for position, each in enumerate(events)), reverse=True)
+        self.due = sorted(((random.randrange(60), position, each) for position, each in enumerate(events)), reverse=True)
 
     def start(self, writer):
         if self.random.random() < 0.3:
-            writer.dies_at = self.random.choice([1, 2, 5, 10, 20, 40, 80]) + self.random.randrange(10)
+            writer.dies_at = self.random.randrange(1, 60)
+        if self.random.random() < 0.7:
+            writer.windows = [*self.random.choices(WINDOWS, [4, 4, 2, 2, 2, *[1] * 9])] * self.random.choice([1, 1, 1, 2])
         self.writers.append(writer)
         Thread(target=self._thread, args=(writer,), daemon=True).start()
 
@@ -139,7 +147,9 @@ class Schedule:
         """Let others have their turn, then go on with the call `what`, unless the writer is killed."""
         if writer.is_dead:
             raise Killed
-        self._next(writer)
+        if stands := what in writer.windows:
+            writer.windows.remove(what)
+        self._next(writer, stands=stands and not writer.windows)
         writer.steps += 1
         self.clock.pass_by(self.random.choice([0, 0, 0.1, 2]))
         if writer.steps == writer.dies_at:
@@ -173,10 +183,10 @@ class Schedule:
             again.stands = self.random.randrange(60)
             self.start(again)
 
-    def _next(self, writer):
+    def _next(self, writer, *, stands=False):
         """Have the next writer's turn begin, and wait for that of this one, if it has not ended."""
         self._happens()
-        chosen = self._chosen(writer)
+        chosen = self._chosen(writer, stands)
         if chosen is writer:
             return
         (chosen.turn if chosen else self.over).release()
@@ -184,31 +194,36 @@ class Schedule:
             writer.turn.acquire()
 
     def _happens(self):
+        """Do what is due by now, or at once where else nobody would go on."""
         self.steps += 1
         assert self.steps < MOST_STEPS, "it does not end"
-        while self.due and (self.due[-1][0] <= self.steps or self._stuck()):
+        while self.due and (self.due[-1][0] <= self.steps or not any(not each.stands for each in self._running())):
+            if not self._unended():
+                return
             _, _, event = self.due.pop()
             self.order.append(f"-- {event.__name__}")
             event()
 
-    def _stuck(self):
-        waiting = [each for each in self.writers if each.outcome is None]
-        return bool(waiting) and not any(each.waits_for() for each in waiting)
+    def _unended(self):
+        return [each for each in self.writers if each.outcome is None]
 
-    def _chosen(self, writer):
-        running = [each for each in self.writers if each.outcome is None and each.waits_for()]
-        if not running:
-            return None
+    def _running(self):
+        return [each for each in self._unended() if each.waits_for()]
+
+    def _chosen(self, writer, stands):
+        """Whose turn is next; None when all have ended."""
+        running = self._running()
         for each in running:
             each.stands = max(0, each.stands - 1)
-        if writer in running and self.random.random() < self.pauses:
-            writer.stands = self.random.choice([10, 40, 200, 1_000])
+        if writer in running and (stands or self.random.random() < self.pauses):
+            writer.stands = self.random.choice([10, 40, 1_000, 1_000])
             self.clock.pass_by(self.random.choice([0, 400, 700, 100_000]))
+            self._happens()
+            running = self._running()
         ready = [each for each in running if not each.stands]
         if not ready:
-            chosen = min(running, key=lambda each: each.stands)
-            chosen.stands = 0
+            chosen = min(running, key=lambda each: each.stands, default=None)
+            if chosen:
+                chosen.stands = 0
             return chosen
-        if writer in ready and self.random.random() < self.stays:
-            return writer
-        return self.random.choice(ready)
+        return writer if writer in ready and self.random.random() < self.stays else self.random.choice(ready)
