@@ -25,17 +25,32 @@ def blobs(tmp_path, clock):
     return DirectoryBlobs(tmp_path / "blobs", clock)
 
 
-def test_an_export_is_deleted_once_its_days_are_over_and_no_other_file_is(blobs, clock):
+def export(blobs, count, first=0):
+    """So many exports, one after the other; the last of them."""
+    return [blobs.join([blobs.put("exports", b"%d" % (first + number))]) for number in range(count)][-1]
+
+
+def test_an_export_is_deleted_once_its_days_are_over_by_all_that_were_made_since_and_no_other_file_is(blobs, clock):
     old, report = blobs.put("exports/0123abc", b"old"), blobs.put("evaluations", b"old")
     clock.now += EXPIRING_DAYS["exports"] * DAY - 1
     assert blobs.link(old, "papers.ris", 60) is None  # nobody else reaches this disk
-    new = blobs.join([blobs.put("exports", b"new")])
+    new = export(blobs, WITNESSES)
     assert blobs.exists(old)
     clock.now += 2
-    blobs.join([blobs.put("exports", b"newer")])
+    export(blobs, WITNESSES, 100)
     assert (blobs.exists(old), blobs.exists(new), blobs.exists(report)) == (False, True, True)
     with pytest.raises(NotFound):
         blobs.get(old)
+
+
+def test_an_export_under_a_clock_that_is_ahead_deletes_no_other_one(blobs, clock):
+    old = export(blobs, 1)
+    clock.now += 4 * 365 * DAY
+    ahead = export(blobs, 3, 100)
+    clock.now -= 4 * 365 * DAY
+    export(blobs, WITNESSES, 200)
+    assert blobs.exists(old)
+    assert blobs.exists(ahead)
 
 
 def test_a_file_that_is_put_again_has_its_days_again(blobs, clock):
@@ -43,7 +58,7 @@ def test_a_file_that_is_put_again_has_its_days_again(blobs, clock):
     clock.now += EXPIRING_DAYS["exports"] * DAY - 1
     blobs.put("exports", b"same")
     clock.now += 2
-    blobs.join([blobs.put("exports", b"other")])
+    export(blobs, WITNESSES)
     assert blobs.exists(key)
 
 

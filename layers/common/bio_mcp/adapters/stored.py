@@ -182,24 +182,29 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     return ProjectDocument(**{**row, **read})
 
 
-def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> dict[str, Any]:
-    """What is stored of a review, as JSON."""
-    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at)})
+def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch, number: int) -> dict[str, Any]:
+    """What is stored of a review under this number, as JSON."""
+    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at), "number": number})
 
 
 def labels_of(rows: Iterable[dict[str, Any]]) -> list[ScreeningLabel]:
     """The labels that `review_row` made these rows of, in the order that the port promises."""
     labels = [ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in rows]
-    return sorted(labels, key=lambda each: (each.at, each.record_id, each.stage))
+    return sorted(labels, key=lambda each: (*_written(each), each.record_id, each.stage))
 
 
 def searches_of(rows: Iterable[dict[str, Any]]) -> list[ReviewSearch]:
     """The searches that `review_row` made these rows of, in the order that the port promises."""
     dated = datetime.fromisoformat
     found = [ReviewSearch(**{**row, "at": dated(row["at"]), "record_ids": tuple(row["record_ids"])}) for row in rows]
-    return sorted(found, key=lambda each: (each.at, each.search_id))
+    return sorted(found, key=lambda each: (*_written(each), each.search_id))
 
 
+def _written(each: ScreeningLabel | ReviewSearch) -> tuple[int, str]:
+    return each.number, "" if each.number else sortable(each.at)
+
+
+LONGEST_AUTHORIZATION_S = 401 * 86_400.0  # one that ends later was made while the clock was ahead, and counts for none
 MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ
 
 

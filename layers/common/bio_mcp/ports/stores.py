@@ -310,7 +310,8 @@ class ReviewRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScreeningLabel:
-    """How a record was decided at a stage, by whom and when."""
+    """How a record was decided at a stage, by whom and when. `number` is given out by the store, each time a higher
+    one in the review; 0 for a label of a version that gave out none."""
 
     record_id: str
     stage: Stage
@@ -318,6 +319,7 @@ class ScreeningLabel:
     at: datetime
     reason: str | None = None
     caller: str | None = None
+    number: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +328,7 @@ class ReviewSearch:
 
     `database` is what was searched, as "PubMed"; `method` is "database", or "other" for records that no query found.
     `found` counts what the search returned, before duplicates were removed; `record_ids` are those of the review.
+    `number` is as of a `ScreeningLabel`.
     """
 
     search_id: str
@@ -335,6 +338,7 @@ class ReviewSearch:
     found: int
     record_ids: tuple[str, ...]
     method: Literal["database", "other"] = "database"
+    number: int = field(default=0, compare=False)
 
 
 def review_of_project(project_id: str) -> str:
@@ -365,10 +369,12 @@ class Screenings(Protocol):
         """Take back the labels of the stage; records without one change nothing."""
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        """Return every label of the review, the oldest first; of one moment, by id of the record, then by stage."""
+        """Return every label of the review in the order in which they were given. Those without a number come
+        first, by their times."""
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        """Return the searches, the oldest first, then by id."""
+        """Return the searches in the order in which they were given; those without a number come first, by their
+        times."""
 
     def drop(self, review: str) -> None:
         """Delete all that the review has."""

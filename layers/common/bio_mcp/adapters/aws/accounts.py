@@ -9,7 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.table import DynamoStore, Item, LargeValues, item_key
-from bio_mcp.adapters.stored import utc_day
+from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S, utc_day
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
@@ -61,14 +61,17 @@ class DynamoAuthorizations(DynamoStore):
             **expires,
         }
         named = {**item_key(_hashed("owner", authorization.owner), key["name"]), **expires}
-        only, at = ("attribute_not_exists(#ends) OR #ends <= :now", {"now": float(self._clock())}) if new else ("", {})
+        now = self._clock()
+        bounds = {"now": float(now), "latest": now + LONGEST_AUTHORIZATION_S} if new else {}
+        only = "attribute_not_exists(#ends) OR #ends <= :now OR #ends > :latest" if new else ""
         return not self._table.transact_write_items(
-            [self._table.putting(whole, only, **at), self._table.putting(named)]
+            [self._table.putting(whole, only, **bounds), self._table.putting(named)]
         )
 
     def _valid(self, item: Item | None) -> Authorization | None:
-        """The authorization of an item; None if it has expired."""
-        if item is None or item["ends"] <= self._clock():
+        """The authorization of an item; None if it has expired, or lasts longer than any does."""
+        now = self._clock()
+        if item is None or not now < item["ends"] <= now + LONGEST_AUTHORIZATION_S:
             return None
         expires = datetime.fromisoformat(item["expires"]).astimezone(UTC)
         return Authorization(item["kind"], item["key"], item["owner"], expires, json.loads(item["content"]))

@@ -81,9 +81,10 @@ class Table:
         """Whether the condition held and the changes were made, and the item as it is now, unless nobody wants it."""
         return self._write(self.updating(key, changes, only, **values), "ALL_NEW" if returns else "NONE")
 
-    def next_number(self, key: Item) -> int:
-        """Count the item of this key up; returns its number, which is 1 at first and never given out twice."""
-        return int(self.update_item(key, "ADD #number :one", one=1)[1]["number"])
+    def next_number(self, key: Item, by: int = 1) -> int:
+        """Count the item of this key up; returns its number, which is `by` at first and never given out twice, nor are
+        those that it passed over."""
+        return int(self.update_item(key, "ADD #number :by", by=by)[1]["number"])
 
     def delete_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
         """Delete the item where the condition holds; returns what was deleted."""

@@ -113,10 +113,13 @@ class SqliteScreenings(Store):
     """The port `Screenings` over the corpus file."""
 
     def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+        counting = "INSERT INTO review_numbers VALUES (?1, ?2) ON CONFLICT (review) DO UPDATE SET number = number + ?2"
         with self._database.writing() as connection:
-            for each in things:
+            (last,) = connection.execute(f"{counting} RETURNING number", (review, len(things))).fetchone()
+            for number, each in enumerate(things, last - len(things) + 1):
                 table, *keys = _REVIEWED[type(each)]
-                row = (review, *(getattr(each, key) for key in keys), json.dumps(review_row(each), ensure_ascii=False))
+                body = json.dumps(review_row(each, number), ensure_ascii=False)
+                row = (review, *(getattr(each, key) for key in keys), body)
                 marks = ", ".join("?" * len(row))
                 connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)  # noqa: S608  our own
 

@@ -36,7 +36,8 @@ below the directory `indexes`. Without a row this file's is searched.
 
 `paper_days` counts the papers that each day (UTC) brought.
 
-`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON.
+`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON, and
+`review_numbers` counts the writes to each.
 
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
 the graph.
@@ -232,6 +233,7 @@ MIGRATIONS = (
     DROP INDEX answers_by_time;
     CREATE UNIQUE INDEX answers_by_number ON answers (number);
     CREATE TABLE news_numbers (query_key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE review_numbers (review TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE gone (
         pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, pmid_version INTEGER NOT NULL, date_revised TEXT,
         place INTEGER NOT NULL, number INTEGER NOT NULL

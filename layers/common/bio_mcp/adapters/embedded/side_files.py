@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.database import READ, WITNESSES, WRITE, Connection, SqliteFile, connect, refused
-from bio_mcp.adapters.stored import age_s
+from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S, age_s
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
@@ -118,12 +118,15 @@ def _shrink(connection: sqlite3.Connection, limit: int, oldest: str) -> None:
 
 
 COLUMNS = "kind, key, owner, expires, content"
+LIVE = "expires > ? AND expires <= ?"
+MOST_AUTHORIZATIONS = 10_000  # above them those that have expired are deleted
 
 
 class SqliteAuthorizations(SideFile):
     """The port `Authorizations` in `directory`. `clock` returns seconds since 1970.
 
-    Threads may share an instance, and processes the file; a commit survives a power cut.
+    Threads may share an instance, and processes the file; a commit survives a power cut. What has expired is not found,
+    and deleted where there are many: a clock that is ahead for a while ends none for good.
     """
 
     file, what = "authorizations.sqlite3", "authorizations"
@@ -141,9 +144,13 @@ class SqliteAuthorizations(SideFile):
         each, content = authorization, json.dumps(dict(authorization.content), ensure_ascii=False)
         row = (each.kind, each.key, each.owner, each.expires.timestamp(), content)
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
-            how = "INSERT OR IGNORE" if new else "INSERT OR REPLACE"
-            statement = f"{how} INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+            if connection.execute("SELECT count(*) > ? FROM authorizations", (MOST_AUTHORIZATIONS,)).fetchone()[0]:
+                connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
+            if new:
+                there = f"SELECT 1 FROM authorizations WHERE kind = ? AND key = ? AND {LIVE}"  # noqa: S608
+                if connection.execute(there, (each.kind, each.key, *self._bounds())).fetchone():
+                    return False
+            statement = f"INSERT OR REPLACE INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
             return connection.execute(statement, row).rowcount > 0
 
     def get(self, kind: str, key: str) -> Authorization | None:
@@ -162,7 +169,7 @@ class SqliteAuthorizations(SideFile):
     def _live(self, begin: str, sql: str, kind: str, value: str, end: str = "") -> list[Authorization]:
         """Those that have not expired of the rows that a statement with two values gives."""
         with self.transaction(begin) as connection:
-            rows = connection.execute(f"{sql} AND expires > ? {end}", (kind, value, self._clock())).fetchall()
+            rows = connection.execute(f"{sql} AND {LIVE} {end}", (kind, value, *self._bounds())).fetchall()
         return [
             Authorization(kind, key, owner, datetime.fromtimestamp(expires, UTC), json.loads(content))
             for kind, key, owner, expires, content in rows
@@ -170,8 +177,15 @@ class SqliteAuthorizations(SideFile):
 
     def revoke(self, owner: str) -> int:
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
-            return connection.execute("DELETE FROM authorizations WHERE owner = ?", (owner,)).rowcount
+            live = f"SELECT count(*) FROM authorizations WHERE owner = ? AND {LIVE}"  # noqa: S608
+            count = int(connection.execute(live, (owner, *self._bounds())).fetchone()[0])
+            connection.execute("DELETE FROM authorizations WHERE owner = ?", (owner,))
+            return count
+
+    def _bounds(self) -> tuple[float, float]:
+        """Between which what is valid expires: what lasts longer than any was made while the clock was ahead."""
+        now = self._clock()
+        return now, now + LONGEST_AUTHORIZATION_S
 
 
 class SqliteBudgets(SideFile):
