@@ -90,13 +90,13 @@ def revise(
     if head is None:
         if gone and not origin.brings_back(article, gone):
             return Change.SKIPPED, None
-        return Change.INSERTED, Document(article, new_hash, gone.version + 1 if gone else 1)
+        return Change.INSERTED, Document(article, new_hash, *((gone.version + 1, 0, gone.place) if gone else ()))
     compared = compare_revisions(article, head)
     is_new = compared > 0 or new_hash != head.content_hash
     if compared < 0 or not (is_new or head.indexed_version < head.version):
         return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
-    return change, Document(article, new_hash, head.version + is_new, head.indexed_version)
+    return change, Document(article, new_hash, head.version + is_new, head.indexed_version, head.place)
 
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
@@ -167,7 +167,7 @@ class IndexWrites:
 @dataclass(slots=True)
 class Applied:
     """Result of a batch: PMID -> change, in the order in which it became durable; the PMIDs that are deleted, of which
-    `removed` were stored; and those whose deletion was of an older version than the stored one."""
+    `removed` were stored; and those whose deletion is older than what is stored."""
 
     changes: dict[str, Change] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
@@ -329,8 +329,8 @@ class Withdrawn:
     date_revised: date | None = None
 
     def tombstone(self, head: Head | None, gone: Tombstone | None, origin: Origin) -> Tombstone | None:
-        """What is left when it is withdrawn; None where what is stored is newer."""
-        if head and not self.deletion.covers(head.pmid_version):
+        """What is left when it is withdrawn; None where what is stored is newer, or came back after this deletion."""
+        if head and (not self.deletion.covers(head.pmid_version) or (origin.place and head.place >= origin.place)):
             return None
         known = Tombstone(head.version, head.pmid_version, head.date_revised) if head else gone or Tombstone()
         return replace(
