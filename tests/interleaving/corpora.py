@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import shutil
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
@@ -21,7 +22,13 @@ from bio_mcp.adapters.embedded.sync_state import (
 )
 from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import Conflict, Failure
+from bio_mcp.ingesting.projects import Options as ProjectOptions
+from bio_mcp.ingesting.projects import create_project
+from bio_mcp.ingesting.sources import Options, ingest
+from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports.models import Role
+from bio_mcp.ports.sources import SourceFile
+from bio_mcp.retrieval.project_chunks import ChunkQuery
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.importing import import_files
@@ -29,6 +36,7 @@ from bio_mcp.syncing.pubmed_files import listed
 from bio_mcp.syncing.reindexing import begin, fill, of_role, reindex, switch
 from bio_mcp.syncing.withdrawals import check_withdrawals
 from bio_mcp.wiring.embedded import Embedded
+from tests.ingesting.library import PROJECT, PlainParser
 from tests.interleaving.papers import CONTROL, PubMed, Removal, Revision, counted, file_of, folded, history
 from tests.interleaving.scheduler import YEARS, Clock, Killed, Schedule, Writer
 from tests.support.corpus import HashedWords, ModelsHere
@@ -60,15 +68,17 @@ class Process(Embedded):
     TABLE = {
         **Embedded.TABLE,
         **{name: lambda own, store=store: store(own.database, own.around.clock.time) for name, store in TIMED.items()},
-        "configured_embeddings": lambda own: own.around.model,
-        "models": lambda own: ModelsHere(lambda: own.around.model, [own.around.other_model]),
+        "configured_embeddings": lambda own: own.model,
+        "models": lambda own: ModelsHere(lambda: own.model, [own.around.model, own.around.other_model]),
         "entrez": lambda own: own.around.pubmed,
+        "sources": lambda own: own.around.shelf,
+        "parser": lambda own: own.around.plain,
         "bus": lambda own: own.around,
     }
 
     def __init__(self, around, mark=""):
         super().__init__(around.settings)
-        self.around = around
+        self.around, self.model = around, around.model
         self.database.presence = Presence(mark, around.running)
 
     def now(self):
@@ -307,6 +317,117 @@ class Papers(Around):
         for index in corpus.indexes.all():
             if index.role is Role.NEXT:
                 fill(index, corpus)
+
+
+class Shelf:
+    """The port `Sources`: texts by name, of which "shelf" stands for all."""
+
+    def __init__(self):
+        self.texts = {}
+
+    def locate(self, source, *, local):
+        return source
+
+    def files(self, location, *, local):
+        return [SourceFile(each, each) for each in sorted(self.texts) if location in ("shelf", each)]
+
+    def read(self, address, *, local):
+        return self.texts[address].encode()
+
+
+class Documents(Around):
+    """A project, and a folder of files of which some name the same paper; later some are other ones."""
+
+    commands = {  # noqa: RUF012
+        "ingesting": ("ingest", 4),
+        "ingesting_one": ("ingest", 1),
+        "rebuilding": ("ingest", 3),
+        "creating": ("", 1),
+    }
+
+    def __init__(self, home, random):
+        super().__init__(home, random)
+        self.plain, self.is_told, self.is_rebuilt = PlainParser(), False, False
+        self.shelf = Shelf()
+        for name in "abcd"[: random.choice([2, 3, 4])]:
+            self._write(name, 1)
+        with self.opened() as corpus:
+            create_project(PROJECT, ProjectOptions(), corpus)
+
+    def _write(self, name, edition):
+        paper = self.random.choice(["", "", "pmid: 7\n", f"doi: 10.1000/{name}\n"])
+        text = f"title: {name}\n{paper}Text of {name}, edition {edition}.\n# Methods\nMore of {name}."
+        self.shelf.texts[f"{name}.md"] = text
+
+    def everything_is_told(self):
+        self.is_told = True
+        names = sorted(self.shelf.texts)
+        self._write(self.random.choice([*names, "e.md"]).removesuffix(".md"), 2)
+
+    def drawn(self):
+        names = [name for name, (_, often) in self.commands.items() for _ in range(often)]
+        return ["ingesting", *self.random.choices(names, k=self.random.choice([1, 1, 2]))]
+
+    def _ingest(self, backends, source, *, rebuild=False):
+        arguments = {"project": PROJECT, "source": source}
+        return ingest(arguments, Options(rebuild=rebuild), RunContext(backends, NEVER, silent), local=True)
+
+    def ingesting(self, backends):
+        return self._ingest(backends, "shelf")
+
+    def ingesting_one(self, backends):
+        return self._ingest(backends, "a.md")
+
+    def rebuilding(self, backends):
+        """By the other model, which is configured from now on."""
+        backends.over.model = self.other_model
+        return self._ingest(backends, "shelf", rebuild=True)
+
+    def creating(self, backends):
+        return create_project(PROJECT, ProjectOptions(), backends).new
+
+    def finish(self, corpus, _told):
+        """Read everything once more, by the model of the project."""
+        for wait_s in (1_000, 1_000, 1_000):
+            report = self.ingesting(corpus)
+            if report.state == "complete":
+                break
+            self.clock.pass_by(wait_s)
+        assert report.state == "complete", report
+        report = self.ingesting(corpus)
+        cursor = report.cursor
+        assert (cursor.written, cursor.failed) == (0, 0), cursor
+        assert cursor.unchanged == len(self.shelf.texts)
+
+    def check_consistency(self, corpus, _told):
+        """Each document has the chunks that its record says, each chunk is of a document, all by the project's model."""
+        project = corpus.projects.get(PROJECT)
+        documents = corpus.project_documents.all(PROJECT)
+        chunks = {each.doc_id: corpus.collections.document(project.collection, each.doc_id) for each in documents}
+        assert {each.doc_id: each.chunks for each in documents} == {each: len(found) for each, found in chunks.items()}
+        assert corpus.collections.count(project.collection) == sum(map(len, chunks.values())), "chunks of no document"
+        assert corpus.collections.model(project.collection)[0] == project.embed_model
+        for each in documents:
+            assert {chunk.work for chunk in chunks[each.doc_id]} == {each.work}
+            hashes = corpus.collections.hashes(project.collection, each.doc_id)
+            assert hashes == {chunk.chunk_id: chunk.embedded_sha256 for chunk in chunks[each.doc_id]}
+        model = corpus.models.of(project.embed_model)
+        for each in (chunk for found in chunks.values() for chunk in found):
+            query = ChunkQuery(vector=model.embed([each.embedded_text])[0], model=model.fingerprint)
+            assert max(found.sim for found in corpus.collections.search(project.collection, query)) > 0.99
+        return chunks
+
+    def check(self, corpus, told):
+        """Each file's work is there once, with the text of one of its files as they are now."""
+        chunks = self.check_consistency(corpus, told)
+        texts = {" ".join(each.text for each in found) for found in chunks.values()}
+        papers = {}
+        for name, text in self.shelf.texts.items():
+            named = re.findall(r"^(?:pmid|doi): .*$", text, re.MULTILINE)
+            papers.setdefault(named[0] if named else name, []).append(text.partition("Text of")[2].split(".")[0])
+        assert len(chunks) == len(papers), f"{sorted(papers)} {texts}"
+        for editions in papers.values():
+            assert any(edition in text for edition in editions for text in texts), f"{editions} {texts}"
 
 
 def run(around, random):
