@@ -7,7 +7,7 @@ import shutil
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,6 +39,7 @@ from bio_mcp.wiring.embedded import Embedded
 from tests.ingesting.library import PROJECT, PlainParser
 from tests.interleaving.papers import CONTROL, PubMed, Removal, Revision, counted, file_of, folded, history
 from tests.interleaving.scheduler import YEARS, Clock, Killed, Schedule, Writer
+from tests.support.aws_ports import MotoPorts
 from tests.support.corpus import HashedWords, ModelsHere
 
 TIMED = {
@@ -62,12 +63,17 @@ class Presence:
         return mark in self._running
 
 
+def _timed(name, own):
+    """A store by the clock of the test: the corpus file's, or what is shared in place of it."""
+    return getattr(own.around.ports, name, None) or TIMED[name](own.database, own.around.clock.time)
+
+
 class Process(Embedded):
     """An embedded corpus as one process has it, by the clock of the test."""
 
     TABLE = {
         **Embedded.TABLE,
-        **{name: lambda own, store=store: store(own.database, own.around.clock.time) for name, store in TIMED.items()},
+        **{name: partial(_timed, name) for name in TIMED},
         "configured_embeddings": lambda own: own.model,
         "models": lambda own: ModelsHere(lambda: own.model, [own.around.model, own.around.other_model]),
         "entrez": lambda own: own.around.pubmed,
@@ -89,7 +95,9 @@ class Process(Embedded):
 
 
 class Around:
-    """What processes share: the files, the clock, NLM, and who runs."""
+    """What processes share: the files, the clock, NLM, and who runs. `ports` are in place of some of the corpus file."""
+
+    ports = None
 
     def __init__(self, home, random):
         self.home, self.random, self.clock = home, random, Clock()
@@ -98,6 +106,9 @@ class Around:
         self.model, self.other_model = HashedWords(), HashedWords("-2")
         shutil.copytree(template(), home / "home")
         self.keeps_marks = random.random() < 0.5  # those of dead processes, as of another container without locks
+
+    def close(self):
+        """Give back what it holds."""
 
     def publish(self, news):
         self.told += [(str(each.kind), each.pmid, each.version) for each in news]
@@ -317,6 +328,18 @@ class Papers(Around):
         for index in corpus.indexes.all():
             if index.role is Role.NEXT:
                 fill(index, corpus)
+
+
+class OverDynamoDB(Papers):
+    """The same with what the corpus knows in DynamoDB, and the passages in the corpus file."""
+
+    def __init__(self, home, random):
+        super().__init__(home, random)
+        self.ports = MotoPorts()
+        self.ports.clock = self.clock.time
+
+    def close(self):
+        self.ports.close()
 
 
 class Shelf:
