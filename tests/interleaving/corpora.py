@@ -97,7 +97,7 @@ class Process(Embedded):
 class Around:
     """What processes share: the files, the clock, NLM, and who runs. `ports` are in place of some of the corpus file."""
 
-    ports = None
+    ports, kills = None, True
 
     def __init__(self, home, random):
         self.home, self.random, self.clock = home, random, Clock()
@@ -106,6 +106,17 @@ class Around:
         self.model, self.other_model = HashedWords(), HashedWords("-2")
         shutil.copytree(template(), home / "home")
         self.keeps_marks = random.random() < 0.5  # those of dead processes, as of another container without locks
+
+    def _to_its_end(self, command, corpus):
+        """Ask again until it is complete: for its lease, which was perhaps taken while the clock was ahead; then on
+        other days, since PubMed may have listed what it has no more."""
+        for wait_s in (1_000, 1_000, *[90_000] * 9):
+            with suppress(Conflict):
+                if (report := command(corpus)).state == "complete":
+                    return
+                assert report.state in ("running", "incomplete"), report
+            self.clock.pass_by(wait_s)
+        raise AssertionError(f"it is never complete: {report}")
 
     def close(self):
         """Give back what it holds."""
@@ -238,17 +249,6 @@ class Papers(Around):
     def reindexing(self, backends):
         return reindex(backends)
 
-    def _to_its_end(self, command, corpus):
-        """Ask again until it is complete: for its lease, which was perhaps taken while the clock was ahead; then on
-        other days, since PubMed may have listed what it has no more."""
-        for wait_s in (1_000, 1_000, *[90_000] * 9):
-            with suppress(Conflict):
-                if (report := command(corpus)).state == "complete":
-                    return
-                assert report.state in ("running", "incomplete"), report
-            self.clock.pass_by(wait_s)
-        raise AssertionError(f"it is never complete: {report}")
-
     def check_consistency(self, corpus, told):
         """What is so whenever every writer has come to its end: each index has what is stored; returns the papers.
 
@@ -371,7 +371,7 @@ class Documents(Around):
     def __init__(self, home, random):
         super().__init__(home, random)
         self.plain, self.is_told, self.is_rebuilt = PlainParser(), False, False
-        self.shelf = Shelf()
+        self.shelf, self.kills = Shelf(), random.random() < 0.5
         for name in "abcd"[: random.choice([2, 3, 4])]:
             self._write(name, 1)
         with self.opened() as corpus:
@@ -384,12 +384,15 @@ class Documents(Around):
 
     def everything_is_told(self):
         self.is_told = True
+        if self.kills:  # nobody finds what a killed run wrote of a text that is another one by then
+            return
         names = sorted(self.shelf.texts)
         self._write(self.random.choice([*names, "e.md"]).removesuffix(".md"), 2)
 
     def drawn(self):
         names = [name for name, (_, often) in self.commands.items() for _ in range(often)]
-        return ["ingesting", *self.random.choices(names, k=self.random.choice([1, 1, 2]))]
+        self.names = ["ingesting", *self.random.choices(names, k=self.random.choice([1, 1, 2]))]
+        return self.names
 
     def _ingest(self, backends, source, *, rebuild=False):
         arguments = {"project": PROJECT, "source": source}
@@ -410,13 +413,11 @@ class Documents(Around):
         return create_project(PROJECT, ProjectOptions(), backends).new
 
     def finish(self, corpus, _told):
-        """Read everything once more, by the model of the project."""
-        for wait_s in (1_000, 1_000, 1_000):
-            report = self.ingesting(corpus)
-            if report.state == "complete":
-                break
-            self.clock.pass_by(wait_s)
-        assert report.state == "complete", report
+        """Read everything once more; by the other model where it was to be embedded by that."""
+        if "rebuilding" in self.names:
+            corpus.model = self.other_model
+            self._to_its_end(lambda _: self._ingest(corpus, "shelf", rebuild=True), corpus)
+        self._to_its_end(self.ingesting, corpus)
         report = self.ingesting(corpus)
         cursor = report.cursor
         assert (cursor.written, cursor.failed) == (0, 0), cursor
@@ -467,7 +468,7 @@ def run(around, random):
         clock.ahead = timedelta()
 
     events = [around.everything_is_told, *random.choice([[], [], [ahead], [back], [ahead, right], [back, right]])]
-    schedule = Schedule(random, clock, events)
+    schedule = Schedule(random, clock, events, kills=around.kills)
     names = around.drawn()
     told = {around.commands[name][0] for name in names}
     try:

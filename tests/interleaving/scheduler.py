@@ -116,17 +116,17 @@ class Writer:
 class Schedule:
     """Runs writers by the order that `random` draws. `events` are done on the way, each at a step that is drawn."""
 
-    def __init__(self, random, clock, events=()):
+    def __init__(self, random, clock, events=(), *, kills=True):
         self.random, self.clock, self.order = random, clock, []
         self.stays = random.choice([0.0, 0.5, 0.8, 0.95])  # the share of steps after which the same goes on
         self.pauses = random.choice([0.0, 0.0, 0.02])
         self.writers, self.killed, self.over = [], [], Lock()
         self.over.acquire()
-        self.steps = 0
+        self.steps, self.kills = 0, kills
         self.due = sorted(((random.randrange(60), position, each) for position, each in enumerate(events)), reverse=True)
 
     def start(self, writer):
-        if self.random.random() < 0.3:
+        if self.kills and self.random.random() < 0.3:
             writer.dies_at = self.random.randrange(1, 60)
         if self.random.random() < 0.7:
             writer.windows = [*self.random.choices(WINDOWS, [4, 4, 2, 2, 2, *[1] * 9])] * self.random.choice([1, 1, 1, 2])

@@ -194,6 +194,9 @@ class DocumentWriter:
         # Whether another run has brought in the same work meanwhile.
         now = same_work(self._find(own), own)
         if not {each.doc_id for each in now} <= {each.doc_id for each in same}:
+            for each in now:
+                if each.doc_id == doc_id:  # by the same id, with what it knows of the work
+                    self._reword(each.work)
             return self.write_document(incoming)
         record = ProjectDocument(
             work=work,

@@ -28,7 +28,7 @@ from bio_mcp.retrieval.passages import Entry
 from bio_mcp.scope import one_index
 from bio_mcp.syncing.indexing import (
     Embed,
-    delete_beside,
+    delete_passages,
     embedded,
     model_of,
     refresh_all,
@@ -265,11 +265,12 @@ def _delete(deletions: Mapping[str, "Withdrawn"], origin: Origin, backends: Back
         if stored:
             _tell(stored, backends)
         upto = {pmid: each.version for pmid, each in wanted.items()}
-        with one_index():
-            backends.passages.delete(list(upto), upto)
-        delete_beside(upto, backends)
+        done = set[str]()
+        delete_passages(upto, backends, done)
         refused = backends.documents.delete(wanted)
-        delete_beside(upto, backends)  # in an index that was begun meanwhile
+        delete_passages(upto, backends, done)  # in an index that was begun meanwhile
+        if stored:
+            backends.news.record(stored)  # for a query that found it meanwhile
         applied.deleted += [pmid for pmid in wanted if pmid not in refused]
         applied.removed += sum(each.pmid not in refused for each in stored)
         for pmid in left.keys() - refused:
