@@ -2,15 +2,13 @@
 
 import gzip
 import io
-from collections import Counter
+import re
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import lru_cache
 
 from bio_mcp.literature.medline import parse
-from bio_mcp.literature.records import Article
 from bio_mcp.ports.ncbi import SearchPage, Summaries
-import re
 
 CONTROL = "90"  # a paper that PubMed always has
 RECORD = (
@@ -96,7 +94,9 @@ def folded(records, stands=None):
 def file_of(records):
     """The content of a file: the records, then the deletions."""
     revisions = "".join(each.xml for each in records if isinstance(each, Revision))
-    gone = "".join(f'<PMID Version="{each.version}">{each.pmid}</PMID>' for each in records if isinstance(each, Removal))
+    gone = "".join(
+        f'<PMID Version="{each.version}">{each.pmid}</PMID>' for each in records if isinstance(each, Removal)
+    )
     end = f"<DeleteCitation>{gone}</DeleteCitation>" if gone else ""
     return gzip.compress(f"<PubmedArticleSet>{revisions}{end}</PubmedArticleSet>".encode(), 1, mtime=0)
 
@@ -104,7 +104,11 @@ def file_of(records):
 def counted(records):
     """What a report counts of a file: the records, and the papers that it inserts, updates or skips."""
     left = {each.pmid for each in records if isinstance(each, Revision)}
-    left -= {each.pmid for each in records if isinstance(each, Removal) and folded(r for r in records if r.pmid == each.pmid) is None}
+    left -= {
+        each.pmid
+        for each in records
+        if isinstance(each, Removal) and folded(r for r in records if r.pmid == each.pmid) is None
+    }
     return len(records), len(left)
 
 
@@ -123,7 +127,7 @@ class PubMed:
         self.changed |= {pmid: today for pmid, each in there.items() if self.there.get(pmid) != each}
         self.there = there
 
-    def esearch(self, term, *, deadline, retmax=9_999, **_):
+    def esearch(self, term, *, retmax=9_999, **_):
         found = sorted(filter(self._matching(term), self.there), key=int)
         return SearchPage(len(found), tuple(found[:retmax]), term, day=self.clock.day_outside)
 
@@ -139,11 +143,11 @@ class PubMed:
         within, without = RANGE.findall(within), RANGE.findall(without)
         return lambda pmid: all(inside(pmid, within)) and not any(inside(pmid, without))
 
-    def efetch(self, pmids, *, deadline):
+    def efetch(self, pmids, **_):
         for each in pmids:
             if each in self.there:
                 yield article_of(self.there[each])
 
-    def esummary(self, pmids, *, deadline):
+    def esummary(self, pmids, **_):
         denied = [each for each in pmids if each not in self.there]
         return Summaries((), dict.fromkeys(denied, "unknown"), frozenset(denied))

@@ -13,6 +13,7 @@ from threading import Lock, Thread
 from bio_mcp.errors import Failure
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.ports import BackendsOver
+from bio_mcp.scope import current
 
 PORTS = frozenset(
     "documents passages indexes entrez checkpoints news jobs leases continuations announcements projects collections "
@@ -20,9 +21,18 @@ PORTS = frozenset(
 )
 WINDOWS = (  # before which a writer may stand, as it has in hand what it is about to write
     *("documents.put", "passages.upsert_chunks", "documents.mark_indexed", "passages.delete", "documents.delete"),
-    *("news.find", "news.record", "indexes.switch", "checkpoints.advance", "collections.replace", "collections.rebuild"),
+    *(
+        "news.find",
+        "news.record",
+        "indexes.switch",
+        "checkpoints.advance",
+        "collections.replace",
+        "collections.rebuild",
+    ),
     *("project_documents.put", "jobs.put", "documents.standing"),
 )
+FENCED = frozenset({"documents", "news", "checkpoints", "jobs", "collections", "project_documents"})
+WRITES = frozenset("put mark_indexed delete find advance replace upsert".split())
 YEARS = timedelta(days=4 * 365)
 MOST_STEPS = 20_000
 
@@ -66,8 +76,9 @@ class Port:
             return found
 
         def call(*given, **more):
-            self._step(f"{self._name}.{method}")
+            is_late = self._step(f"{self._name}.{method}")
             result = found(*given, **more)
+            assert not is_late, f"{self._name}.{method} wrote under a lease that had passed to another"
             if method == "all" and self._name == "indexes":
                 return [self._index(each) for each in result]
             if method == "begin":
@@ -88,9 +99,18 @@ class Port:
 class Stepping(BackendsOver):
     """Backends whose ports let others have their turn before each call."""
 
-    def __init__(self, backends, step):
+    def __init__(self, backends, let_others):
         super().__init__(backends)
-        self.step = step
+        self._let_others = let_others
+
+    def step(self, what):
+        """Let others have their turn; returns whether a write comes too late, under a lease that is another's now."""
+        self._let_others(what)
+        port, _, method = what.partition(".")
+        hold = current().hold
+        if hold is None or port not in FENCED or method not in WRITES or what == "project_documents.find":
+            return False
+        return self.over.has_passed_on(hold)
 
     def find_port(self, name):
         found = getattr(self.over, name)
@@ -116,20 +136,24 @@ class Writer:
 class Schedule:
     """Runs writers by the order that `random` draws. `events` are done on the way, each at a step that is drawn."""
 
-    def __init__(self, random, clock, events=(), *, kills=True):
+    def __init__(self, random, clock, events=()):
         self.random, self.clock, self.order = random, clock, []
         self.stays = random.choice([0.0, 0.5, 0.8, 0.95])  # the share of steps after which the same goes on
         self.pauses = random.choice([0.0, 0.0, 0.02])
         self.writers, self.killed, self.over = [], [], Lock()
         self.over.acquire()
-        self.steps, self.kills = 0, kills
-        self.due = sorted(((random.randrange(60), position, each) for position, each in enumerate(events)), reverse=True)
+        self.steps = 0
+        self.due = sorted(
+            ((random.randrange(60), position, each) for position, each in enumerate(events)), reverse=True
+        )
 
     def start(self, writer):
-        if self.kills and self.random.random() < 0.3:
+        if self.random.random() < 0.3:
             writer.dies_at = self.random.randrange(1, 60)
         if self.random.random() < 0.7:
-            writer.windows = [*self.random.choices(WINDOWS, [4, 4, 2, 2, 2, *[1] * 9])] * self.random.choice([1, 1, 1, 2])
+            writer.windows = [*self.random.choices(WINDOWS, [4, 4, 2, 2, 2, *[1] * 9])] * self.random.choice(
+                [1, 1, 1, 2]
+            )
         self.writers.append(writer)
         Thread(target=self._thread, args=(writer,), daemon=True).start()
 
@@ -168,7 +192,7 @@ class Schedule:
         except Killed:
             writer.outcome = Killed
             self._after_kill(writer)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  it is raised by whoever waits
             writer.outcome, writer.error = error, error
         self.order.append(f"{writer.name} ends: {writer.outcome!r}")
         if writer.error is None:
