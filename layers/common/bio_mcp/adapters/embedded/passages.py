@@ -154,7 +154,8 @@ class SqlitePassages:
             removed = [(pmid, change if pmid in gone else 0, wanted[pmid] or 0) for pmid in wanted]
             connection.executemany(
                 "INSERT INTO removed VALUES (?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
-                "change = max(change, excluded.change), version = max(version, excluded.version)",
+                "change = max(change, excluded.change), version = max(version, excluded.version) "
+                "WHERE excluded.version > version OR excluded.change > change",
                 [row for row in removed if row[0] in gone or (row[2] and row[0] not in there)],
             )
             if gone:
