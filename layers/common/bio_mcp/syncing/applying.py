@@ -265,7 +265,10 @@ def _delete(deletions: Mapping[str, "Withdrawn"], origin: Origin, backends: Back
         if stored:
             _tell(stored, backends)
         upto = {pmid: each.version for pmid, each in wanted.items()}
-        done = set[str]()
+        with one_index():
+            passages = backends.passages
+            passages.delete(list(upto), upto)
+        done = {passages.name()}
         delete_passages(upto, backends, done)
         refused = backends.documents.delete(wanted)
         delete_passages(upto, backends, done)  # in an index that was begun meanwhile
