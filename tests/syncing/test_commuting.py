@@ -76,6 +76,16 @@ def test_what_a_file_deletes_stays_deleted_when_an_earlier_one_is_read_after_it_
         assert stored(corpus)["2"] == "Back."
 
 
+def test_a_deletion_that_is_read_once_more_leaves_what_a_later_file_brought_back(corpus, tmp_path):
+    write(tmp_path, 1, [record(1), record(2)])
+    second = write(tmp_path, 2, [record(3)], deleted=[1, 2])
+    write(tmp_path, 3, [record(2, title="Back.")])
+    import_files(listed([tmp_path]), corpus)
+    [report] = import_files(listed([second]), corpus)
+    assert report.deleted == 0
+    assert sorted(stored(corpus)) == ["2", "3"]
+
+
 REVISIONS = [article("1", "Newer.", date_revised=NEW), article("1", "Older.", date_revised=OLD)]
 
 

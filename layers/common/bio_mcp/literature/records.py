@@ -285,24 +285,27 @@ class Document:
 
     `version` counts the corpus's own revisions from 1. `indexed_version` is the version whose passages are durable in
     the index, 0 when none is; a lower one means that indexing is unfinished. `content_hash` is
-    `bio_mcp.literature.serial.content_hash` of the article.
+    `bio_mcp.literature.serial.content_hash` of the article. `place` is that of NLM's file that deleted the paper before
+    it came back, 0 where none did.
     """
 
     article: Article
     content_hash: str
     version: int = 1
     indexed_version: int = 0
+    place: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
 class Head:
-    """The part of a `Document` that decides whether a fetched record is a revision."""
+    """The part of a `Document` that decides whether a fetched record is a revision, and whether a deletion is newer."""
 
     content_hash: str
     version: int
     indexed_version: int
     pmid_version: int
     date_revised: date | None
+    place: int = field(default=0, compare=False)
 
 
 def compare_revisions(article: Article, known: Article | Head) -> int:

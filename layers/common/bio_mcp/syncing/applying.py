@@ -28,7 +28,7 @@ from bio_mcp.retrieval.passages import Entry
 from bio_mcp.scope import one_index
 from bio_mcp.syncing.indexing import (
     Embed,
-    delete_beside,
+    delete_passages,
     embedded,
     model_of,
     refresh_all,
@@ -90,13 +90,13 @@ def revise(
     if head is None:
         if gone and not origin.brings_back(article, gone):
             return Change.SKIPPED, None
-        return Change.INSERTED, Document(article, new_hash, gone.version + 1 if gone else 1)
+        return Change.INSERTED, Document(article, new_hash, *((gone.version + 1, 0, gone.place) if gone else ()))
     compared = compare_revisions(article, head)
     is_new = compared > 0 or new_hash != head.content_hash
     if compared < 0 or not (is_new or head.indexed_version < head.version):
         return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
-    return change, Document(article, new_hash, head.version + is_new, head.indexed_version)
+    return change, Document(article, new_hash, head.version + is_new, head.indexed_version, head.place)
 
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
@@ -167,7 +167,7 @@ class IndexWrites:
 @dataclass(slots=True)
 class Applied:
     """Result of a batch: PMID -> change, in the order in which it became durable; the PMIDs that are deleted, of which
-    `removed` were stored; and those whose deletion was of an older version than the stored one."""
+    `removed` were stored; and those whose deletion is older than what is stored."""
 
     changes: dict[str, Change] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
@@ -266,10 +266,14 @@ def _delete(deletions: Mapping[str, "Withdrawn"], origin: Origin, backends: Back
             _tell(stored, backends)
         upto = {pmid: each.version for pmid, each in wanted.items()}
         with one_index():
-            backends.passages.delete(list(upto), upto)
-        delete_beside(upto, backends)
+            passages = backends.passages
+            passages.delete(list(upto), upto)
+        done = {passages.name()}
+        delete_passages(upto, backends, done)
         refused = backends.documents.delete(wanted)
-        delete_beside(upto, backends)  # in an index that was begun meanwhile
+        delete_passages(upto, backends, done)  # in an index that was begun meanwhile
+        if stored:
+            backends.news.record(stored)  # for a query that found it meanwhile
         applied.deleted += [pmid for pmid in wanted if pmid not in refused]
         applied.removed += sum(each.pmid not in refused for each in stored)
         for pmid in left.keys() - refused:
@@ -329,8 +333,8 @@ class Withdrawn:
     date_revised: date | None = None
 
     def tombstone(self, head: Head | None, gone: Tombstone | None, origin: Origin) -> Tombstone | None:
-        """What is left when it is withdrawn; None where what is stored is newer."""
-        if head and not self.deletion.covers(head.pmid_version):
+        """What is left when it is withdrawn; None where what is stored is newer, or came back after this deletion."""
+        if head and (not self.deletion.covers(head.pmid_version) or (origin.place and head.place >= origin.place)):
             return None
         known = Tombstone(head.version, head.pmid_version, head.date_revised) if head else gone or Tombstone()
         return replace(

@@ -16,7 +16,7 @@ from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import moment, utc
-from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
@@ -281,6 +281,9 @@ class SyncRun(CorpusRun[SyncCursor]):
                     came = min(moment(utc(day)), self.backends.now()) if day else LONG_AGO
                 found.append(Found(each.pmid, heads[each.pmid].version, came))
         self.backends.news.find(self.key, found)
+        heads = self.backends.documents.heads([each.pmid for each in found])
+        if gone := [each for each in found if each.pmid not in heads]:  # deleted by another run meanwhile
+            self.backends.news.record([CorpusChange(ChangeKind.DELETED, each.pmid, each.version) for each in gone])
 
     @cached_property
     def _is_first(self) -> bool:

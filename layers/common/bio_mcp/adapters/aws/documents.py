@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
-GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone
+GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone; the place stays when the paper comes back
 WHOLE = (*HEAD, BODY, KEY, GONE)
 DELETIONS = {"pmid": "#deletions"}  # counts them
 SHARDS = 16  # counters
@@ -86,7 +86,7 @@ class DynamoDocuments(DynamoStore):
                 gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[PLACE], item[NUMBER])
             else:
                 versions = item["version"], item["indexed_version"], item["pmid_version"]
-                heads[pmid] = Head(item["content_hash"], *versions, revised)
+                heads[pmid] = Head(item["content_hash"], *versions, revised, item.get(PLACE) or 0)
         return heads, gone
 
     def deletions(self) -> int:
@@ -247,6 +247,7 @@ class DynamoDocuments(DynamoStore):
             "indexed_version": document.indexed_version,
             "pmid_version": document.article.pmid_version,
             "date_revised": revised.isoformat() if revised else None,
+            PLACE: document.place,
             LISTED: list(paper_identifiers(document.article)),
             **self._contents.attributes(serial.dumps(document.article)),
         }

@@ -136,14 +136,17 @@ class SqliteDocuments(Store):
         return self._database.rows(AMONG.format(columns, tables), (json.dumps(numbers(pmids)),))
 
 
-HEAD = "pmid, content_hash, version, indexed_version, pmid_version, date_revised"
+HEAD = (
+    "pmid, content_hash, version, indexed_version, pmid_version, date_revised, "
+    "coalesce((SELECT place FROM gone WHERE gone.pmid = heads.pmid), 0)"
+)
 AMONG = "SELECT {} FROM {} WHERE pmid IN (SELECT value FROM json_each(?))"
 
 
 def _heads(rows: Sequence[Any]) -> dict[str, Head]:
     return {
-        str(pmid): Head(content, version, indexed, pmid_version, _day(revised))
-        for pmid, content, version, indexed, pmid_version, revised in rows
+        str(pmid): Head(content, version, indexed, pmid_version, _day(revised), place)
+        for pmid, content, version, indexed, pmid_version, revised, place in rows
     }
 
 
