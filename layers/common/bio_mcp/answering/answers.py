@@ -15,11 +15,10 @@ from bio_mcp.answering.writing import EXTRACTIVE, GENERATED, Written, WrittenSen
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.literature.study_facts import study_facts
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.retrieval.analysis import QUERY_STOP_WORDS
-from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.retrieval.concepts import Asked, PaperWords, asked_about
 from bio_mcp.retrieval.passages import Filters
 from bio_mcp.retrieval.question import parse_question
@@ -71,7 +70,8 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     likely = {
         pmid: probability
         for pmid, paper in words.items()
-        if _is_about(paper, asked) and (probability := _answers(pmid, paper, asked, found)) >= ANSWERS_FROM
+        if _is_about(paper, asked)
+        and (probability := answers(found.relevance[pmid], paper.share(asked.words))) >= ANSWERS_FROM
     }
     best = sorted(likely, key=lambda pmid: (-likely[pmid], order.index(pmid)))[:top_k]
     best = [pmid for pmid in best if pmid == best[0] or likely[pmid] >= ALSO_FROM]
@@ -90,10 +90,6 @@ def _is_about(paper: PaperWords, asked: Asked) -> bool:
     """Whether the paper has all that the question names, or something of a list."""
     has = [paper.has(each) for each in asked.concepts]
     return all(has) or (asked.listed and any(has))
-
-
-def _answers(pmid: str, paper: PaperWords, asked: Asked, found: Retrieved) -> float:
-    return answers(found.relevance[pmid], paper.share(asked.words))
 
 
 def _missing(
@@ -234,7 +230,7 @@ def _side_by_side(cited: Sequence[Extract], contradictions: Sequence[Conflict]) 
 
 def _design(document: Document) -> str:
     """What kind of study it is, as words behind "one paper"; "" where it does not say."""
-    design = study_facts(abstract_text(document.article), document.article).design
+    design = study_of(document.article).facts.design
     return f", a study of this design: {design}" if design else ""
 
 

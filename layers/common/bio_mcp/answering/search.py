@@ -437,14 +437,10 @@ def _unranked(pmids: frozenset[str], retrieved: Retrieved, backends: Backends) -
 
 def _fitting(retrieved: Retrieved, backends: Backends) -> list[Ranked]:
     """The ranked papers of a question that are no weak match."""
-    pmids = [each.candidate.pmid for each in retrieved.ranked]
-    documents, chunks = backends.documents.get_many(pmids), backends.passages.chunks(pmids)
-    found = []
-    for each in retrieved.ranked:
-        candidate = each.candidate
-        if candidate.pmid in documents and chunks.get(candidate.pmid):
-            text = best_chunk(chunks[candidate.pmid], candidate.chunk_id, retrieved.terms).text
-            title = documents[candidate.pmid].article.title or ""
-            if each.named or not is_weak(candidate.sim, f"{title} {text}", retrieved.terms):
-                found.append(each)
-    return found
+    texts = _texts(retrieved.ranked, retrieved, backends)
+    return [
+        each
+        for each in retrieved.ranked
+        if (text := texts.get(each.candidate.pmid)) is not None
+        and (each.named or not is_weak(each.candidate.sim, text, retrieved.terms))
+    ]

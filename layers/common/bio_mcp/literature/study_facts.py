@@ -64,7 +64,7 @@ def study_facts(abstract: str, article: Article) -> StudyFacts:
     text = f" {folded(abstract[:LONGEST])}"  # so that every word has something before it
     design = _design(text, article)
     participants = _participants(
-        text, review=design in _REVIEWS or (design in _MAYBE and _SEARCHED.search(text.lower()) is not None)
+        text, review=design in _REVIEWS or (design in _MAYBE_REVIEWS and _SEARCHED.search(text.lower()) is not None)
     )
     humans = _humans(text, article, design, counted=participants is not None and participants.n is not None)
     if humans is False:
@@ -92,7 +92,7 @@ def printed(effect: Effect) -> str:
 
 
 _REVIEWS = {"systematic review", "meta-analysis", "network meta-analysis"}
-_MAYBE = {None, "narrative review", "preclinical study"}
+_MAYBE_REVIEWS = {None, "narrative review", "preclinical study"}
 _SEARCHED = re.compile(
     r"\b(?:search(?:ed|es|ing)?|databases?)\b[^.]{0,120}\b(?:pubmed|medline|embase|cinahl|cochrane|web of science|"
     r"scopus)\b|"
@@ -370,7 +370,13 @@ _HOW_MANY_OF = re.compile(  # "395 of 1241 (32%) patients", "99/295 patients"
     rf"""(?x) [ (\[](?P<part>{COUNT})(?:/|[ ](?:out[ ])?of[ ](?:the[ ])?){_N}[ ]?
     (?:\([\d.]+[ ]?%\))? {_WORDS}[ ](?:{_PEOPLE})\b"""
 )
-_TOLD = ((_RESPONSES, 4, "s "), (_RATE, 4, " rate"), (_SEXES, 3, "ale"), (_BOTH_SEXES, 3, "%"), (_HOW_MANY_OF, 1, " "))
+_NUMBER_PHRASES = (
+    (_RESPONSES, 4, "s "),
+    (_RATE, 4, " rate"),
+    (_SEXES, 3, "ale"),
+    (_BOTH_SEXES, 3, "%"),
+    (_HOW_MANY_OF, 1, " "),
+)
 _INCLUDED = re.compile(rf"\b{_ACT}\b")  # "the 93 reviewed patients"
 _BRACKETS = re.compile(r"\([^()]*\)")
 _BARE = re.compile(rf"(?x) (?:,|and)[ ]{_N}(?:[ ]-)?[ ](?:with|without)\b")
@@ -602,7 +608,7 @@ Candidate = tuple[int, int, int, int]  # points, number, start, end
 
 def _participants(text: str, *, review: bool) -> Participants | None:
     sample = _Sample(text)
-    found = [*sample.people(review=review), *sample.two_kinds(), *sample.told(), *sample.named_n(review=review)]
+    found = [*sample.people(review=review), *sample.two_kinds(), *sample.from_phrases(), *sample.named_n(review=review)]
     then = [each for each in sample.then_included() if each[0] >= _LEAST]
     people = (then[0] if then else None) or _whole(found) or (None if review else _largest(found, sample))
     if people and (sample.is_part(people) or (not review and not then and sample.is_less(people, found))):
@@ -805,12 +811,12 @@ class _Sample:
             if known and not _NEVER_AFTER.match(after):
                 yield _ENOUGH + self.points(start, "-", after, (), _AFTER), count(hit["n"]), start, end
 
-    def told(self) -> Iterator[Candidate]:
+    def from_phrases(self) -> Iterator[Candidate]:
         """Numbers that people are not named behind, and wholes of "395 of 1241 (32%) patients"."""
-        for pattern, points, word in _TOLD:
-            tell = self._sexes if pattern in (_SEXES, _BOTH_SEXES) else self._told
+        for pattern, points, word in _NUMBER_PHRASES:
+            read = self._sexes if pattern in (_SEXES, _BOTH_SEXES) else self._from_phrase
             for hit in islice(pattern.finditer(self.low), _MOST if word in self.low else 0):
-                if found := tell(pattern, points, hit):
+                if found := read(pattern, points, hit):
                     yield found
 
     def _sexes(self, pattern: re.Pattern[str], points: int, hit: re.Match[str]) -> Candidate | None:
@@ -821,7 +827,7 @@ class _Sample:
             whole = abs(Decimal(hit["share"]) + Decimal(hit["rest"]) - 100) <= 1
         return (points, count(hit["n"]) + count(hit["other"]), hit.start("n"), hit.end()) if whole else None
 
-    def _told(self, pattern: re.Pattern[str], points: int, hit: re.Match[str]) -> Candidate | None:
+    def _from_phrase(self, pattern: re.Pattern[str], points: int, hit: re.Match[str]) -> Candidate | None:
         name = "m" if hit.lastgroup == "m" else "n"
         before, after = self.around(hit.start() + 1, hit.end())
         if pattern is _HOW_MANY_OF:
