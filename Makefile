@@ -28,7 +28,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium python313 demo-ncbi opensearch lock image dist clean
+.PHONY: help setup installed run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium libreoffice python313 demo-ncbi opensearch lock image dist clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -48,7 +48,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 4 --dist worksteal --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
+test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium libreoffice ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, LibreOffice, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -114,6 +114,10 @@ tesseract:  # what recognises text in scans, with the languages that its tests r
 chromium:  # a browser, for the console and the reports of evaluations
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
+
+libreoffice:  # a spreadsheet, which opens what is exported for one
+	@command -v soffice >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends libreoffice-calc; } >/dev/null
 
 python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)

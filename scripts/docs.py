@@ -27,7 +27,7 @@ CODES = {
     "VALIDATION": "the arguments cannot be used; the message says what to change",
     "NOT_FOUND": "there is no such paper, record or section",
     "INVARIANT_FAILURE": "the corpus was embedded by another model than the one that is configured",
-    "STORE": "the database of the corpus failed, or another call is writing the same thing",
+    "STORE": "the database of the corpus failed, a disk is full, or another call is writing the same thing",
     "WEAVIATE": "the index of passages failed; the contract calls it so, whatever engine it is",
     "EMBEDDINGS": "the embedding model failed",
     "RATE_LIMIT": "NCBI asks for fewer requests",

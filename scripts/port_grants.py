@@ -58,7 +58,7 @@ def published(name: str, *, writes: bool = False) -> frozenset[Grant]:
     objects, leases = f"${{Bucket.Arn}}/{PUBLISHED}/{name}/*", "${LeasesTable.Arn}"
     reading = {("s3:GetObject", objects), ("s3:ListBucket", "${Bucket.Arn}")}
     writing = {("s3:PutObject", objects), ("s3:DeleteObject", objects)}
-    writing |= {("dynamodb:PutItem", leases), ("dynamodb:DeleteItem", leases)}
+    writing |= {(f"dynamodb:{action}Item", leases) for action in ("Put", "Update", "Delete")}
     return frozenset(reading | writing if writes else reading)
 
 
@@ -94,7 +94,7 @@ ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
-REVIEWING = table("Screenings", "BatchWriteItem") | files("reviews", "PutObject")
+REVIEWING = table("Screenings", "BatchWriteItem", "UpdateItem") | files("reviews", "PutObject")
 ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
@@ -165,7 +165,10 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.at_version": READING | ARTICLE,
     "documents.put": READING | table("Documents", "PutItem", "UpdateItem") | files("articles", "PutObject"),
     "documents.mark_indexed": table("Documents", "UpdateItem"),
-    "documents.delete": READING | table("Documents", "BatchWriteItem", "DeleteItem", "UpdateItem"),
+    "documents.standing": READING,
+    "documents.deletions": table("Documents", "GetItem"),
+    "documents.tombstones": table("Documents", "Scan"),
+    "documents.delete": READING | table("Documents", "BatchWriteItem", "PutItem", "UpdateItem"),
     "passages.*": index("Get") | CORPUS,
     "passages.ensure_schema": index("Get", "Put", "Post") | CORPUS_WRITTEN,
     "passages.upsert_chunks": index("Get", "Post") | CORPUS_WRITTEN,
@@ -206,7 +209,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "europe_pmc.*": TURNS,
     "open_access.*": TURNS,
     "answers.get": table("Answers", "BatchGetItem"),
-    "answers.put": table("Answers", "BatchWriteItem", "PutItem"),
+    "answers.put": table("Answers", "BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"),
     "answers.citing": table("Answers", "Query", "BatchGetItem"),
     "answers.flag": table("Answers", "Query", "BatchGetItem", "PutItem", "UpdateItem"),
     "answers.flagged": table("Answers", "Query", "BatchGetItem"),
@@ -223,9 +226,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "graph.names": table("Graph", "Scan"),
     "graph.revision": table("Graph", "BatchGetItem"),
     "graph.count": table("Graph", "BatchGetItem"),
-    "calls.record": table("Calls", "PutItem") | files("calls", "PutObject"),
+    "calls.record": table("Calls", "PutItem", "UpdateItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
-    "calls.latest": table("Calls", "Query", "BatchGetItem") | files("calls", "GetObject"),
+    "calls.latest": table("Calls", "GetItem", "Query", "BatchGetItem") | files("calls", "GetObject"),
     "load_files.tags": frozenset({("s3:ListBucket", "Bucket.Arn")}),
     "load_files.get": files("load", "GetObject"),
     "load_files.put": files("load", "PutObject"),
@@ -248,8 +251,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),
     "checkpoints.set": table("Checkpoints", "GetItem", "PutItem"),
     "checkpoints.remove": table("Checkpoints", "DeleteItem"),
-    "news.find": table("News", "BatchGetItem", "BatchWriteItem", "PutItem"),
-    "news.record": table("News", "Query", "BatchWriteItem", "PutItem", "UpdateItem"),
+    "news.find": table("News", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem"),
+    "news.record": table("News", "Query", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem"),
     "news.since": table("News", "Query"),
     "news.pmids": table("News", "Query"),
     "news.is_whole": table("News", "GetItem"),
@@ -261,7 +264,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.is_cancelled": table("Jobs", "GetItem"),
     "jobs.put": table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
     "jobs.remove": table("Jobs", "DeleteItem"),
-    "leases.acquire": table("Leases", "PutItem"),
+    "leases.acquire": table("Leases", "PutItem", "UpdateItem", "ConditionCheckItem"),
     "leases.release": table("Leases", "DeleteItem"),
     "continuations.send": frozenset({("sqs:SendMessage", f"{CONTINUATIONS}.Arn")}),
     "audit.record": table("Audit", "PutItem"),

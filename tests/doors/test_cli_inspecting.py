@@ -17,6 +17,7 @@ from bio_mcp.doors.cli import inspecting
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports.state import Job
 from tests.support.corpus import Corpus, HashedWords
+from tests.syncing.stored import gone
 
 
 def test_all_is_well_with_a_filled_corpus(cli):
@@ -237,10 +238,10 @@ def test_a_search_is_recorded_and_equal_until_the_corpus_moves(cli):
     equal = cli("admin", "replay", recorded)
     assert (equal.code, equal.out.splitlines()[-1]) == (0, "Equal.")
     corpus = cli.corpus()
-    gone = corpus.documents.pmids()
-    pmids = [next(gone) for _ in range(15)]
+    stored = corpus.documents.pmids()
+    pmids = [next(stored) for _ in range(15)]
     corpus.passages.delete(pmids)
-    corpus.documents.delete(pmids)
+    corpus.documents.delete(gone(*pmids))
     corpus.close()
     moved = cli("admin", "replay", recorded, "--json")
     assert (moved.code, moved.json["moved"], moved.json["as_then"]) == (1, ["corpus"], None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import json
 import os
 import signal
 import socket
@@ -15,7 +16,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.local import QUIET_S, Connections, Server, must_require_tokens, processes, serve_locally
+from bio_mcp.doors.local import (
+    QUIET_S,
+    Connections,
+    Server,
+    must_be_addresses,
+    must_require_tokens,
+    processes,
+    serve_locally,
+)
 from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT
 
@@ -154,10 +163,10 @@ class App:
 
 
 @contextmanager
-def answering(limit=100, patience_s=NEVER, app=None):
+def answering(limit=100, patience_s=NEVER, app=None, proxies=()):
     """A server of its own: its address and its connections."""
     started, connections = threading.Event(), Connections(limit, patience_s)
-    server = Server(app or App(), started.set, connections)
+    server = Server(app or App(), started.set, connections, proxies)
     opened = socket.create_server(("127.0.0.1", 0))
     address = opened.getsockname()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
@@ -187,6 +196,51 @@ def test_what_is_sent_leaves_at_once():
         [open_one] = connections.open
         ours = open_one.transport.get_extra_info("socket")
         assert ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+TWICE = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("behind", [b"", WHOLE], ids=["alone", "with-another-behind"])
+def test_a_request_that_ends_in_two_places_is_refused_and_nothing_behind_it_is_read(behind):
+    with answering() as (address, _), socket.create_connection(address, timeout=20) as client:
+        client.sendall(TWICE + behind)
+        received = b""
+        while more := client.recv(65_536):
+            received += more
+    assert received.startswith(b"HTTP/1.1 400")
+    assert b"connection: close\r\n" in received.lower()
+    assert received.count(b"HTTP/1.1") == 1
+
+
+async def who_calls(scope, receive, send):
+    """Answers with the caller's address and how it came."""
+    body = json.dumps([scope["client"][0], scope["scheme"]]).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.mark.parametrize(
+    ("proxies", "told"),
+    [
+        ((), ["127.0.0.1", "http"]),
+        (("10.0.3.0/24", "::1"), ["127.0.0.1", "http"]),
+        (("127.0.0.1",), ["192.0.2.7", "https"]),
+        (("10.0.3.0/24", "127.0.0.0/8"), ["192.0.2.7", "https"]),
+    ],
+)
+def test_a_forwarded_address_is_believed_from_a_proxy_that_is_named_and_from_nobody_else(monkeypatch, proxies, told):
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    sent = {"x-forwarded-for": "198.51.100.1, 192.0.2.7", "x-forwarded-proto": "https"}
+    with answering(app=who_calls, proxies=proxies) as ((host, port), _):
+        assert httpx.get(f"http://{host}:{port}/", headers=sent).json() == told
+
+
+@pytest.mark.parametrize("named", ["*", "0.0.0.0/0", "::/0", "proxy.example.org", "10.0.0.1/8", ""])
+def test_a_proxy_is_named_by_its_address(named):
+    must_be_addresses(["127.0.0.1", "2001:db8::/32"])
+    with pytest.raises(Misconfigured, match="MCP_TRUSTED_PROXIES holds"):
+        must_be_addresses([named])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from functools import cache
 
 import nbib
@@ -19,6 +20,7 @@ from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 from tests.exporting.papers import papers
+from tests.exporting.spreadsheets import HOSTILE, SEPARATORS, hostile
 from tests.support.cases import case
 
 TEXTS = set(  # the variables of CSL-JSON 1.0.2 that we use
@@ -98,13 +100,33 @@ def test_csv_has_what_the_abstract_states_of_its_study():
     assert {row[name] for name in ("design", "humans", "participants", "studies", "effects")} == {""}
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
-def test_no_cell_of_a_spreadsheet_is_a_formula(start):
-    text = f'{start}HYPERLINK("https://example.org")'
-    hostile = Article("1", title=text, keywords=(text,), abstract=(AbstractSection(None, None, text),))
-    [cells] = list(csv.reader(io.StringIO(FORMATS["csv"].render(Record(hostile)))))
-    assert [each for each in cells if each.startswith(start)] == []
-    assert f"'{text}" in cells
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("before", ["", *(f"x{each}" for each in SEPARATORS), "x; ", 'x;"'])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_cell_of_a_spreadsheet_is_a_formula(text, before, separator):
+    row = FORMATS["csv"].render(Record(hostile(f"{before}{text}")))
+    cells = next(csv.reader(io.StringIO(row, newline=""), delimiter=separator))
+    begun = [unicodedata.normalize("NFKC", each).strip(' "')[:1] for each in cells]
+    assert not set(begun) & set("=+-@")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("a;=1+1", '"a;\'=1+1"'),
+        ("a, =1", '"a, \'=1"'),
+        ("a\t|＝1", '"a |\'＝1"'),
+        ("\u200b=1", "'=1"),
+        ("95% CI, -4.1, - 2.3", '"95% CI, -4.1, - 2.3"'),
+        ("a-b = c", "a-b = c"),
+        ("a|b", '"a|b"'),
+        ('a"b', '"a""b"'),
+        ("a b", "a b"),
+    ],
+)
+def test_a_cell_is_quoted_where_any_separator_is_in_it_and_a_formula_has_an_apostrophe(text, written):
+    assert f",{written}," in FORMATS["csv"].render(Record(Article("1", title=text)))
 
 
 def csl_reads_back(record, item):

@@ -1,11 +1,12 @@
 """What all long work has in common, asked of the five tools that begin it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bio_mcp.call import call
 from bio_mcp.ingesting.projects import Options, create_project
+from bio_mcp.jobs.runner import state_of
 from bio_mcp.ports.state import Job
 from bio_mcp.tools.bibliography import check_bibliography
 from bio_mcp.tools.evaluate import eval_run
@@ -47,3 +48,9 @@ def test_a_job_of_another_kind_is_not_found_and_its_result_stays_unread(corpus, 
 def test_a_job_that_does_not_exist_is_not_found(corpus, asked):
     tool, arguments = TOOLS[asked]
     assert call(tool, arguments("none"), corpus, local=True).body["error"]["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("off", [timedelta(), timedelta(days=2), timedelta(days=-4 * 365)])
+def test_a_job_that_runs_and_is_silent_or_of_a_time_to_come_is_interrupted(off):
+    job = Job("j", "sync", "running", NOW, NOW)
+    assert state_of(job, NOW + off) == ("interrupted" if off else "running")

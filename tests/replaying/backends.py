@@ -8,6 +8,7 @@ from bio_mcp.literature.records import Document
 from bio_mcp.recording import CallRecorder
 from tests.support.memory_corpus import Corpus, article
 from tests.support.reference_calls import ReferenceCalls
+from tests.syncing.stored import gone
 
 GINGER = (
     article("1", "Ginger against nausea.", "Ginger reduced nausea in women."),
@@ -46,7 +47,7 @@ class RecordedCorpus(Corpus):
     def remove(self, pmid):
         """Delete the paper as PubMed's withdrawal does."""
         self.passages.delete([pmid])
-        self.documents.delete([pmid])
+        self.documents.delete(gone(pmid))
 
 
 class _Ignored:

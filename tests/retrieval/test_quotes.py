@@ -21,6 +21,7 @@ from bio_mcp.retrieval.quotes import (
     trimmed,
     unrepeated,
 )
+from bio_mcp.untrusted import neutral
 
 TEXT = (
     "Background. Heart failure is a common condi-\ntion in the elderly. We found that “titin” truncating vari-\n"
@@ -52,6 +53,14 @@ def found(quote, text=TEXT):
 def test_what_typesetting_changes_does_not_count(quote, text):
     text = text or "the treated group by 30%"
     assert found(quote) == [(1.0, text)]
+
+
+def test_a_quote_is_found_as_an_answer_showed_it():
+    stored = "Statins\ufe0f re\u200bduce\u3164 the risk\x1b of stroke."
+    shown = neutral(stored)
+    assert "�" in shown
+    assert found(shown, stored) == [(1.0, stored[:-1])]
+    assert len(shown) == len(stored)
 
 
 def test_every_place_is_found():

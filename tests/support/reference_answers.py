@@ -30,7 +30,7 @@ class ReferenceAnswers:
 
     def flagged(self, limit):
         found = [each for each in self._by_id.values() if each.flagged]
-        return sorted(found, key=lambda each: (each.asked, each.answer_id), reverse=True)[:limit]
+        return found[::-1][:limit]
 
 
 def _ordered(pmids):

@@ -20,5 +20,4 @@ class ReferenceCalls:
         return self.by_id[correlation_id]
 
     def latest(self, limit):
-        newest = sorted(self.by_id.values(), key=lambda each: (each.at, each.correlation_id), reverse=True)
-        return [replace(each, read=b"") for each in newest[:limit]]
+        return [replace(each, read=b"") for each in [*reversed(self.by_id.values())][:limit]]

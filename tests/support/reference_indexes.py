@@ -76,7 +76,7 @@ class ReferencePassages:
     write_at_once = refresh_after = 1
 
     def __init__(self):
-        self.model, self.entries = None, {}
+        self.model, self.entries, self.refused = None, {}, {}
 
     def ensure_schema(self, fingerprint, dim):
         self.model = self.model or (fingerprint, dim)
@@ -111,15 +111,17 @@ class ReferencePassages:
     def upsert_chunks(self, entries, *, refresh=True) -> None:  # noqa: ARG002  seen at once
         for entry in entries:
             old = self.entries.get(entry.pmid)
-            if old is None or old.version <= entry.version:
+            if (old is None or old.version <= entry.version) and entry.version > self.refused.get(entry.pmid, 0):
                 kept = {} if old is None else old.vectors
                 stored = {each.chunk_id: kept[each.chunk_id] for each in entry.chunks if each.chunk_id in kept}
                 entry.vectors = stored | entry.vectors
                 self.entries[entry.pmid] = entry
 
-    def delete(self, pmids):
+    def delete(self, pmids, upto={}):  # noqa: B006  it is read only
         for pmid in pmids:
-            self.entries.pop(pmid, None)
+            if pmid not in self.entries or pmid not in upto or self.entries[pmid].version <= upto[pmid]:
+                self.entries.pop(pmid, None)
+                self.refused[pmid] = max(upto.get(pmid, 0), self.refused.get(pmid, 0))
 
     def hybrid_search(self, query):
         allowed = [each for each in self.entries.values() if _passes(each, query.filters)]

@@ -1,6 +1,7 @@
 """The port `Screenings` in its plainest form: dictionaries."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel
 
@@ -10,9 +11,13 @@ class ReferenceScreenings:
 
     def __init__(self):
         self._records, self._labels, self._searches = (defaultdict(dict) for _ in range(3))
+        self._writes = 0
 
     def put(self, review, things):
         for each in things:
+            self._writes += 1
+            if not isinstance(each, ReviewRecord):
+                each = replace(each, number=self._writes)
             if isinstance(each, ReviewRecord):
                 self._records[review][each.record_id] = each
             elif isinstance(each, ScreeningLabel):
@@ -28,10 +33,10 @@ class ReferenceScreenings:
             self._labels[review].pop((record_id, stage), None)
 
     def labels(self, review):
-        return sorted(self._labels[review].values(), key=lambda each: (each.at, each.record_id, each.stage))
+        return sorted(self._labels[review].values(), key=lambda each: each.number)
 
     def searches(self, review):
-        return sorted(self._searches[review].values(), key=lambda each: (each.at, each.search_id))
+        return sorted(self._searches[review].values(), key=lambda each: each.number)
 
     def drop(self, review):
         for things in (self._records, self._labels, self._searches):

@@ -8,9 +8,13 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected
+from bio_mcp.literature.records import Deletion
+from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.tools.checkpoint import set_checkpoint
-from tests.support.corpus import Corpus
+from tests.support.corpus import Corpus, Over
+from tests.support.hooked import Hooked, at
+from tests.syncing.stored import gone
 
 EVERYTHING = "all[sb]"
 DAY = date(2026, 1, 1)
@@ -162,16 +166,36 @@ def test_a_run_that_is_just_starting_elsewhere_is_a_conflict_to_try_again(corpus
         run(corpus)
 
 
-def test_a_run_that_loses_its_lease_writes_nothing_more(corpus, ncbi):
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_run_that_loses_its_lease_writes_nothing_more_though_the_other_one_has_ended(corpus, ncbi, ended):
+    jobs = []
+
     def stolen(done, _total, _message):
-        if done:
+        if done and not jobs:
             corpus.leases.release(lease_name("k"), holder_of(corpus))
             assert corpus.leases.acquire(lease_name("k"), "thief", 60)
+            if ended:
+                corpus.leases.release(lease_name("k"), "thief")
+            jobs.extend(corpus.jobs.newest("sync", 9))
 
     with pytest.raises(Conflict, match="took over"):
         sync_delta("k", EVERYTHING, 5, corpus, NEVER, stolen)
+    assert corpus.jobs.newest("sync", 9) == jobs
     assert corpus.documents.count() < len(everything(ncbi))
     assert corpus.checkpoints.get("k").last_edat is None
+
+
+def test_what_a_sync_was_given_before_a_paper_was_deleted_does_not_bring_it_back_and_the_next_one_does(corpus, ncbi):
+    pmid = sorted(everything(ncbi), key=int)[0]
+    run(corpus)
+    deleting = at([1], lambda: apply_records([Deletion(pmid)], corpus))
+    late = Over(corpus, entrez=Hooked(corpus.entrez, "efetch", after=deleting))
+    sync_delta("other", EVERYTHING, 5, late, NEVER, lambda *_: None)
+    assert pmid not in corpus.documents.heads([pmid])
+    assert corpus.documents.count() == corpus.passages.count()[0] == len(everything(ncbi)) - 1
+    sync_delta("third", EVERYTHING, 5, corpus, NEVER, lambda *_: None)
+    assert corpus.documents.heads([pmid])[pmid].version == 2
+    assert corpus.documents.count() == corpus.passages.count()[0] == len(everything(ncbi))
 
 
 def holder_of(corpus):
@@ -283,7 +307,7 @@ def test_moving_a_key_ends_the_unfinished_jobs_of_all_its_terms(corpus):
 @pytest.mark.usefixtures("few")
 def test_the_watermark_moved_back_reads_again(corpus, ncbi):
     run(corpus)
-    corpus.documents.delete(sorted(everything(ncbi))[:3])
+    corpus.documents.delete(gone(*sorted(everything(ncbi))[:3]))
     assert run(corpus, overlap=0).inserted == 0
     corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
     assert run(corpus).inserted == 3

@@ -103,10 +103,11 @@ def test_the_result_of_a_sync_that_went_on_by_itself_is_given_once_to_whoever_as
     assert (restarted["job_id"] == result["job_id"], restarted["inserted"], "ended" in restarted) == (False, 0, False)
 
 
-def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock):
+@pytest.mark.parametrize("hours", [2, -4 * 365 * 24], ids=["later", "after a clock that was ahead"])
+def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock, hours):
     began, _ = interrupted(corpus)
     work_off(queue, corpus, clock)
-    later = corpus.now() + timedelta(hours=2)
+    later = corpus.now() + timedelta(hours=hours)
     restarted = ask(Over(corpus, now=lambda: later))
     assert restarted["job_id"] != began["job_id"]
     assert f"{corpus.documents.count()} inserted" in " ".join(restarted["warnings"])
@@ -119,6 +120,17 @@ def test_a_job_that_is_named_is_announced_and_no_other_is_started(corpus, queue,
         again = ask(corpus, job_id=began["job_id"])
         assert (again["state"], again["job_id"]) == ("complete", began["job_id"])
     assert ask(corpus, job_id="none")["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_sync_under_a_clock_that_was_ahead_keeps_no_later_one_from_going_on(corpus, queue, clock):
+    ahead = Over(corpus, now=lambda: corpus.now() + timedelta(days=4 * 365))
+    assert ask(ahead)["state"] == "complete"
+    ask(corpus)  # which says how that one ended
+    corpus.checkpoints.remove("k")
+    interrupted(corpus)
+    clock.now += 3_600
+    work_off(queue, corpus, clock)
+    assert ask(corpus)["state"] == "complete"
 
 
 def test_a_call_of_the_queue_that_comes_twice_starts_nothing_and_takes_no_result(corpus, queue, clock):

@@ -12,7 +12,7 @@ from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.withdrawals import MOST_GONE, SHARES, check_withdrawals
 from bio_mcp.tools.sync_delta import sync_delta as sync_tool
-from tests.support.corpus import Corpus
+from tests.support.corpus import Corpus, Over
 from tests.support.memory_corpus import article
 from tests.support.retracting import plain_papers, term
 
@@ -67,6 +67,32 @@ def test_withdrawn_papers_go_on_the_second_day_are_reported_and_found_no_more(co
     assert corpus.passages.count()[0] == 38
     assert {(kind, pmid) for kind, pmid, _ in corpus.heard.since(before)} == {("deleted", pmid) for pmid in gone}
     assert look(corpus).warnings == ()
+
+
+@pytest.mark.parametrize("withdrawn_before", [True, False])
+def test_a_look_under_a_clock_that_was_ahead_changes_nothing_of_those_after_it(corpus, ncbi, pmids, withdrawn_before):
+    years = timedelta(days=4 * 365)
+    ahead = Over(corpus, now=lambda: corpus.now() + years, today=lambda: corpus.day + years)
+    if withdrawn_before:
+        ncbi.control.withdraw([int(pmids[0])])
+    look(ahead)
+    ncbi.control.withdraw([int(pmids[0])])
+    look(corpus)
+    day(corpus, ncbi, 1)
+    look(corpus)
+    assert stored(corpus) == set(pmids[1:])
+
+
+def test_a_suspect_of_a_day_to_come_is_one_of_today(corpus, ncbi, pmids):
+    job = corpus.jobs.get(look(corpus).job_id)
+    job.cursor["suspects"] = {pmids[0]: "2030-01-01"}
+    corpus.jobs.put(job)
+    ncbi.control.withdraw([int(pmids[0])])
+    look(corpus)
+    assert pmids[0] in stored(corpus)
+    day(corpus, ncbi, 1)
+    look(corpus)
+    assert stored(corpus) == set(pmids[1:])
 
 
 def test_a_paper_that_comes_back_stays_and_is_suspected_again(corpus, ncbi, pmids):

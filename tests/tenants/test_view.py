@@ -135,8 +135,8 @@ def test_lists_of_jobs_answers_and_calls_have_a_tenants_own(corpus):
 
 def test_tenants_do_not_wait_for_one_anothers_leases_but_for_those_of_the_corpus(corpus):
     north, south = CallBackends(corpus, NORTH).leases, CallBackends(corpus, SOUTH).leases
-    assert [each.acquire("ingest:lab 1", name, 60) for each, name in ((north, "a"), (south, "b"))] == [True, True]
-    assert [each.acquire("sync:cancer", name, 60) for each, name in ((north, "a"), (south, "b"))] == [True, False]
+    assert [bool(each.acquire("ingest:lab 1", name, 60)) for each, name in ((north, "a"), (south, "b"))] == [True, True]
+    assert [bool(each.acquire("sync:cancer", name, 60)) for each, name in ((north, "a"), (south, "b"))] == [True, False]
 
 
 def test_jobs_of_the_corpus_are_everybodys(corpus):

@@ -110,7 +110,9 @@ def test_an_answer_has_the_length_that_is_asked_for_and_says_where_to_go_on(corp
     assert max(len(each["added"]) for one in whole["news"] for each in one.get("changed") or ()) < 600
 
 
-@pytest.mark.parametrize("since", ["yesterday", "2026-13-01", "2026-01-01 10 20 new", "x" * 101, "9999-12-31"])
+@pytest.mark.parametrize(
+    "since", ["yesterday", "2026-13-01", "2026-01-01 10 20 new", "n1 2026-01-01", "x" * 101, "9999-12-31"]
+)
 def test_a_time_that_is_none_is_refused(corpus, since):
     assert asked(corpus, since=since)["error"]["code"] == "VALIDATION"
 

@@ -18,6 +18,7 @@
       . NcbiQueryRejected   ...because it could not run the query
   + EmbeddingFailed         the embedding model failed
   + StoreFailed             documents, checkpoints or jobs cannot be read or written
+    - DiskFull              ...because no space is left where they, or the index of passages, are stored
   + IndexUnavailable        the passage index is missing or down
   + DeadlineExceeded        the tool ran out of its time
 
@@ -139,6 +140,10 @@ class StoreFailed(Failure):
     """The document, checkpoint or job store failed."""
 
     retryable = True
+
+
+class DiskFull(StoreFailed):
+    """No space is left on the disk of what is stored, the passage index included."""
 
 
 class IndexUnavailable(Failure):

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from bio_mcp.callers import Caller, is_anonymous
 from bio_mcp.deadline import NEVER, Deadline, Progress, silent
-from bio_mcp.errors import BudgetSpent, StoreFailed
-from bio_mcp.ports.state import Allowance, Budgets, Charge
+from bio_mcp.errors import BudgetSpent, Conflict, StoreFailed
+from bio_mcp.ports.state import Allowance, Budgets, Charge, Hold
 
 T = TypeVar("T")
 
@@ -153,6 +153,7 @@ class Context:
     queued call. `caller` is whom the access token names, None without one. `local`: the user of this machine calls,
     by standard input or the command line, and may name its files. `meter` charges what is used, `cache_use` counts
     lookups; None: nobody is charged, nothing is counted. `found` has what `memoize` looked up; None: nothing is kept.
+    `hold` is of the lease under which is written.
     """
 
     correlation_id: str = ""
@@ -164,6 +165,7 @@ class Context:
     meter: Meter | None = field(default=None, repr=False)
     cache_use: CacheUse | None = field(default=None, repr=False)
     found: dict[object, Any] | None = field(default=None, repr=False)
+    hold: Hold | None = None
 
     @property
     def subject(self) -> str | None:
@@ -205,6 +207,24 @@ def one_index() -> Iterator[None]:
     """
     with entered(replace(_CURRENT.get(), found={})):
         yield
+
+
+@contextmanager
+def holding(hold: Hold | None) -> Iterator[None]:
+    """Write under the hold in the block, as `ports.state.Hold` says."""
+    with entered(replace(_CURRENT.get(), hold=hold)):
+        yield
+
+
+def hold_in(store: str) -> Hold | None:
+    """The hold under which this thread writes, if its lease is kept in that store."""
+    hold = _CURRENT.get().hold
+    return hold if hold and hold.store.startswith(store) else None
+
+
+def taken_over(hold: Hold) -> Conflict:
+    """The failure for a write under a hold that has passed to another."""
+    return Conflict(f"another run took over {hold.name!r}; nothing was written", retry_after_s=5)
 
 
 def call_deadline() -> Deadline:

@@ -255,6 +255,9 @@ class Settings:
     leading *. stands for one label or more"""
     allowed_origins: tuple[str, ...] = setting("MCP_ALLOWED_ORIGINS", ())
     """Origins of browsers that may call; loopback's may as well, where only loopback is served"""
+    trusted_proxies: tuple[str, ...] = setting("MCP_TRUSTED_PROXIES", ())
+    """addresses or networks of proxies before `serve`, whose X-Forwarded-For says who calls and X-Forwarded-Proto how;
+    of any other, this machine's too, they are not read, and all who come through it count as one address"""
     resource_url: str = setting("MCP_RESOURCE_URL", "")
     """public URL of the endpoint, such as https://mcp.example.org/mcp; tokens are made for it"""
     auth_secret: str = setting("MCP_AUTH_SECRET_KEY", "", secret=True)

@@ -191,6 +191,7 @@ class Family:
     by_name_only: bool = False
 
 
+WARNINGS_SCHEMA = {"type": "array", "items": {"type": "string"}, "description": "tell the user"}
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 AUDIT_SCHEMA = {
     "type": "object",
@@ -267,12 +268,15 @@ class Tool(Declaration):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the answer; in an audited family with the audit record."""
+        """JSON Schema of the answer: with warnings, which any may have of what others wrote (`untrusted.told`), and in
+        an audited family with the audit record."""
         schema = without_defaults(schema_of(self.output))
+        properties = {**schema["properties"]}
+        properties.setdefault("warnings", WARNINGS_SCHEMA)
         if not self.family.audited:
-            return schema
+            return {**schema, "properties": properties}
         required = [*schema.get("required", ()), "audit"]
-        return {**schema, "properties": {**schema["properties"], "audit": AUDIT_SCHEMA}, "required": required}
+        return {**schema, "properties": {**properties, "audit": AUDIT_SCHEMA}, "required": required}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

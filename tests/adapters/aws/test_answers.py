@@ -26,7 +26,7 @@ def dying(ports, after):
 MANY = [str(pmid) for pmid in range(1, 31)]  # in two batches
 
 
-@pytest.mark.parametrize("after", range(3))
+@pytest.mark.parametrize("after", range(4))
 def test_an_answer_whose_writing_was_killed_is_whole_after_the_next_and_never_hidden_from_a_retraction(ports, after):
     whole = answer("a", *MANY)
     with pytest.raises(Killed):
@@ -56,6 +56,7 @@ def test_each_item_expires_two_years_after_the_answer_was_given(ports):
     ports.answers.put(answer("a", "9", "10"))
     ports.answers.flag("9")
     items = ports.dynamodb.scan(TableName=ports.answers._table.name)["Items"]
+    items = [each for each in items if each["name"]["S"] != "sequence"]
     assert {each["name"]["S"] for each in items} == {"answer a", "paper 9", "paper 10", "flagged"}
     two_years = (NOON + timedelta(days=730)).timestamp()
     assert {int(each["expires_at"]["N"]) for each in items} == {two_years}

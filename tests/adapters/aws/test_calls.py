@@ -1,10 +1,11 @@
-"""The log of calls: what is large is a file, what is old is gone, and the newest are found day by day."""
+"""The log of calls: what is large is a file, what is old is gone, and the newest are found by their numbers."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bio_mcp.adapters.aws.accounts import DynamoCalls
+from bio_mcp.adapters.aws.accounts import NAMED_TOGETHER, DynamoCalls
+from bio_mcp.adapters.aws.table import item_key
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.state import CallRecord
 from tests.adapters.aws.dying import Killed, killed_after
@@ -33,19 +34,32 @@ def test_what_a_call_read_is_a_file_where_it_is_large_and_comes_back_equal(ports
     assert key.startswith("calls/")
 
 
-def test_the_newest_are_found_over_all_the_days_that_calls_are_stored(ports):
-    for days in (0, 1, 29, 31):
-        ports.calls.record(call(days, NOON - timedelta(days=days), read=b"read"))
+def test_calls_that_an_earlier_version_named_by_their_days_come_after_those_that_are_numbered(ports):
+    for days in (29, 1, 0):
+        each = call(days, NOON - timedelta(days=days), read=b"read")
+        ports.calls.record(each)
+        if days:
+            number = {0: 3, 1: 2, 29: 1}[days]
+            ports.calls._table.delete_item(item_key("calls 0", f"{number:012}"))
+            named = {"correlation_id": each.correlation_id, "expires_at": NOON.timestamp()}
+            ports.calls._table.put_item({**item_key(f"day {each.at:%Y-%m-%d}", f"{each.at} key"), **named})
     assert [each.correlation_id for each in ports.calls.latest(10)] == ["id 0", "id 1", "id 29"]
     assert [each.correlation_id for each in ports.calls.latest(2)] == ["id 0", "id 1"]
     assert {each.read for each in ports.calls.latest(10)} == {b""}
+
+
+def test_the_newest_are_found_over_partitions(ports):
+    ports.calls._table.put_item({**item_key("sequence", "sequence"), "number": NAMED_TOGETHER - 3})
+    for number in range(5):
+        ports.calls.record(call(number))
+    assert [each.correlation_id for each in ports.calls.latest(10)] == [f"id {number}" for number in (4, 3, 2, 1, 0)]
 
 
 def test_what_is_stored_expires_after_the_days_that_the_failure_names_and_its_files_a_day_later(ports):
     ports.calls.record(call(1))
     items = ports.dynamodb.scan(TableName=ports.calls._table.name)["Items"]
     ends = (NOON + timedelta(days=30)).timestamp()
-    assert [int(each["expires_at"]["N"]) for each in items] == [ends, ends]
+    assert [int(each["expires_at"]["N"]) for each in items if each["name"]["S"] != "sequence"] == [ends, ends]
     ports.calls._clock = lambda: ends - 1
     assert ports.calls.get("id 1") == call(1)
     ports.calls._clock = lambda: ends

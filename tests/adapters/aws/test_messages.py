@@ -56,6 +56,12 @@ def test_an_event_says_what_and_of_which_version():
     }
 
 
+@pytest.mark.parametrize(("due", "early"), [(900, 0), (1_900, 900), (1_000 + 4 * 365 * 86_400, 86_400)])
+def test_a_call_that_a_clock_ahead_queued_waits_a_day_at_most(due, early):
+    queue = SqsContinuations(None, "url", clock=lambda: 1_000.0)
+    assert queue.early_s({"due": {"StringValue": str(due)}}) == early
+
+
 def test_no_call_carries_more_than_ten():
     bus = Bus()
     publish(bus, *range(25))

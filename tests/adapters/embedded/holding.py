@@ -13,7 +13,7 @@ from bio_mcp.adapters.embedded.sync_state import SqliteLeases
 
 def main(directory, name):
     database = Database(Path(directory))
-    print(SqliteLeases(database).acquire(name, "holder", 600), flush=True)
+    print(bool(SqliteLeases(database).acquire(name, "holder", 600)), flush=True)
     time.sleep(600)
 
 

@@ -27,7 +27,7 @@ from tests.support.corpus import Corpus
 from tests.support.reference_indexes import ReferencePassages
 
 QUESTION = PassageQuery((("cell", 1.0),), None)
-FIELDS = len(MIGRATIONS) - 1  # steps before the one that adds the fields of papers
+FIELDS = len(MIGRATIONS) - 2  # steps before the one that adds the fields of papers
 ASKED = {
     "a query": lambda passages: passages.matching(Filters(tree=parsed("cell NOT mice")), 0),
     "a search by a query": lambda passages: passages.hybrid_search(
@@ -44,8 +44,20 @@ def make_earlier(home):
     """Take from the corpus file what it did not have before the fields of papers were stored."""
     with closing(Database(home)) as database, database.writing() as connection:
         connection.execute("DROP TABLE words")
-        for table in ("texts", "fields", "published", "abbreviations", "known_words", "without_fields"):
+        later = ("news_numbers", "review_numbers", "gone")
+        for table in ("texts", "fields", "published", "abbreviations", "known_words", "without_fields", *later):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("DROP INDEX answers_by_number")
+        connection.execute("CREATE INDEX answers_by_time ON answers (asked)")
+        added = {
+            "continuations": ["waits"],
+            "leases": ["seconds", "number"],
+            "answers": ["number"],
+            "removed": ["version"],
+        }
+        for table, columns in added.items():
+            for column in columns:
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.execute(f"PRAGMA user_version = {EARLIER + FIELDS}")
 
 

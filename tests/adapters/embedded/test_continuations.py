@@ -46,6 +46,27 @@ def test_an_equal_event_that_waits_is_not_doubled_nor_by_one_that_failed(continu
     assert continuations.receive(60) is None
 
 
+@pytest.mark.parametrize("off_s", [4 * 365 * 86_400, -3_600])
+@pytest.mark.parametrize("delay_s", [0, 20])
+def test_a_clock_that_was_wrong_keeps_no_event_waiting(continuations, clock, off_s, delay_s):
+    clock.now += 10**9 + off_s
+    continuations.send(EVENT, delay_s=delay_s)
+    continuations.send(OTHER, delay_s=2_000)
+    clock.now -= off_s
+    received = continuations.receive(60)
+    assert (received is None) == (delay_s > 0 and off_s > 0)
+    clock.now += 20
+    receipt, event = received or continuations.receive(60)
+    assert event == EVENT
+    clock.now += off_s
+    continuations.hold(receipt, 30)
+    clock.now -= off_s
+    clock.now += 2_000
+    found = [continuations.receive(60) for _ in range(2)]
+    clock.now += 30
+    assert EVENT in [each[1] for each in [*found, continuations.receive(60)] if each]
+
+
 def test_an_event_whose_receiver_fell_silent_comes_back(continuations, clock):
     continuations.send(EVENT)
     first, _ = continuations.receive(60)

@@ -1,5 +1,6 @@
 """What goes wrong with a file, or becomes of it meanwhile, as sentences that help; and what is left of the file."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,16 +11,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bio_mcp.adapters.embedded.database import FILE, Connection, Database
+from bio_mcp.adapters.embedded.database import FILE, Connection, Database, refused
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedded.projects import SqliteAnswers
 from bio_mcp.adapters.embedded.schema import EARLIER, MIGRATIONS
-from bio_mcp.adapters.embedded.sync_state import SqliteJobs
-from bio_mcp.errors import IndexUnavailable, StoreFailed
-from bio_mcp.literature.records import Article, Document
+from bio_mcp.adapters.embedded.sync_state import SqliteContinuations, SqliteJobs, SqliteLeases
+from bio_mcp.errors import BIO_MCP, DiskFull, IndexUnavailable, StoreFailed, code_for
+from bio_mcp.literature.records import Article, CitedSpan, Document
 from bio_mcp.ports.state import Job
+from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.retrieval.passages import PassageQuery
+from tests.adapters.clocks import Clock
 from tests.adapters.entries import DIM, entry
 
 
@@ -110,17 +114,25 @@ def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     store, passages = SqliteDocuments(database), SqlitePassages(database)
     big = [Document(Article(str(n), title=os.urandom(4_000).hex()), "hash") for n in range(10, 60)]
-    with pytest.raises(StoreFailed, match="free some space"):
+    with pytest.raises(DiskFull, match="free some space"):
         store.put(big)
-    with pytest.raises(IndexUnavailable, match="free some space"):
+    with pytest.raises(DiskFull, match="free some space") as full:
         passages.upsert_chunks(
             [entry(str(n), "y " * 5_000, vectors=[[1.0] + [0.0] * 7] * 400) for n in range(400, 500)]
         )
+    assert (code_for(full.value, BIO_MCP), full.value.retryable) == ("STORE", True)
     assert store.count() == 3
     assert passages.count()[0] == 299
     assert len(passages.hybrid_search(PassageQuery((("y", 1.0),), None))) == 0
     store.put(documents(4))
     assert check(database) == ()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_what_the_system_refuses_for_want_of_space_is_a_full_disk(number):
+    assert type(refused(OSError(number, os.strerror(number)))) is DiskFull
+    other = refused(PermissionError(errno.EACCES, "no"), "may not", retryable=True)
+    assert (type(other), str(other), other.retryable) == (StoreFailed, "may not", True)
 
 
 def test_an_older_corpus_is_brought_up_to_date_and_an_older_program_refuses_it(filled):
@@ -260,6 +272,35 @@ def test_jobs_of_before_they_were_numbered_come_first_by_their_times(tmp_path):
     jobs.put(Job("new", "sync", "running", now, now, {"query_key": "k"}))
     jobs.put(jobs.get("j2"))
     assert jobs.latest("sync", "k").job_id == "new"
+
+
+def test_answers_and_queued_calls_of_before_they_were_numbered_and_measured_go_on(tmp_path):
+    old, clock = Database(tmp_path, migrations=MIGRATIONS[:3]), Clock(1_000_000.0)
+    with old.writing() as connection:
+        for year in (2040, 2025):
+            asked = datetime(year, 1, 1, tzinfo=UTC).isoformat(timespec="microseconds")
+            connection.execute("INSERT INTO answers VALUES (?, 'Why?', 'So.', '[]', 0.5, ?)", (f"of {year}", asked))
+            connection.execute("INSERT INTO answer_papers VALUES (9, ?, 0)", (f"of {year}",))
+        due = clock.now + 14 * 365 * 86_400
+        connection.execute(
+            "INSERT INTO continuations (event, state, due, attempts) VALUES ('{}', 'waiting', ?, 0)", (due,)
+        )
+        connection.execute("INSERT INTO leases VALUES ('n', 'me', ?, '')", (due,))
+    old.close()
+    database = Database(tmp_path)
+    answers, queue, leases = (
+        SqliteAnswers(database),
+        SqliteContinuations(database, clock),
+        SqliteLeases(database, clock),
+    )
+    spans = (CitedSpan("9", 1, "title", 0, 1, "t"),)
+    answers.put(StoredAnswer("new", "Why?", "So.", spans, 0.5, datetime(2026, 1, 1, tzinfo=UTC)))
+    answers.flag("9")
+    assert [each.answer_id for each in answers.flagged(9)] == ["new", "of 2040", "of 2025"]
+    assert (queue.receive(60), leases.acquire("n", "you", 60)) == (None, None)
+    clock.now += 86_400
+    assert queue.receive(60)[1] == {}
+    assert leases.acquire("n", "you", 60)
 
 
 def test_a_corpus_of_before_the_first_release_is_refused_and_left_as_it_is(tmp_path):

@@ -23,6 +23,7 @@ from bio_mcp.syncing.applying import apply_records
 from tests.adapters.embedded.reader import as_reader
 from tests.doors.command_line import sample
 from tests.support.corpus import DIM, Corpus
+from tests.syncing.stored import gone
 
 QUERY = PassageQuery((), np.eye(DIM, dtype=np.float32)[0])  # finds every paper
 
@@ -59,7 +60,7 @@ def test_a_corpus_that_may_only_be_read_is_searched_and_not_written(home):
     read_only(home)
     before = sorted(each.name for each in home.iterdir())
     assert as_reader(lambda: searched(home)) == everything == [5, 5]
-    assert "cannot be written" in as_reader(lambda: Corpus(home).documents.delete(["1"]))
+    assert "cannot be written" in as_reader(lambda: Corpus(home).documents.delete(gone("1")))
     assert sorted(each.name for each in home.iterdir()) == before
 
 

@@ -58,7 +58,7 @@ def test_a_failure_of_one_reading_is_explained_and_ends_its_own_block(passages):
     def read():
         with reading_at_once():
             passages.count()
-            passages._database.rows("SELECT * FROM gone")
+            passages._database.rows("SELECT * FROM no_such_table")
 
     with pytest.raises(StoreFailed, match="damaged"):
         read()

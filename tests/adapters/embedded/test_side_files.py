@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 import pytest
 
+from bio_mcp.adapters.embedded.database import WITNESSES
 from bio_mcp.adapters.embedded.side_files import SideFile, SqliteAuthorizations, SqliteBudgets, SqliteCache, SqliteCalls
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.ports.state import Authorization, CallRecord
@@ -192,3 +193,25 @@ def test_a_call_is_deleted_after_its_days_and_one_that_would_take_much_of_the_fi
     with pytest.raises(NotFound, match="7 days"):
         calls.get("id1")
     assert calls.latest(5) == []
+    for number in range(3, WITNESSES + 3):
+        assert len(rows_of(calls)) == number - 2
+        calls.record(call(number))
+    assert len(rows_of(calls)) == WITNESSES
+
+
+def rows_of(calls):
+    with calls.transaction("BEGIN") as connection:
+        return connection.execute("SELECT correlation_id FROM calls").fetchall()
+
+
+def test_calls_under_a_clock_that_was_ahead_end_none_of_those_before(tmp_path, closed):
+    clock = Clock()
+    calls = closed(SqliteCalls(tmp_path, 7, 1, clock))
+    calls.record(call(1))
+    clock.sleep(4 * 365 * 86_400)
+    for number in range(2, WITNESSES):
+        calls.record(call(number))
+    clock.now = 10.0
+    calls.record(call(WITNESSES))
+    assert calls.get("id1") == call(1)
+    assert len(calls.latest(99)) == WITNESSES

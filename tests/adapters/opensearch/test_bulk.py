@@ -1,7 +1,7 @@
 import pytest
 
 from bio_mcp.adapters.opensearch.client import REQUEST_BYTES
-from bio_mcp.errors import IndexUnavailable
+from bio_mcp.errors import DiskFull, IndexUnavailable
 from tests.adapters.opensearch.fake import Scripted, item
 
 
@@ -40,6 +40,27 @@ def test_what_will_never_be_taken_is_an_error_at_once(answer):
     with pytest.raises(IndexUnavailable, match="1 of 1") as raised:
         server.transport().write_bulk("/x/_bulk", ["1"], lines)
     assert not raised.value.retryable
+    assert not server.pauses
+
+
+FLOODED = {
+    "type": "cluster_block_exception",
+    "reason": "index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has "
+    "read-only-allow-delete block];",
+}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (429, {"error": {"root_cause": [FLOODED], **FLOODED}, "status": 429}),
+        (200, {"items": [{"index": {"_id": "1", "status": 429, "error": FLOODED}}]}),
+    ],
+)
+def test_a_disk_that_is_full_is_no_busy_index(answer):
+    server = Scripted(answer)
+    with pytest.raises(DiskFull, match="more storage"):
+        server.transport().write_bulk("/x/_bulk", ["1"], lines)
     assert not server.pauses
 
 

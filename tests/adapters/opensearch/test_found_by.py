@@ -102,7 +102,8 @@ def test_papers_that_pass_are_counted_and_listed_until_there_are_enough():
     assert server.passages().matching(Filters(project="p"), 3) == Matching(9, ("8", "7", "6"))
     first, following = (body for _, _, [body] in server.asked[1:])
     assert (first["size"], first["track_total_hits"]) == (3, True)
-    assert first["query"] == {"bool": {"filter": [{"term": {"projects": "p"}}]}}
+    papers = {"range": {"pmid": {"gte": 0}}}
+    assert first["query"] == {"bool": {"filter": [papers, {"term": {"projects": "p"}}]}}
     assert following == first | {"search_after": [7, 7], "track_total_hits": False}
 
 

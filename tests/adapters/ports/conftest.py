@@ -8,6 +8,7 @@ import logging
 
 import pytest
 
+from bio_mcp.adapters.aws.table import item_key
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
@@ -25,6 +26,7 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteLeases,
     SqliteNews,
 )
+from bio_mcp.adapters.stored import entry_at
 from tests.adapters.clocks import Clock
 from tests.support.aws_ports import NOBODY, MotoPorts
 from tests.support.published import PublishedPorts
@@ -91,6 +93,12 @@ class EmbeddedPorts:
         lines = [line.removeprefix("corpus.").split() for line in self.ears.lines]
         return [(kind, pmid) for kind, *pmids in lines for pmid in pmids]
 
+    def put_news(self, query_key, position):
+        """Enter news as an earlier version did."""
+        entry = entry_at(position)
+        row = (query_key, position, entry.kind.value, int(entry.pmid), entry.version)
+        self.database.write("INSERT INTO news VALUES (?, ?, ?, ?, ?)", row)
+
     def dead(self):
         return [event for event, _ in self.continuations.dead()]
 
@@ -109,6 +117,10 @@ class Aws(MotoPorts):
 
     def __init__(self, _directory, clock):
         super().__init__(clock)
+
+    def put_news(self, query_key, position):
+        """Enter news as an earlier version did."""
+        self.news._table.put_item(item_key(f"news {query_key}", position))
 
 
 class Plain:

@@ -104,3 +104,20 @@ def test_a_key_and_an_owner_may_be_of_any_length_and_characters(authorizations):
         assert authorizations.put(authorization(key, owner=key), new=True)
         assert authorizations.get("session", key) == authorization(key, owner=key)
         assert authorizations.of("session", key) == [authorization(key, owner=key)]
+
+
+def test_a_clock_that_was_ahead_for_a_while_ends_nothing_for_good_and_what_was_made_by_it_is_not_valid(
+    authorizations, clock, ports
+):
+    authorizations.put(authorization())
+    years = 4 * 365 * 86_400
+    clock.now += years
+    ahead = AT + timedelta(seconds=years + 60)
+    assert authorizations.get("session", "k1") is None
+    authorizations.put(authorization("k2", expires=ahead))
+    assert authorizations.get("session", "k2") is not None
+    clock.now -= years
+    assert authorizations.get("session", "k1") == authorization()
+    assert authorizations.get("session", "k2") is None
+    assert authorizations.put(authorization("k2"), new=True)
+    assert authorizations.revoke("ann") == 2

@@ -8,6 +8,7 @@ import pytest
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.state import CallRecord
 
+YEAR = 365 * 86_400
 AT = datetime.fromtimestamp(1_000_000, UTC)  # when the clock of these tests begins
 
 
@@ -49,8 +50,16 @@ def test_the_newest_come_first_without_what_they_read(calls):
     assert calls.latest(5) == []
     for number in (2, 1, 3):
         calls.record(call(number))
-    assert calls.latest(2) == [call(3, read=b""), call(2, read=b"")]
-    assert [each.correlation_id for each in calls.latest(9)] == ["id3", "id2", "id1"]
+    calls.record(call(2))
+    assert calls.latest(2) == [call(3, read=b""), call(1, read=b"")]
+    assert [each.correlation_id for each in calls.latest(9)] == ["id3", "id1", "id2"]
+
+
+def test_a_clock_that_was_ahead_or_falls_back_changes_nothing_in_their_order(calls, clock):
+    for number, years in enumerate((0, 4, 0, -1)):
+        clock.now += 1
+        calls.record(call(number, at=datetime.fromtimestamp(clock.now + years * YEAR, UTC)))
+    assert [each.correlation_id for each in calls.latest(9)] == ["id3", "id2", "id1", "id0"]
 
 
 def test_a_call_says_how_long_it_took_and_when_whatever_the_zone(calls):

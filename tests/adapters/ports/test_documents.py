@@ -3,9 +3,10 @@ from datetime import UTC, date, datetime
 import pytest
 
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.literature.records import AbstractSection, Article, Document, Head
+from bio_mcp.literature.records import AbstractSection, Article, Document, Head, Tombstone
 from bio_mcp.ports.stores import StoredDay
 from tests.support.cases import case
+from tests.syncing.stored import gone
 
 
 def document(pmid, version=1, text="Aspirin – 5 µg/m² in TNF-α", **fields):
@@ -24,7 +25,11 @@ def test_what_is_unknown_or_no_pmid_is_not_found(documents):
     documents.put([document("7"), document("1")])
     for text in ("99", "abc", "", "007", "-1", "1.5", "१२", "9" * 30):
         with case(text):
-            assert (documents.get_many([text]), documents.heads([text]), documents.delete([text])) == ({}, {}, 0)
+            assert (documents.get_many([text]), documents.heads([text]), documents.delete(gone(text))) == (
+                {},
+                {},
+                set(),
+            )
             with pytest.raises(NotFound, match=f"PMID {text}"):
                 documents.get(text)
 
@@ -63,28 +68,61 @@ def test_a_mark_never_goes_down_and_a_new_version_keeps_it(documents):
     assert documents.get("5").indexed_version == 3
 
 
-def test_deleting_says_how_many_there_were_and_what_was_deleted_can_come_back(documents):
+def test_what_was_deleted_can_come_back_in_a_newer_version(documents):
     documents.put([document("1", 4), document("2")])
-    assert documents.delete(["1", "2", "3"]) == 2
-    assert documents.delete(["1", "2", "3"]) == 0
+    assert documents.delete(gone("1", "2", "3", version=4)) == set()
     documents.mark_indexed({"1": 4})
     with pytest.raises(NotFound):
         documents.get("1")
     assert documents.count() == 0
-    documents.put([document("1", 1)])
-    assert documents.get("1").version == 1
+    assert documents.put([document("1", 4), document("3", 1)]) == {"1", "3"}
+    assert (documents.count(), list(documents.pmids())) == (0, [])
+    assert documents.put([document("1", 5)]) == set()
+    assert (documents.get("1").version, documents.count()) == (5, 1)
+    assert dict(documents.tombstones()) == {"2": 4, "3": 4}
+
+
+def test_a_deletion_of_an_older_version_than_the_stored_one_changes_nothing(documents):
+    documents.put([document("1", 3), document("2", 3)])
+    assert documents.delete({"1": Tombstone(2), "2": Tombstone(3)}) == {"1"}
+    assert (list(documents.pmids()), documents.count()) == (["1"], 1)
+    assert documents.standing(["1", "2"])[1].keys() == {"2"}
+    assert [documents.at_version("1", 3).version] == [3]
+
+
+def test_a_tombstone_says_what_was_deleted_and_when_in_order(documents):
+    assert documents.deletions() == 0
+    documents.put([document("1")])
+    documents.delete({"1": Tombstone(1, 2, date(2024, 2, 29))})
+    first = documents.deletions()
+    documents.delete({"2": Tombstone(1, 1)})
+    heads, left = documents.standing(["1", "2", "3"])
+    assert (heads, left) == ({}, {"1": Tombstone(1, 2, date(2024, 2, 29)), "2": Tombstone()})
+    assert 0 < left["1"].number == first < left["2"].number == documents.deletions()
+    documents.put([document("2", 2)])
+    heads, left = documents.standing(["1", "2"])
+    assert (heads.keys(), left.keys()) == ({"2"}, {"1"})
+
+
+def test_of_two_documents_of_one_version_the_second_is_refused(documents):
+    assert documents.put([document("1", 2), document("2", 2)]) == set()
+    other = document("1", 2, "Another.")
+    other.content_hash = "another"
+    assert documents.put([other, document("2", 2), document("3")]) == {"1"}
+    assert documents.put([document("2", 1)]) == {"2"}
+    assert documents.get("1") == document("1", 2)
 
 
 def test_nothing_asked_is_nothing_given(documents):
     documents.put([])
     documents.mark_indexed({})
-    assert (documents.get_many([]), documents.heads([]), documents.delete([])) == ({}, {}, 0)
+    assert (documents.get_many([]), documents.heads([]), documents.delete({})) == ({}, {}, set())
 
 
 def test_every_pmid_is_listed_once(documents, ports):
     count = min(ports.many // 8, 2_300)
     documents.put([document(str(n)) for n in range(1, count + 1)])
-    documents.delete(["7"])
+    documents.delete(gone("7"))
     listed = list(documents.pmids())
     assert (len(listed), set(listed)) == (count - 1, {str(n) for n in range(1, count + 1)} - {"7"})
 

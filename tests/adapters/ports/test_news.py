@@ -2,8 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
-from bio_mcp.ports.state import Found, NewsEntry
+from bio_mcp.ports.state import Found, NewsEntry, going_on
 
 CHANGED, RETRACTED, DELETED, NEW = ChangeKind.CHANGED, ChangeKind.RETRACTED, ChangeKind.DELETED, ChangeKind.NEW
 LONG = 120  # seconds after which every adapter gives what was recorded
@@ -90,14 +91,59 @@ def test_a_paper_with_a_time_of_its_own_is_reported_there_and_what_happens_to_it
     assert [each.at for each in news.since("k", "", 2)] == [came, came]
 
 
-def test_no_entry_comes_before_one_that_was_given_even_if_the_clock_is_put_back(news, clock):
+YEARS = 4 * 365 * 86_400
+
+
+@pytest.mark.parametrize("off_s", [-1, -YEARS, YEARS])
+def test_news_come_in_the_order_in_which_they_were_recorded_whatever_the_clocks_say(news, clock, off_s):
     news.find("k", [Found("1", 1), Found("2", 1)])
-    clock.now += LONG
+    first = clock.now
     position = news.since("k", "", 10)[-1].position
-    clock.now -= 1
+    clock.now += off_s
     news.record([change("1")])
-    clock.now += LONG
-    assert [each.kind for each in news.since("k", position, 10)] == [CHANGED]
+    clock.now -= off_s
+    clock.now += 1
+    news.record([change("2")])
+    behind = news.since("k", position, 10)
+    assert [(each.pmid, each.at.timestamp()) for each in behind] == [("1", first + off_s), ("2", first + 1)]
+    assert [each.pmid for each in news.since("k", behind[0].position, 10)] == ["2"]
+    assert [each.pmid for each in news.since("k", "", 2, newest_first=True)] == ["2", "1"]
+
+
+def test_a_key_that_was_forgotten_goes_on_behind_the_positions_that_it_gave(news):
+    news.find("k", [Found("1", 1)])
+    [before] = news.since("k", "", 10)
+    news.forget("k")
+    news.find("k", [Found("1", 1)])
+    assert [each.pmid for each in news.since("k", before.position, 10)] == ["1"]
+
+
+def moment(seconds):
+    return sortable(datetime.fromtimestamp(seconds, UTC))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 10])
+def test_what_is_asked_for_since_a_time_is_of_later_times_page_by_page(news, clock, limit):
+    news.find("k", [Found("1", 1), Found("2", 1)])
+    clock.now += 10
+    since = moment(clock.now)
+    news.record([change("1")])
+    came = [datetime.fromtimestamp(clock.now + days * 86_400, UTC) for days in (-2, 20)]
+    news.find("k", [Found("3", 1, came[0]), Found("4", 1, came[1])])
+    after, told = since, []
+    while entries := news.since("k", after, limit):
+        told += [(each.kind, each.pmid) for each in entries]
+        after = going_on(after, entries[-1])
+    assert told == [(NEW, "4"), (CHANGED, "1")]
+
+
+def test_entries_of_before_they_were_numbered_come_first_also_those_of_a_clock_that_was_ahead(ports, news, clock):
+    news.find("k", [Found("1", 1)])
+    old = NewsEntry(datetime(2040, 1, 1, tzinfo=UTC), CHANGED, "1", 2)
+    ports.put_news("k", old.position)
+    news.record([change("1", 3)])
+    assert [each.version for each in news.since("k", old.position, 10)] == [1, 3]
+    assert news.since("k", "", 1) == [old]
 
 
 def test_a_deleted_paper_is_reported_and_is_of_no_key_any_more(news, clock, told):

@@ -7,6 +7,7 @@ import pytest
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document
 from tests.support.cases import case
+from tests.syncing.stored import gone
 
 
 def paper(version, title, pmid="7"):
@@ -51,11 +52,11 @@ def test_a_late_older_version_changes_nothing(documents):
 def test_a_deleted_paper_has_no_versions_even_when_it_comes_back(documents):
     documents.put([paper(1, "first")])
     documents.put([paper(2, "second")])
-    documents.delete(["7"])
+    documents.delete(gone("7"))
     with pytest.raises(NotFound):
         documents.at_version("7", 1)
-    documents.put([paper(1, "back")])
-    assert titles(documents, 1) == ["back"]
+    documents.put([paper(100, "back")])
+    assert titles(documents, 100) == ["back"]
 
 
 def test_the_last_five_that_were_replaced_are_stored(documents):

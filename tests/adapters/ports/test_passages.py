@@ -233,6 +233,22 @@ def test_stored_vectors_are_read_by_the_hash_of_what_was_embedded(passages):
         assert (read["1"][each.embedded_sha256] == written.vectors[each.chunk_id]).all()
 
 
+def test_what_was_deleted_is_refused_up_to_its_version(passages):
+    passages.upsert_chunks([entry(pmid, "aspirin", version=2, year=2020) for pmid in ("1", "2", "3")])
+    passages.delete(["1", "2", "3", "4"], {"1": 2, "2": 1, "4": 3})
+    assert dict(passages.versions()) == {"2": 2}
+    passages.upsert_chunks([entry(pmid, "aspirin", version=2, year=2020) for pmid in ("1", "3", "4")])
+    assert dict(passages.versions()) == {"2": 2, "3": 2}
+    assert passages.count()[0] == passages.matching(Filters(), 9).total == 2
+    assert [each.documents for each in passages.by_year()] == [2]
+    assert passages.chunk_texts(["1", "4"]) == passages.chunks(["1", "4"]) == passages.document_vectors(["1"]) == {}
+    passages.delete(["1", "4"], {"1": 1, "4": 4})
+    passages.upsert_chunks([entry("1", "aspirin", version=3), entry("4", "aspirin", version=4)])
+    assert dict(passages.versions()) == {"1": 3, "2": 2, "3": 2}
+    passages.delete(["1"])
+    assert dict(passages.versions()) == {"2": 2, "3": 2}
+
+
 def test_documents_are_counted_by_year_and_design(passages, ports):
     assert passages.by_year() == []
     for pmid, year, design in (("1", 2020, 3), ("2", 2020, 3), ("3", 2020, 0), ("4", 2019, None), ("5", None, 2)):

@@ -1,6 +1,7 @@
 """Papers by their DOI and PMCID, of the port `Documents`."""
 
 from bio_mcp.literature.records import Article, Document
+from tests.syncing.stored import gone
 
 
 def paper(pmid, doi=None, pmcid=None, version=1):
@@ -28,7 +29,7 @@ def test_what_is_no_identifier_is_not_found(documents):
 def test_of_papers_that_share_an_identifier_the_lowest_pmid_counts(documents):
     documents.put([paper(10, "10.1000/abc"), paper(9, "10.1000/abc"), paper(100, "10.1000/abc")])
     assert documents.resolve(["doi:10.1000/abc"]) == {"doi:10.1000/abc": "9"}
-    documents.delete(["9"])
+    documents.delete(gone("9"))
     assert documents.resolve(["doi:10.1000/abc"]) == {"doi:10.1000/abc": "10"}
 
 
@@ -41,9 +42,9 @@ def test_a_corrected_doi_takes_the_place_of_the_old_one(documents):
 
 def test_a_deleted_paper_is_not_found_until_it_comes_back(documents):
     documents.put([paper(7, "10.1000/abc", "PMC7")])
-    documents.delete(["7"])
+    documents.delete(gone("7"))
     assert documents.resolve(["doi:10.1000/abc", "pmcid:PMC7"]) == {}
-    documents.put([paper(7, "10.1000/abc")])
+    documents.put([paper(7, "10.1000/abc", version=100)])
     assert documents.resolve(["doi:10.1000/abc", "pmcid:PMC7"]) == {"doi:10.1000/abc": "7"}
 
 

@@ -35,17 +35,19 @@ def test_more_records_than_one_write_takes_are_all_stored_and_one_that_is_put_ag
     assert screenings.records(R) == [record("000", "Another title"), *many[1:]]
 
 
-def test_labels_come_oldest_first_and_of_one_moment_by_record_then_stage(screenings):
+def test_labels_come_in_the_order_in_which_they_were_stored_whatever_the_clock_said(screenings):
     labels = [
-        label("2", minutes=-1),
-        label("1"),
-        label("3", "exclude", reason="no humans", caller="Ann"),
+        label("1", minutes=99),
         label("3", "exclude", "full_text"),
         label(LONG_ID, "maybe", minutes=1),
+        label("2", minutes=-1),
+        label("3", "exclude", reason="no humans", caller="Ann"),
     ]
-    screenings.put(R, [labels[3], labels[4], labels[1]])
-    screenings.put(R, [labels[2], labels[0]])
+    screenings.put(R, labels[:3])
+    screenings.put(R, labels[3:])
     assert screenings.labels(R) == labels
+    screenings.put(R, [label("1", "maybe", minutes=-99)])
+    assert screenings.labels(R) == [*labels[1:], label("1", "maybe", minutes=-99)]
 
 
 def test_a_label_replaces_its_records_other_one_of_the_stage_alone(screenings):
@@ -63,13 +65,13 @@ def test_labels_are_taken_back_of_one_stage_and_unknown_records_change_nothing(s
     assert screenings.labels(R) == [label("1", stage="full_text")]
 
 
-def test_searches_come_oldest_first_and_an_equal_one_is_stored_once(screenings):
+def test_searches_come_in_the_order_in_which_they_were_stored_and_an_equal_one_is_stored_once(screenings):
     many = search("c", 2, method="other")
     many = replace(many, term=None, record_ids=tuple(map(str, range(20_000_000, 20_010_000))))
     for each in (many, search("b"), search("a"), search("b"), search("d", 3)):
         screenings.put(R, [each])
     screenings.put(R, [replace(search("d", -1), found=5)])
-    assert screenings.searches(R) == [replace(search("d", -1), found=5), search("a"), search("b"), many]
+    assert screenings.searches(R) == [many, search("a"), search("b"), replace(search("d", -1), found=5)]
 
 
 def test_reviews_share_nothing_and_one_that_is_dropped_leaves_the_other(screenings):

@@ -126,20 +126,23 @@ def test_each_address_without_a_token_has_a_budget_and_all_have_one_together(ask
     assert code(asked_from("192.0.2.1", authorization=bearer(sub="ada"))) is None
 
 
-def test_behind_a_proxy_of_this_machine_the_address_is_the_one_that_it_forwards(app):
-    with serving(app) as url:
+@pytest.mark.parametrize(("proxies", "last"), [(("127.0.0.1",), None), ((), "RATE_LIMIT")])
+def test_behind_a_proxy_that_is_named_the_address_is_the_one_that_it_forwards_and_behind_others_theirs(
+    app, proxies, last
+):
+    with serving(app, proxies) as url:
         forwarded = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "203.0.113.9, 198.51.100.7"]
         codes = [
             code(post(url, "tools/call", ECHO, **{"x-forwarded-for": each}).json()["result"]) for each in forwarded
         ]
-    assert codes == [None, None, "RATE_LIMIT", None]
+    assert codes == [None, None, "RATE_LIMIT", last]
 
 
 @contextmanager
-def serving(app):
+def serving(app, proxies=()):
     """The application on this machine, as `bio-mcp serve` serves it."""
     ready = threading.Event()
-    opened, server = socket.create_server(("127.0.0.1", 0)), Server(app, ready.set)
+    opened, server = socket.create_server(("127.0.0.1", 0)), Server(app, ready.set, proxies=proxies)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:

@@ -15,6 +15,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE
 from bio_mcp.doors.cli.program import run as run_command
 from tests.doors.auth.issuer import publishing
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET, hs256, jwk, rs256
@@ -105,6 +106,19 @@ def test_a_huge_body_without_a_token_is_not_read(url):
     assert answer.status_code == 401
 
 
+def test_a_tunnel_that_lets_its_callers_name_their_addresses_gives_them_no_more_registrations(tmp_path):
+    given = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE}
+    body = {"redirect_uris": ["https://client.example/back"]}
+    with serving(tmp_path, **given) as (url, _, _), httpx.Client(headers={"host": "mcp.example.org"}) as client:
+        register = url.removesuffix("/mcp") + "/register"
+        answers = [
+            client.post(register, json=body, headers={"x-forwarded-for": f"192.0.2.{number % 250}"}).status_code
+            for number in range(REQUESTS_A_MINUTE + 40)
+        ]
+    assert answers.count(429) > 0
+    assert answers[0] == 201
+
+
 def test_an_issuers_tokens_open_it_and_metadata_lead_to_the_issuer(tmp_path):
     given = {"MCP_AUTH_ISSUER": ISSUER, "MCP_RESOURCE_URL": RESOURCE}
     with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, message):
@@ -121,6 +135,7 @@ def test_an_issuers_tokens_open_it_and_metadata_lead_to_the_issuer(tmp_path):
         ({}, "0.0.0.0 is not a loopback address and there are no access tokens"),
         ({"MCP_AUTH_SECRET_KEY": "too-short-a-secret"}, "takes 32 random bytes or more"),
         ({"MCP_AUTH_ISSUER": ISSUER}, "nothing to check tokens with"),
+        ({"MCP_AUTH_SECRET_KEY": SECRET, "MCP_TRUSTED_PROXIES": "*"}, "MCP_TRUSTED_PROXIES holds '*'"),
         ({"MCP_AUTH_SECRET_KEY": SECRET, "MCP_ALLOWED_ORIGINS": "*"}, "MCP_ALLOWED_ORIGINS holds '*'"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_book_has_the_rest_of_a_record_too(book_set):
 
 
 def test_delete_document_deletes_like_delete_citation(book_set):
-    assert book_set[1:] == [Deletion("90000002"), Deletion("90000003")]
+    assert book_set[1:] == [Deletion("90000002", 1), Deletion("90000003", 1)]
 
 
 def test_a_real_chapter_has_its_own_authors_and_the_books_editors():

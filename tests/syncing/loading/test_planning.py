@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion, Head
-from bio_mcp.syncing.applying import revise
+from bio_mcp.syncing.applying import Origin, Withdrawn, revise
 from bio_mcp.syncing.bulk_load import left_out, listing_of
 
 PMIDS = ["7", "38000001", "999999999"]
@@ -21,21 +21,24 @@ articles = st.builds(
     pmid_version=st.integers(1, 2),
     date_revised=st.sampled_from(DAYS),
 )
-records = st.one_of(articles, st.builds(Deletion, st.sampled_from(PMIDS)), st.just(OddRecord("odd")))
+deletions = st.builds(Deletion, st.sampled_from(PMIDS), st.sampled_from([None, 1, 2]))
+records = st.one_of(articles, deletions, st.just(OddRecord("odd")))
 histories = st.lists(st.lists(records, max_size=4), min_size=1, max_size=3)
 
 
-def apply(record, corpus):
+def apply(record, corpus, gone, origin):
     """Bring one record into a corpus of PMID -> article and head, as a sync compares it."""
+    if isinstance(record, OddRecord):
+        return
+    pmid = record.pmid
+    _, head = corpus.get(pmid, (None, None))
     if isinstance(record, Deletion):
-        corpus.pop(record.pmid, None)
-    elif isinstance(record, Article):
-        _, head = corpus.get(record.pmid, (None, None))
-        if document := revise(record, head)[1]:
-            made = Head(
-                document.content_hash, document.version, document.version, record.pmid_version, record.date_revised
-            )
-            corpus[record.pmid] = (record, made)
+        if left := Withdrawn(record).tombstone(head, gone.get(pmid), origin):
+            corpus.pop(pmid, None)
+            gone[pmid] = left
+    elif document := revise(record, head, gone.get(pmid), origin)[1]:
+        made = Head(document.content_hash, document.version, document.version, record.pmid_version, record.date_revised)
+        corpus[pmid] = (record, made)
 
 
 def standing(corpus):
@@ -43,10 +46,10 @@ def standing(corpus):
 
 
 def one_after_the_other(files):
-    corpus = {}
-    for file in files:
+    corpus, gone = {}, {}
+    for place, file in enumerate(files, 1):
         for record in file:
-            apply(record, corpus)
+            apply(record, corpus, gone, Origin(place))
     return standing(corpus)
 
 

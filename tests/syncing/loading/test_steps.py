@@ -13,7 +13,8 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import IndexUnavailable, NcbiUnreadable, NotFound
 from bio_mcp.literature.medline import open_records
-from bio_mcp.syncing.applying import apply_records
+from bio_mcp.literature.pubmed_files import order_of
+from bio_mcp.syncing.applying import Origin, apply_records
 from bio_mcp.syncing.bulk_load import LONGEST_PAUSE_S, MARGIN_S, MOST_PAUSES, Loading, status_of
 from scripts.port_grants import Given, given_for
 from scripts.template.functions import declared
@@ -43,7 +44,7 @@ def expected(nlm, tmp_path_factory):
     """What the files leave when they are imported one after the other."""
     with Corpus(tmp_path_factory.mktemp("expected")) as corpus:
         for path in sorted(nlm.glob("*/*.xml.gz"), key=lambda path: path.name):
-            apply_records(open_records(path), corpus)
+            apply_records(open_records(path), corpus, origin=Origin(order_of(path.name)))
         yield papers(corpus)
 
 

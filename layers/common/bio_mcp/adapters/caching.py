@@ -20,6 +20,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, StoreFailed
 from bio_mcp.literature import identifiers, serial
 from bio_mcp.literature.documents import FullText
+from bio_mcp.literature.medline import newest
 from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion, RetractionStatus
 from bio_mcp.ports import PortOver
 from bio_mcp.ports.messages import Announcements
@@ -485,10 +486,9 @@ class CachedPubmed(_Cached[Pubmed]):
 
 
 def _newest(records: Sequence[Article | Deletion]) -> dict[str, Article]:
-    """The newest version of each record; nothing for a deleted one."""
-    deleted = {record.pmid for record in records if isinstance(record, Deletion)}
-    articles = sorted((r for r in records if isinstance(r, Article)), key=lambda article: article.pmid_version)
-    return {article.pmid: article for article in articles if article.pmid not in deleted}
+    """The newest version and revision of each record; nothing for a deleted one."""
+    found = newest(records)
+    return {pmid: record for pmid, record in found.items() if isinstance(record, Article)}
 
 
 class CachedMetrics(_Cached[CitationMetrics]):

@@ -16,7 +16,7 @@ from bio_mcp.literature.identifiers import LONGEST_PMID, is_pmid
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
-from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints, NewsEntry
+from bio_mcp.ports.state import NOWHERE, NUMBERED, Checkpoint, KeyCheckpoints, NewsEntry
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
 from bio_mcp.retrieval.project_chunks import Work
 
@@ -126,8 +126,9 @@ def missing_nodes(node_ids: Collection[str]) -> InvalidInput:
 
 def entry_at(position: str) -> NewsEntry:
     """The entry whose `position` this is."""
-    at, pmid, version, kind = position.split(" ")
-    return NewsEntry(datetime.fromisoformat(at), ChangeKind(kind), str(int(pmid)), int(version))
+    *numbered, at, pmid, version, kind = position.split(" ")
+    number = int(numbered[0].removeprefix(NUMBERED)) if numbered else 0
+    return NewsEntry(datetime.fromisoformat(at), ChangeKind(kind), str(int(pmid)), int(version), number)
 
 
 OLD_VERSIONS = 5  # of a paper, that are stored beside its newest
@@ -181,24 +182,29 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     return ProjectDocument(**{**row, **read})
 
 
-def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> dict[str, Any]:
-    """What is stored of a review, as JSON."""
-    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at)})
+def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch, number: int) -> dict[str, Any]:
+    """What is stored of a review under this number, as JSON."""
+    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at), "number": number})
 
 
 def labels_of(rows: Iterable[dict[str, Any]]) -> list[ScreeningLabel]:
     """The labels that `review_row` made these rows of, in the order that the port promises."""
     labels = [ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in rows]
-    return sorted(labels, key=lambda each: (each.at, each.record_id, each.stage))
+    return sorted(labels, key=lambda each: (*_written(each), each.record_id, each.stage))
 
 
 def searches_of(rows: Iterable[dict[str, Any]]) -> list[ReviewSearch]:
     """The searches that `review_row` made these rows of, in the order that the port promises."""
     dated = datetime.fromisoformat
     found = [ReviewSearch(**{**row, "at": dated(row["at"]), "record_ids": tuple(row["record_ids"])}) for row in rows]
-    return sorted(found, key=lambda each: (each.at, each.search_id))
+    return sorted(found, key=lambda each: (*_written(each), each.search_id))
 
 
+def _written(each: ScreeningLabel | ReviewSearch) -> tuple[int, str]:
+    return each.number, "" if each.number else sortable(each.at)
+
+
+LONGEST_AUTHORIZATION_S = 401 * 86_400.0  # one that ends later was made while the clock was ahead, and counts for none
 MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ
 
 

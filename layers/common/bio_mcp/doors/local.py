@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from ipaddress import ip_network
 from typing import Any
 
 import uvicorn
 from sse_starlette.sse import AppStatus
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bio_mcp.doors.auth.access import is_loopback
-from bio_mcp.doors.auth.bearer import NO_TOKENS
+from bio_mcp.doors.auth.bearer import NO_TOKENS, refused
 from bio_mcp.errors import Misconfigured
 
 TIMEOUT_S = 30.0  # for a request to arrive completely, and for a client that stops reading an answer
@@ -157,6 +158,24 @@ class BoundedProtocol(H11Protocol):
         self._request_timer = None
 
 
+LENGTHS = {b"content-length", b"transfer-encoding"}
+TWO_LENGTHS = refused(
+    400, "invalid_request", "Content-Length and Transfer-Encoding do not go together", {"connection": "close"}
+)
+
+
+@dataclass(frozen=True)
+class OneLength:
+    """Passes requests on to `app` whose end is told in one way. Another one is answered 400 and its connection closed
+    (RFC 9112, 6.1): a proxy may have seen its end elsewhere, and would take what is behind it for another's request."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        told = LENGTHS.intersection(name for name, _ in scope["headers"])
+        await (TWO_LENGTHS if len(told) > 1 else self.app)(scope, receive, send)
+
+
 RESTART_S = 1.0  # between two looks for processes that died
 
 
@@ -206,23 +225,25 @@ def serve_locally(
     announce: Callable[[str], None],
     workers: int = 1,
     worker: Callable[[int], Sequence[str]] = lambda _: (),
+    proxies: Sequence[str] = (),
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in flight and return. Port 0 takes any free port.
 
     `announce` receives the base URL once the port is open. Of `workers` processes this is the first; `worker` returns
-    the command of the others, given the number of the open socket.
+    the command of the others, given the number of the open socket. `proxies` are addresses and networks that are
+    believed whom they forward.
     """
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
-    server = Server(app, lambda: announce(base))
+    server = Server(app, lambda: announce(base), proxies=proxies)
     with opened, _signals_stop(server), processes(workers - 1, opened.dup(), worker):
         server.run(sockets=[opened])
 
 
-def serve_on_socket(app: ASGIApp, number: int) -> None:
+def serve_on_socket(app: ASGIApp, number: int, proxies: Sequence[str] = ()) -> None:
     """Serve on an inherited socket, by its file descriptor, until stopped or until the parent process ends."""
-    server = Server(app, lambda: None)
+    server = Server(app, lambda: None, proxies=proxies)
 
     def stop_with_parent() -> None:
         while os.read(0, 1_024):  # not through `sys.stdin`, which Python cannot close while a thread reads
@@ -237,16 +258,24 @@ def serve_on_socket(app: ASGIApp, number: int) -> None:
 class Server(uvicorn.Server):
     """uvicorn over bounded connections. `ready` is called once signals stop it and it accepts connections."""
 
-    def __init__(self, app: ASGIApp, ready: Callable[[], None], connections: Connections | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        ready: Callable[[], None],
+        connections: Connections | None = None,
+        proxies: Sequence[str] = (),
+    ) -> None:
         self._ready = ready
         self._connections = connections or Connections()
         super().__init__(
             uvicorn.Config(
-                app,
+                OneLength(app),
                 http=partial(BoundedProtocol, connections=self._connections),  # type: ignore[arg-type]  # makes one
                 log_config=None,
                 access_log=False,
                 lifespan="off",
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=list(proxies),  # or the environment would name them
                 timeout_graceful_shutdown=GRACE_S,
                 backlog=1,  # asyncio accepts as many at once, and complains as often when there are no files left
             )
@@ -276,6 +305,20 @@ def must_require_tokens(host: str, requires_tokens: bool) -> None:
     """Raise unless only this machine can connect or access tokens are required."""
     if not requires_tokens and not is_loopback(host):
         raise Misconfigured(f"{host} is not a loopback address and {NO_TOKENS}; or serve on 127.0.0.1")
+
+
+def must_be_addresses(proxies: Sequence[str]) -> None:
+    """Raise unless each is an address or a network of some: whoever is named is believed about who calls."""
+    for each in proxies:
+        try:
+            named = ip_network(each).prefixlen
+        except ValueError:
+            named = 0
+        if not named:
+            raise Misconfigured(
+                f"MCP_TRUSTED_PROXIES holds {each!r}; it takes addresses and networks of proxies, such as 127.0.0.1 or "
+                "10.0.3.0/24"
+            )
 
 
 def _open(host: str, port: int) -> socket.socket:

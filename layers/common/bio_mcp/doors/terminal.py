@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bio_mcp.deadline import Progress
+from bio_mcp.untrusted import neutral
 
 PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
 RATE_S = 60  # over which a rate is taken
@@ -31,8 +32,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 
 def without_controls(text: str) -> str:
-    """`text` without the control characters that a terminal would execute."""
-    return _CONTROL.sub("", text)
+    """`text` without what nobody sees, and without the control characters that a terminal would execute."""
+    return _CONTROL.sub("", neutral(text, places=False))
 
 
 class _Screen(Console):

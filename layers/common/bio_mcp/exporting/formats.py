@@ -1,9 +1,8 @@
 """The formats of an export. A file is a head, records with a separator between them, and a tail; it is UTF-8."""
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -51,7 +50,7 @@ def _csl(record: Record) -> str:
     """An item of the list in one line. Keywords are joined by semicolons, since MeSH headings have commas."""
     more = {"abstract": abstract_text(record.article), "keyword": "; ".join(record.subjects)}
     whole = formats.csl_item(Work(record.article)) | {name: text for name, text in more.items() if text}
-    return json.dumps(neutral(whole), ensure_ascii=False)  # before a control is escaped
+    return json.dumps(neutral(whole, places=False), ensure_ascii=False)  # before a control is escaped
 
 
 _WIDTH = 82  # of a line, without its tag
@@ -157,17 +156,19 @@ COLUMNS = (
     "pages", "issn", "abstract", "mesh", "keywords", "publication_types", "language", "retraction", "notices", "url",
     "included", "design", "humans", "participants", "studies", "effects",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_QUOTED = re.compile('[,;\t|"\r\n]')
+_FORMULA = re.compile(  # what reads a file by another separator takes no quote for one: a cell begins behind it
+    r'((?:^|[;\t|])[\s"]*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻])|(,[\s"]*)(?=[=@＝＋－＠﹦﹢﹣﹫⁼⁺⁻]|[+\-](?! ?[0-9]))'
+)
 
 
-def _row(cells: tuple[str, ...] | list[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(cells)
-    return text.getvalue()
+def _row(cells: Iterable[str]) -> str:
+    return ",".join('"{}"'.format(each.replace('"', '""')) if _QUOTED.search(each) else each for each in cells) + "\r\n"
 
 
 def _csv(record: Record) -> str:
-    """The paper as a row (RFC 4180), lists joined by semicolons. An apostrophe leads a text that is a formula."""
+    """The paper as a row (RFC 4180), lists joined by semicolons. An apostrophe leads what is a formula, also where it
+    begins behind what another reader takes for a separator; a negative number behind a comma is left."""
     cited = Work(record.article)
     article = cited.article
     cells = {each: getattr(article, each) or "" for each in ("pmid", "doi", "pmcid")}
@@ -188,8 +189,8 @@ def _csv(record: Record) -> str:
         "notices": "; ".join(nlm_notices(cited)),
         **_study(article),
     }
-    texts = [" ".join(cells[name].split()) for name in COLUMNS]
-    return _row([f"'{each}" if each.startswith(_FORMULA) else each for each in texts])
+    texts = (" ".join(neutral(cells[name], places=False).split()) for name in COLUMNS)
+    return _row(_FORMULA.sub(r"\g<0>'", each) for each in texts)
 
 
 def _study(article: Article) -> dict[str, str]:

@@ -96,7 +96,7 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         cursor, names = self.cursor, self.names
         batch = names[cursor.done : cursor.done + BATCH]
         records = self.selection.records(batch)
-        rendered = [neutral(self.format.render(records[name])) for name in batch if name in records]
+        rendered = [neutral(self.format.render(records[name]), places=False) for name in batch if name in records]
         last = cursor.done + len(batch) == len(names)
         text = "".join(
             (

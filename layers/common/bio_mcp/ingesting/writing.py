@@ -177,7 +177,11 @@ class DocumentWriter:
         older = [
             each for each in same if any(kind_of(name) in CERTAIN for name in each.identifiers & own)
         ]  # or its place has another text now, and no more is known
-        doc_id = same[0].doc_id if same else self._new_id(incoming)
+        doc_id = same[0].doc_id if same else _id_of(incoming.sha256)
+        if not same and (there := self._find({doc_id})):
+            if there[0].sha256 == incoming.sha256:  # another run has brought it in meanwhile
+                return self.write_document(incoming)
+            doc_id = _id_of(f"{incoming.sha256} {incoming.place_id}")  # that file is an edited one now
         known = _known(incoming, described, older[0]) if older else described.work
         model = model_for(self._project, self._backends)
         work = work_of(doc_id, known, incoming.name)
@@ -190,6 +194,9 @@ class DocumentWriter:
         # Whether another run has brought in the same work meanwhile.
         now = same_work(self._find(own), own)
         if not {each.doc_id for each in now} <= {each.doc_id for each in same}:
+            for each in now:
+                if each.doc_id == doc_id:  # by the same id, with what it knows of the work
+                    self._reword(each.work)
             return self.write_document(incoming)
         record = ProjectDocument(
             work=work,
@@ -215,11 +222,6 @@ class DocumentWriter:
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
         return {**incoming.origin, **run, "authority": authority, "reference": reference}
-
-    def _new_id(self, incoming: Incoming) -> str:
-        """An id that no document has: the file that once had that of its hash may be an edited one now."""
-        doc_id = _id_of(incoming.sha256)
-        return _id_of(f"{incoming.sha256} {incoming.place_id}") if self._find({doc_id}) else doc_id
 
     def _drop(self, same: Sequence[ProjectDocument], incoming: Incoming) -> None:
         """Delete all but the first document, and the chunks that a killed run left of a file without a record."""

@@ -18,7 +18,8 @@ from bio_mcp.deadline import Clock, Deadline, Progress
 from bio_mcp.errors import BudgetSpent, Conflict, DeadlineExceeded, Failure, JobNotFound, NotFound
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import Job
+from bio_mcp.ports.state import Hold, Job
+from bio_mcp.scope import holding
 
 FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new run
 STATES = {"succeeded": "complete", "cancelled": "cancelled"}  # of a job that has ended; any other is incomplete
@@ -119,7 +120,7 @@ class JobRun(ABC, Generic[C, R]):
     def __init__(self, context: RunContext, request: dict[str, Any]) -> None:
         self.backends, self.deadline, self.progress = context.backends, context.deadline, context.progress
         self.holder, self.unattended, self.budget = context.holder, context.unattended, TimeBudget()
-        self.request = request
+        self.request, self.hold = request, cast(Hold | None, None)
 
     def prepare(self, named: Job | None) -> None:
         """Find out what is asked for, before anything is held; `named` is the job that the call names."""
@@ -174,9 +175,9 @@ class JobRun(ABC, Generic[C, R]):
         if found and not found.unfinished:
             return self.result(self._read(found))
         keys = (self.kind, self.request["query_key"], self.request.get("term"))
-        with leased(f"{self.kind}:{self.request['query_key']}", self.lease_s, self.backends, self.holder) as free:
+        with leased(f"{self.kind}:{self.request['query_key']}", self.lease_s, self.backends, self.holder) as self.hold:
             last = jobs.latest(*keys)
-            if not free:
+            if self.hold is None:
                 return self._running(last)
             if job_id and not (last and last.unfinished and last.job_id == job_id):
                 return self.result(jobs.get(job_id))
@@ -221,8 +222,9 @@ class JobRun(ABC, Generic[C, R]):
         return self.budget.allows(self.deadline)
 
     def renew(self) -> None:
-        """Renew the lease. Raises `Conflict` when it was lost: another run is at work, nothing more may be written."""
-        if not self.backends.leases.acquire(self.job.lease, self.holder, self.lease_s):
+        """Renew the lease. Raises `Conflict` when it was lost, if only for a time: another run is at work, or was, and
+        nothing more may be written."""
+        if self.backends.leases.acquire(self.job.lease, self.holder, self.lease_s) != self.hold:
             raise Conflict(f"another run took over the {self.what}", job_id=self.job.job_id)
 
     def save(self, state: str, problem: str | None = None) -> None:
@@ -270,7 +272,7 @@ class JobRun(ABC, Generic[C, R]):
     def _is_unread(self, job: Job) -> bool:
         """Whether a job of this very request ended in the background within `FRESH`, and nobody was told yet."""
         told = job.unfinished or job.progress.get("reported", True) or job.request != self.request
-        return not told and self.backends.now() - job.updated <= FRESH
+        return not told and abs(self.backends.now() - job.updated) <= FRESH
 
     def _read(self, job: Job) -> Job:
         """Count the result of a job as read, unless nobody reads the answer of this call."""
@@ -281,14 +283,15 @@ class JobRun(ABC, Generic[C, R]):
 
 
 @contextmanager
-def leased(name: str, seconds: float, backends: Backends, holder: str = "") -> Iterator[bool]:
-    """Hold a lease during this block; False is given to it where another holds that."""
+def leased(name: str, seconds: float, backends: Backends, holder: str = "") -> Iterator[Hold | None]:
+    """Hold a lease during this block, and write under that; None is given to it where another holds it."""
     holder = holder or uuid4().hex
-    is_free = backends.leases.acquire(name, holder, seconds)
+    hold = backends.leases.acquire(name, holder, seconds)
     try:
-        yield is_free
+        with holding(hold):
+            yield hold
     finally:
-        if is_free:
+        if hold:
             backends.leases.release(name, holder)
 
 
@@ -308,7 +311,7 @@ def state_of(job: Job, now: datetime) -> str:
 
     A job that is `running` but has been silent for `SILENT` is `interrupted`: its process has ended.
     """
-    if job.state == "running" and now - job.updated > SILENT:
+    if job.state == "running" and abs(now - job.updated) > SILENT:
         return "interrupted"
     return STATES.get(job.state, "incomplete" if job.state == "failed" else job.state)
 

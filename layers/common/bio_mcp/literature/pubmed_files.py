@@ -16,6 +16,12 @@ def place(name: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
+def order_of(name: str) -> int:
+    """A number that is higher for the later one of two of NLM's files; 0 for any other name."""
+    year, number = place(name) or (0, 0)
+    return year * 1_000_000 + number
+
+
 def in_order(names: Iterable[str]) -> list[str]:
     """NLM's files in the order in which they hold; other names are left out."""
     return sorted((name for name in names if place(name)), key=lambda name: (place(name), name))

@@ -1,7 +1,7 @@
 """The bibliographic record, named as PubMed and the MEDLINE DTD name it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
@@ -247,9 +247,36 @@ class Article:
 
 @dataclass(slots=True)
 class Deletion:
-    """A PMID that NLM withdrew: a DeleteCitation or DeleteDocument in an update file."""
+    """A PMID that NLM withdrew: a DeleteCitation or DeleteDocument in an update file.
+
+    It is of PubMed's version `version` and the older ones; None: of whatever is stored.
+    """
 
     pmid: str
+    version: int | None = None
+
+    def covers(self, pmid_version: int) -> bool:
+        return self.version is None or pmid_version <= self.version
+
+    def joined(self, other: "Deletion | None") -> "Deletion":
+        """The one of the two that covers more."""
+        return other if other and (other.version is None or not self.covers(other.version)) else self
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of a paper that was deleted: none of `version` or below is stored again, nor are its passages.
+
+    PubMed had withdrawn its versions up to `pmid_version`; `date_revised` is that of the record that was deleted, None
+    where none was stored. `place` is that of NLM's file which says so, 0 where none does (`pubmed_files.order_of`).
+    `number` is given out by the store, to each deletion a higher one.
+    """
+
+    version: int = 1
+    pmid_version: int = 1
+    date_revised: date | None = None
+    place: int = 0
+    number: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
@@ -258,24 +285,37 @@ class Document:
 
     `version` counts the corpus's own revisions from 1. `indexed_version` is the version whose passages are durable in
     the index, 0 when none is; a lower one means that indexing is unfinished. `content_hash` is
-    `bio_mcp.literature.serial.content_hash` of the article.
+    `bio_mcp.literature.serial.content_hash` of the article. `place` is that of NLM's file that deleted the paper before
+    it came back, 0 where none did.
     """
 
     article: Article
     content_hash: str
     version: int = 1
     indexed_version: int = 0
+    place: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
 class Head:
-    """The part of a `Document` that decides whether a fetched record is a revision."""
+    """The part of a `Document` that decides whether a fetched record is a revision, and whether a deletion is newer."""
 
     content_hash: str
     version: int
     indexed_version: int
     pmid_version: int
     date_revised: date | None
+    place: int = field(default=0, compare=False)
+
+
+def compare_revisions(article: Article, known: Article | Head) -> int:
+    """Below 0 for an article of an older PubMed version, or an older revision, than the known one; above for a newer
+    one. A revision without a date is not compared."""
+    if article.pmid_version != known.pmid_version:
+        return article.pmid_version - known.pmid_version
+    if article.date_revised is None or article.date_revised == known.date_revised:
+        return 0
+    return -1 if known.date_revised and article.date_revised < known.date_revised else 1
 
 
 class ChangeKind(StrEnum):

@@ -178,11 +178,28 @@ class Jobs(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A lease as one holder has it. Its store counts `number` up whenever the lease passes to another.
+
+    `store` says where the lease is kept, for who checks it there. While a hold is the call's (`scope.holding`), what
+    its store's engine writes is refused in the same transaction once the lease has passed on: `Conflict` is raised.
+    On SQLite that is every write to the file; on DynamoDB every transaction, and every item that is put.
+    """
+
+    name: str
+    number: int
+    store: str
+
+
 class Leases(Protocol):
     """At most one holder per name. Every method may raise `StoreFailed`."""
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
-        """Take or extend the lease for `seconds` from now; False while another holder's has not run out."""
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
+        """Take or extend the lease for `seconds` from now; None while another holder's has not run out.
+
+        The hold of one that is extended is the same; one that passed to another in between has a new number.
+        """
 
     def release(self, name: str, holder: str) -> None:
         """End the lease if `holder` has it; another holder's stays."""
@@ -211,25 +228,49 @@ class Found:
 class NewsEntry:
     """What became of a paper of a query key, at `version` of the corpus; `at` has microseconds.
 
-    Two entries of a key differ in kind, PMID or version.
+    `number` is given out by the store, to each write for the key a higher one; 0 for a paper that was found with a time
+    of its own, and for an entry of a version that gave out none. Two entries of a key differ in kind, PMID or version.
     """
 
     at: datetime
     kind: ChangeKind
     pmid: str
     version: int
+    number: int = field(default=0, compare=False)
 
     @property
     def position(self) -> str:
-        """Where it is among the entries of its key: by time, and by PMID, version and kind within one."""
-        return f"{sortable(self.at)} {self.pmid:0>10} {self.version:0>6} {self.kind.value}"
+        """Where it is among the entries of its key: those without a number come first, by their times, the others by
+        number; then by PMID, version and kind."""
+        numbered = f"{NUMBERED}{self.number:012} " if self.number else ""
+        return f"{numbered}{sortable(self.at)} {self.pmid:0>10} {self.version:0>6} {self.kind.value}"
+
+
+NUMBERED = "n"  # begins the positions of entries with a number: behind every time
+
+
+def divided(after: str) -> tuple[str, str]:
+    """The position of what `News.since` takes, and the time from which on entries are wanted that have a number.
+
+    That is "" behind a position alone. A time by itself is both; else it stands behind the position.
+    """
+    words = after.split(" ")
+    if len(words) == 1:
+        return after, after
+    return (after, "") if len(words) == 4 or after.startswith(NUMBERED) else (" ".join(words[:-1]), words[-1])
+
+
+def going_on(after: str, entry: NewsEntry) -> str:
+    """What `News.since` takes, for what comes behind an entry that it gave for `after`."""
+    _, time = divided(after)
+    return entry.position if entry.number or not time else f"{entry.position} {time}"
 
 
 class News(Protocol):
     """The papers of each query key and their news. Every method may raise `StoreFailed`.
 
-    An entry may be given only some seconds after it was recorded, so that none comes before one that was given, but for
-    papers that are found with a time of their own.
+    None comes before one that was given, whatever the clocks say, but for papers that are found with a time of their
+    own.
     """
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
@@ -245,7 +286,10 @@ class News(Protocol):
         """
 
     def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
-        """Return the first `limit` entries whose position is behind `after`, from the oldest or from the newest on."""
+        """Return the first `limit` entries behind `after`, from the oldest or from the newest on.
+
+        `after` is a position; a time, as `sortable` writes one; or a position, a space and a time, as `divided` says.
+        """
 
     def pmids(self, query_key: str) -> Iterator[str]:
         """Yield the PMIDs of the key in numeric order; one that is found or deleted meanwhile may be among them."""
@@ -411,7 +455,7 @@ class Calls(Protocol):
         """Return the call. Raises `NotFound`, which says how long calls are stored."""
 
     def latest(self, limit: int) -> list[CallRecord]:
-        """Return the newest calls, the newest first, without what they read."""
+        """Return the calls recorded last, the newest first, whatever their times, without what they read."""
 
 
 class Recorder(Protocol):

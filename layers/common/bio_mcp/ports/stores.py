@@ -1,13 +1,13 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
-from bio_mcp.literature.records import CitedSpan, Document, Head
+from bio_mcp.literature.records import CitedSpan, Document, Head, Tombstone
 from bio_mcp.retrieval.passages import (
     Candidate,
     Entry,
@@ -47,16 +47,26 @@ class Documents(Protocol):
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         """Return what decides whether a fetched record differs from the stored one; unknown PMIDs are absent."""
 
+    def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
+        """Return as of one moment the heads, and what is left of those that were deleted and are not stored now."""
+
+    def deletions(self) -> int:
+        """Return the number of the newest tombstone, 0 before there is one."""
+
+    def tombstones(self) -> Iterator[tuple[str, int]]:
+        """Yield PMID and version of what was deleted and is not stored now, in no order."""
+
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         """Return the PMID of the paper that has it, for each identifier that a stored paper has; the lowest of several.
 
         An identifier is `doi:10.1000/xyz` or `pmcid:PMC1`, as `literature.identifiers` normalises it.
         """
 
-    def put(self, documents: Sequence[Document]) -> None:
-        """Store each document whose version is above the stored one; leave the others alone.
+    def put(self, documents: Sequence[Document]) -> set[str]:
+        """Store each document whose version is above the stored one, and above that of its tombstone.
 
-        Concurrent writers may interleave: the highest version stands in the end.
+        Returns the PMIDs of documents that do not stand now, as another one does, or none. Concurrent writers may
+        interleave: the highest version stands in the end, and of one version one document.
         """
 
     def at_version(self, pmid: str, version: int) -> Document:
@@ -69,8 +79,12 @@ class Documents(Protocol):
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         """Record that the passages of each PMID are durable at this version; never lowers a mark."""
 
-    def delete(self, pmids: Sequence[str]) -> int:
-        """Delete the articles; returns how many existed. Unknown PMIDs change nothing."""
+    def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
+        """Put the tombstone of each PMID in the place of what is stored, if that has its version or an older one.
+
+        Returns the PMIDs of which a newer one is stored: those stay. A number that is given is not used. A deletion of
+        an earlier bio-mcp left no tombstone.
+        """
 
     def count(self) -> int:
         """Return the exact number of articles."""
@@ -122,7 +136,8 @@ class Passages(Protocol):
         """Return PMID -> SHA-256 (hex) of the embedded text -> its vector as stored, of shape (dim,)."""
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
-        """Replace each document's passages by the entry's, in one step per document; ignore older versions.
+        """Replace each document's passages by the entry's, in one step per document; ignore older versions, and those
+        that `delete` refuses.
 
         The write is durable. With `refresh` False searches may miss it until `refresh` is called.
         Raises `ModelMismatch` for vectors of another length, `EmbeddingFailed` for one that is not finite.
@@ -134,8 +149,12 @@ class Passages(Protocol):
         Raises `ModelMismatch` when an index of another model is searched by now: it has none of that.
         """
 
-    def delete(self, pmids: Sequence[str]) -> None:
-        """Remove the passages of the documents; unknown PMIDs change nothing."""
+    def delete(self, pmids: Sequence[str], upto: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Remove the passages of the documents; unknown PMIDs change nothing.
+
+        Of a PMID in `upto` those of that version and older are removed, and refused from now on: a writer that read
+        the document before it was deleted cannot bring them back.
+        """
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         """Return the union of the best `query.depth` documents by BM25 and by cosine of their best window, unordered.
@@ -239,6 +258,7 @@ class StoredAnswer:
     """An answer as it was given. `answer_id` follows from question, text and spans, so an equal answer is one.
 
     `text` is "" for one that was withheld. `flagged` names papers among `spans` that were retracted since, by PMID.
+    `number` is given out by the store when the answer is first put: a later one has a higher number.
     """
 
     answer_id: str
@@ -248,13 +268,14 @@ class StoredAnswer:
     confidence: float
     asked: datetime
     flagged: tuple[str, ...] = ()
+    number: int = field(default=0, compare=False)
 
 
 class Answers(Protocol):
     """Answers by id. Every method may raise `StoreFailed`. A store may drop an answer two years after it was given."""
 
     def put(self, answer: StoredAnswer) -> None:
-        """Store the answer; one that is stored keeps its first time and its flags."""
+        """Store the answer; one that is stored keeps its number, its first time and its flags."""
 
     def get(self, answer_id: str) -> StoredAnswer:
         """Return the answer. Raises `NotFound`."""
@@ -266,7 +287,7 @@ class Answers(Protocol):
         """Flag the answers that cite the paper: it is retracted."""
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
-        """Return answers that are flagged, the newest first."""
+        """Return answers that are flagged, the last one stored first."""
 
 
 Decision = Literal["include", "exclude", "maybe"]
@@ -289,7 +310,8 @@ class ReviewRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScreeningLabel:
-    """How a record was decided at a stage, by whom and when."""
+    """How a record was decided at a stage, by whom and when. `number` is given out by the store, each time a higher
+    one in the review; 0 for a label of a version that gave out none."""
 
     record_id: str
     stage: Stage
@@ -297,6 +319,7 @@ class ScreeningLabel:
     at: datetime
     reason: str | None = None
     caller: str | None = None
+    number: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +328,7 @@ class ReviewSearch:
 
     `database` is what was searched, as "PubMed"; `method` is "database", or "other" for records that no query found.
     `found` counts what the search returned, before duplicates were removed; `record_ids` are those of the review.
+    `number` is as of a `ScreeningLabel`.
     """
 
     search_id: str
@@ -314,6 +338,7 @@ class ReviewSearch:
     found: int
     record_ids: tuple[str, ...]
     method: Literal["database", "other"] = "database"
+    number: int = field(default=0, compare=False)
 
 
 def review_of_project(project_id: str) -> str:
@@ -344,10 +369,12 @@ class Screenings(Protocol):
         """Take back the labels of the stage; records without one change nothing."""
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        """Return every label of the review, the oldest first; of one moment, by id of the record, then by stage."""
+        """Return every label of the review in the order in which they were given. Those without a number come
+        first, by their times."""
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        """Return the searches, the oldest first, then by id."""
+        """Return the searches in the order in which they were given; those without a number come first, by their
+        times."""
 
     def drop(self, review: str) -> None:
         """Delete all that the review has."""

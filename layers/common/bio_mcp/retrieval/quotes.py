@@ -12,6 +12,7 @@ from itertools import groupby, islice
 
 from bio_mcp.literature.documents import SEPARATOR, PageSpan
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.untrusted import REPLACED, unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,10 @@ def comparable(text: str) -> Comparable:
 
 @lru_cache(maxsize=4096)
 def _plain(character: str) -> str:
-    """What counts of a character: nothing of white space and of invisible ones."""
+    """What counts of a character: nothing of white space, of what nobody sees, and of what answers have in its
+    place."""
     plain = unicodedata.normalize("NFKD", character.translate(_ALIKE)).translate(_ALIKE)
-    return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) not in ("Cf", "Cc"))
+    return "".join(each for each in plain if not each.isspace() and not unseen(each) and each != REPLACED)
 
 
 def equal_spans(quote: Comparable, text: Comparable) -> list[Span]:

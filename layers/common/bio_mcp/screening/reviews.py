@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
@@ -276,11 +275,10 @@ def label(
 
 
 def _store_labels(review: Review, stage: Stage, new: Sequence[Decided], caller: str | None, backends: Backends) -> None:
-    # Labels of one call are a microsecond apart, so that their order is that of the call.
     now = backends.now()
     labels = [
-        ScreeningLabel(each.record_id, stage, each.decision, now + timedelta(microseconds=at), each.reason, caller)
-        for at, each in enumerate(new)
+        ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller)
+        for each in new
         if each.decision != "none"
     ]
     taken_back = [each.record_id for each in new if each.decision == "none"]
@@ -314,7 +312,7 @@ class LoggedSearch:
 
 
 def search_log(searches: Sequence[ReviewSearch], query_key: str | None, backends: Backends) -> list[LoggedSearch]:
-    """The searches of a review, and for a query key the syncs of its terms; the oldest first."""
+    """The searches of a review, the oldest first, and for a query key the syncs of its terms."""
     logged: list[LoggedSearch] = []
     known: set[str] = set()
     for search in searches:
@@ -331,7 +329,7 @@ def search_log(searches: Sequence[ReviewSearch], query_key: str | None, backends
             term, at = query.checkpoint.term, instant(query.job.updated)
             platform = PLATFORMS["PubMed"]
             logged.append(LoggedSearch("PubMed", platform, "database", term, at, report.processed, None, note))
-    return sorted(logged, key=lambda each: (each.at, each.database, each.term or ""))
+    return logged
 
 
 NOT_RETRIEVED = "not retrieved"  # the reason of an exclusion at the full text that is none of its content

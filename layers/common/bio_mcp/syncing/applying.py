@@ -5,11 +5,22 @@ same record again completes what is missing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from enum import StrEnum
+from typing import TypeVar
 
 from bio_mcp.errors import Conflict
-from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion, Document, Head, RetractionStatus
+from bio_mcp.literature.records import (
+    Article,
+    ChangeKind,
+    CorpusChange,
+    Deletion,
+    Document,
+    Head,
+    RetractionStatus,
+    Tombstone,
+    compare_revisions,
+)
 from bio_mcp.literature.serial import content_hash
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
@@ -17,7 +28,7 @@ from bio_mcp.retrieval.passages import Entry
 from bio_mcp.scope import one_index
 from bio_mcp.syncing.indexing import (
     Embed,
-    delete_beside,
+    delete_passages,
     embedded,
     model_of,
     refresh_all,
@@ -28,6 +39,8 @@ from bio_mcp.syncing.indexing import (
 )
 from bio_mcp.tenants import of_all_tenants
 
+T = TypeVar("T")
+
 
 class Change(StrEnum):
     """Effect of a record on the corpus."""
@@ -37,32 +50,53 @@ class Change(StrEnum):
     SKIPPED = "skipped"
 
 
-def revise(article: Article, head: Head | None) -> tuple[Change, Document | None]:
-    """Compare a fetched article with the stored one; returns what is to be stored and indexed, None for nothing.
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where records come from: NLM's file of this `place` (`pubmed_files.order_of`), or PubMed itself, which was asked
+    when the newest deletion had the number `since`; neither is known of other files."""
+
+    place: int = 0
+    since: int | None = None
+
+    def brings_back(self, article: Article, gone: Tombstone) -> bool:
+        """Whether an article stands although its paper was deleted.
+
+        A newer PubMed version does, and what PubMed gave after the deletion, or a later file of NLM's. Elsewhere a
+        later revision does than the one that was deleted.
+        """
+        if article.pmid_version > gone.pmid_version or (self.since is not None and gone.number <= self.since):
+            return True
+        if self.place and gone.place and self.place != gone.place:
+            return self.place > gone.place
+        revised, before = article.date_revised, gone.date_revised
+        dated = revised is not None and before is not None and revised > before
+        return dated and article.pmid_version == gone.pmid_version
+
+
+ANYWHERE = Origin()
+
+
+def revise(
+    article: Article, head: Head | None, gone: Tombstone | None = None, origin: Origin = ANYWHERE
+) -> tuple[Change, Document | None]:
+    """Compare a fetched article with the stored one, or with what is `gone` of it; returns what is to be stored and
+    indexed, None for nothing.
 
     The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
     an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
-    its version.
+    its version. The versions of a paper that comes back go on.
     """
     new_hash = content_hash(article)
     if head is None:
-        return Change.INSERTED, Document(article, new_hash)
-    compared = _compared(article, head)
+        if gone and not origin.brings_back(article, gone):
+            return Change.SKIPPED, None
+        return Change.INSERTED, Document(article, new_hash, *((gone.version + 1, 0, gone.place) if gone else ()))
+    compared = compare_revisions(article, head)
     is_new = compared > 0 or new_hash != head.content_hash
     if compared < 0 or not (is_new or head.indexed_version < head.version):
         return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
-    return change, Document(article, new_hash, head.version + is_new, head.indexed_version)
-
-
-def _compared(article: Article, head: Head) -> int:
-    """Below 0 for an article of an older PubMed version, or an older revision, than the stored one; above for a newer
-    one. A revision without a date is not compared."""
-    if article.pmid_version != head.pmid_version:
-        return article.pmid_version - head.pmid_version
-    if article.date_revised is None or article.date_revised == head.date_revised:
-        return 0
-    return -1 if head.date_revised and article.date_revised < head.date_revised else 1
+    return change, Document(article, new_hash, head.version + is_new, head.indexed_version, head.place)
 
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
@@ -96,7 +130,7 @@ class IndexWrites:
             self._entries, self._fingerprint = [], embeddings.fingerprint
         self._documents += documents
         self._entries += entries
-        late = self._backends.now() - self._began > WRITE_AFTER or self._several
+        late = abs(self._backends.now() - self._began) > WRITE_AFTER or self._several
         return self.write() if late and len(self._documents) >= self._at_once else []
 
     def write(self) -> list[str]:
@@ -132,10 +166,18 @@ class IndexWrites:
 
 @dataclass(slots=True)
 class Applied:
-    """Result of a batch: PMID -> change, in the order in which it became durable; and the PMIDs deleted."""
+    """Result of a batch: PMID -> change, in the order in which it became durable; the PMIDs that are deleted, of which
+    `removed` were stored; and those whose deletion is older than what is stored."""
 
     changes: dict[str, Change] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
+    removed: int = 0
+    kept: list[str] = field(default_factory=list)
+
+    @property
+    def settled(self) -> set[str]:
+        """The PMIDs of which nothing is left to be done."""
+        return {*self.changes, *self.deleted, *self.kept}
 
 
 def apply_records(
@@ -146,48 +188,96 @@ def apply_records(
     embed: Embed = embedded,
     load: bool = False,
     look: bool = False,
+    origin: Origin = ANYWHERE,
 ) -> Applied:
-    """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
+    """Bring the corpus to the state that `records` describe; of several versions of a PMID the newest stands.
 
     `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
     returns False, nothing more is done, and the corpus is consistent. What is stored but not indexed yet is healed when
     the record is applied again. Slices are announced and marked together where an index is slow to refresh; those that
     were written and not marked are written again, and not embedded again. `embed` may have embedded passages before.
     In a `load` nobody is told of new papers: nobody waits for forty million messages. With `look` papers that the
-    index lacks are written to it, whatever is marked as indexed. Raises the failures of its ports.
+    index lacks are written to it, whatever is marked as indexed. Raises the failures of its ports, and `Conflict` where
+    others keep writing the same papers.
     """
-    articles, deletions = _latest_by_pmid(records)
+    articles, withdrawn = _latest_by_pmid(records)
     applied = Applied()
-    heads = backends.documents.heads(list(articles))
-    if look:
-        with one_index():
-            there = backends.passages.chunk_texts(list(heads))
-        heads |= {pmid: replace(head, indexed_version=0) for pmid, head in heads.items() if pmid not in there}
-    revisions = {pmid: revise(article, heads.get(pmid)) for pmid, article in articles.items()}
-    applied.changes.update((pmid, change) for pmid, (change, document) in revisions.items() if document is None)
-    changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
-    pending = _pending_changes(changed, backends)
-    if changed:
-        with searched_index(backends):
-            backends.documents.put([document for _, document in changed.values()])
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid in articles}, origin, backends, applied)
+    pending = dict[str, list[CorpusChange]]()
+    changed = dict[str, tuple[Change, Document]]()
+    for left in _until_none(articles):
+        heads, gone = backends.documents.standing(list(left))
+        if look:
+            heads = _looked_up(heads, backends)
+        revisions = {pmid: revise(each, heads.get(pmid), gone.get(pmid), origin) for pmid, each in left.items()}
+        applied.changes.update((pmid, change) for pmid, (change, document) in revisions.items() if document is None)
+        wanted = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
+        pending |= _pending_changes(wanted, backends)
+        refused = set[str]()
+        if wanted:
+            with searched_index(backends):
+                refused = backends.documents.put([document for _, document in wanted.values()])
+        changed |= {pmid: each for pmid, each in wanted.items() if pmid not in refused}
+        for pmid in left.keys() - refused:
+            del left[pmid]
     for written in _written(changed, backends, lambda: before_slice(applied.changes), embed):
         documents = [changed[pmid][1] for pmid in written]
         _complete(documents, backends, [each for pmid in written for each in pending[pmid]], load)
         applied.changes.update((pmid, changed[pmid][0]) for pmid in written)
-    if deletions:
-        # Announce, remove the passages, then delete the documents. The announcement comes first, so that a crash in
-        # between announces again: once the documents are gone, nothing tells that it is due. The documents go last,
-        # since a repetition deletes what is stored, and passages without a document would take places among the hits.
-        stored = backends.documents.heads(deletions)
-        if stored:
-            _tell([CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()], backends)
-        with one_index():
-            backends.passages.delete(deletions)
-        delete_beside(deletions, backends)
-        backends.documents.delete(deletions)
-        delete_beside(deletions, backends)  # what a rebuild that read the documents before has just written
-        applied.deleted = deletions
+    _delete({pmid: each for pmid, each in withdrawn.items() if pmid not in articles}, origin, backends, applied)
     return applied
+
+
+TRIES = 20  # of a write that another writer was faster with
+
+
+def _until_none(items: Mapping[str, T]) -> Iterator[dict[str, T]]:
+    """Yield a copy of the items until none is left in it. Raises `Conflict` when that takes too long."""
+    left = dict(items)
+    for _ in range(TRIES):
+        if not left:
+            return
+        yield left
+    if left:
+        raise Conflict("Others are writing the same papers; try again.", retry_after_s=5)
+
+
+def _looked_up(heads: Mapping[str, Head], backends: Backends) -> dict[str, Head]:
+    """The heads, those of papers that the index lacks as if they had never been indexed."""
+    with one_index():
+        there = backends.passages.chunk_texts(list(heads))
+    return {pmid: head if pmid in there else replace(head, indexed_version=0) for pmid, head in heads.items()}
+
+
+def _delete(deletions: Mapping[str, "Withdrawn"], origin: Origin, backends: Backends, applied: Applied) -> None:
+    """Announce, remove the passages, then leave tombstones in the place of the documents.
+
+    The announcement comes first, so that a crash in between announces again: once the documents are gone, nothing tells
+    that it is due. The documents go last, since a repetition deletes what is stored, and passages without a document
+    would take places among the hits. Whoever is about to write what is deleted is refused, passages and documents.
+    """
+    for left in _until_none(deletions):
+        heads, gone = backends.documents.standing(list(left))
+        tombstones = {pmid: each.tombstone(heads.get(pmid), gone.get(pmid), origin) for pmid, each in left.items()}
+        wanted = {pmid: each for pmid, each in tombstones.items() if each is not None}
+        applied.kept += [pmid for pmid in left if pmid not in wanted]
+        stored = [CorpusChange(ChangeKind.DELETED, pmid, heads[pmid].version) for pmid in wanted if pmid in heads]
+        if stored:
+            _tell(stored, backends)
+        upto = {pmid: each.version for pmid, each in wanted.items()}
+        with one_index():
+            passages = backends.passages
+            passages.delete(list(upto), upto)
+        done = {passages.name()}
+        delete_passages(upto, backends, done)
+        refused = backends.documents.delete(wanted)
+        delete_passages(upto, backends, done)  # in an index that was begun meanwhile
+        if stored:
+            backends.news.record(stored)  # for a query that found it meanwhile
+        applied.deleted += [pmid for pmid in wanted if pmid not in refused]
+        applied.removed += sum(each.pmid not in refused for each in stored)
+        for pmid in left.keys() - refused:
+            del left[pmid]
 
 
 def _written(
@@ -235,18 +325,51 @@ def _pending_changes(
     return pending
 
 
-def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
-    """Reduce records to the newest version of each article, and the PMIDs whose last record is a deletion."""
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What NLM withdrew of a PMID, and the last revision of it that is known."""
+
+    deletion: Deletion
+    date_revised: date | None = None
+
+    def tombstone(self, head: Head | None, gone: Tombstone | None, origin: Origin) -> Tombstone | None:
+        """What is left when it is withdrawn; None where what is stored is newer, or came back after this deletion."""
+        if head and (not self.deletion.covers(head.pmid_version) or (origin.place and head.place >= origin.place)):
+            return None
+        known = Tombstone(head.version, head.pmid_version, head.date_revised) if head else gone or Tombstone()
+        return replace(
+            known,
+            pmid_version=max(known.pmid_version, self.deletion.version or 0),
+            date_revised=_later(known.date_revised, self.date_revised),
+            place=max(known.place, origin.place),
+        )
+
+
+def _later(*days: date | None) -> date | None:
+    return max(filter(None, days), default=None)
+
+
+def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], dict[str, Withdrawn]]:
+    """Reduce records to the newest version of each article, the later of two equal ones, and what is withdrawn.
+
+    An article that comes after its deletion is in both: what is gone decides whether it comes back.
+    """
     articles: dict[str, Article] = {}
-    deleted: dict[str, None] = {}
+    withdrawn: dict[str, Withdrawn] = {}
     for record in records:
+        pmid, known = record.pmid, articles.get(record.pmid)
         if isinstance(record, Deletion):
-            articles.pop(record.pmid, None)
-            deleted[record.pmid] = None
-        elif record.pmid not in articles or articles[record.pmid].pmid_version <= record.pmid_version:
-            articles[record.pmid] = record
-            deleted.pop(record.pmid, None)
-    return articles, list(deleted)
+            if known and not record.covers(known.pmid_version):
+                continue
+            before = withdrawn.get(pmid, Withdrawn(record))
+            day = _later(before.date_revised, known.date_revised if known else None)
+            withdrawn[pmid] = Withdrawn(record.joined(before.deletion), day)
+            articles.pop(pmid, None)
+        elif known is None or compare_revisions(record, known) >= 0:
+            articles[pmid] = record
+            if pmid in withdrawn and not withdrawn[pmid].deletion.covers(record.pmid_version):
+                del withdrawn[pmid]
+    return articles, withdrawn
 
 
 def _complete(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange], load: bool) -> None:

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Failure, IndexUnavailable, NcbiUnreadable, StoreFailed, UpstreamFailed
 from bio_mcp.literature.medline import OddRecord, open_records
-from bio_mcp.literature.pubmed_files import in_order, published_md5
+from bio_mcp.literature.pubmed_files import in_order, order_of, published_md5
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import PubmedFiles
 from bio_mcp.ports.state import LoadFiles
 from bio_mcp.scope import bounded_by
-from bio_mcp.syncing.applying import Change, apply_records
+from bio_mcp.syncing.applying import Change, Origin, apply_records
 from bio_mcp.syncing.importing import odd_if_endless
 from bio_mcp.syncing.pubmed_files import fetch, md5_of
 
@@ -38,12 +38,13 @@ Record = Article | Deletion | OddRecord
 # several records have is decided here, as applying the files one after the other would decide it: the record that would
 # stand in the end is applied, all others are left out. So no two files ever write one paper. What a file has is listed
 # record by record, in 11 bytes each. NLM's records say when they were revised; one that does not counts as newer than
-# what came before it.
+# what came before it. A deletion covers the versions up to its own.
 
 ODD, ARTICLE, DELETION = 0, 1, 2
 ENTRY = np.dtype([("pmid", "<u4"), ("version", "<u2"), ("revised", "<u4"), ("kind", "u1")])
 Listing = NDArray[np.void]
-"""One `ENTRY` a record, in the order of the file. `revised` is a day's ordinal, 0 where the record has none."""
+"""One `ENTRY` a record, in the order of the file. `revised` is a day's ordinal, 0 where the record has none.
+The `version` of a deletion is 0 where it covers them all."""
 
 
 def listing_of(records: Iterable[Record]) -> Listing:
@@ -53,8 +54,10 @@ def listing_of(records: Iterable[Record]) -> Listing:
         if isinstance(record, Article):
             revised = record.date_revised.toordinal() if record.date_revised else 0
             entries.append((int(record.pmid), record.pmid_version, revised, ARTICLE))
+        elif isinstance(record, OddRecord):
+            entries.append((0, 0, 0, ODD))
         else:
-            entries.append((int(record.pmid), 0, 0, DELETION) if isinstance(record, Deletion) else (0, 0, 0, ODD))
+            entries.append((int(record.pmid), record.version or 0, 0, DELETION))
     return np.array(entries, dtype=ENTRY)
 
 
@@ -96,10 +99,9 @@ def left_out(names: Sequence[str], read: Read, wanted: Collection[str], most: in
 
 def _superseded(files: Sequence[Found]) -> list[Positions]:
     """The positions of what is not applied of these records of each file."""
-    found = np.concatenate(files)
-    ends = np.cumsum([len(each) for each in files])
-    superseded = np.flatnonzero(_losers(found))
-    return np.split(found["position"][superseded], np.searchsorted(superseded, ends[:-1]))
+    found, sizes = np.concatenate(files), list(map(len, files))
+    superseded = np.flatnonzero(_losers(found, np.repeat(np.arange(len(files), dtype=np.uint32), sizes)))
+    return np.split(found["position"][superseded], np.searchsorted(superseded, np.cumsum(sizes)[:-1]))
 
 
 def _read_all(names: Sequence[str], read: Read) -> Iterator[Listing]:
@@ -131,9 +133,12 @@ def _between(listing: Listing, first: int, end: int) -> Found:
     return found
 
 
-def _losers(found: Found) -> NDArray[np.bool_]:
-    """Which records are not applied. The first records of all PMIDs meet the second ones, what stands meets the third
-    ones, and so on."""
+def _losers(found: Found, files: Positions) -> NDArray[np.bool_]:
+    """Which records are not applied, of these `files`. The first records of all PMIDs meet the second ones, what stands
+    meets the third ones, and so on. A deletion that stands takes over version and day of what it deletes."""
+    found, deletions = found.copy(), found["kind"] == DELETION
+    covered = np.where(found["version"], found["version"], np.iinfo(np.uint16).max)
+    found["version"][deletions & (found["version"] == 0)] = 1
     loses = np.zeros(len(found), np.bool_)
     order = np.argsort(found["pmid"], kind="stable")
     first = np.flatnonzero(np.diff(found["pmid"][order], prepend=0))  # of each PMID; none is 0
@@ -143,19 +148,32 @@ def _losers(found: Found) -> NDArray[np.bool_]:
         there = np.flatnonzero(counts > nth)
         for some in np.split(there, range(STEP, len(there), STEP)):
             known, later = stands[some], order[first[some] + nth]
-            older = _is_older(found[later], found[known])
+            deletes, gone = deletions[later], deletions[known]
+            article = _is_older(found[later], found[known])
+            revived = _is_revived(found[later], found[known]) | (files[later] != files[known])
+            older = np.where(gone, ~revived, article)
+            older = np.where(deletes, ~gone & (covered[later] < found["version"][known]), older)
             loses[np.where(older, later, known)] = True
             stands[some] = np.where(older, known, later)
+            deleting, deleted = later[deletes & ~older], known[deletes & ~older]
+            for field in ("version", "revised"):
+                found[field][deleting] = np.maximum(found[field][deleting], found[field][deleted])
     return loses
 
 
 def _is_older(later: Found, known: Found) -> NDArray[np.bool_]:
-    """Which of `later` are left out for what is known, as `syncing.applying.revise` says of one. A deletion is not,
-    and takes back whatever it meets."""
-    same = later["version"] == known["version"]
+    """Which of the articles `later` are left out for the known one, as `syncing.applying.revise` says of one."""
     dated = (later["revised"] > 0) & (known["revised"] > 0)
+    same = later["version"] == known["version"]
     older = np.where(same, dated & (later["revised"] < known["revised"]), later["version"] < known["version"])
-    return np.asarray(older & (later["kind"] != DELETION) & (known["kind"] != DELETION))
+    return np.asarray(older)
+
+
+def _is_revived(later: Found, known: Found) -> NDArray[np.bool_]:
+    """Which of the articles `later` stand although a record before them in their file deletes them, as
+    `syncing.applying.Origin` says of one."""
+    dated = (later["revised"] > known["revised"]) & (known["revised"] > 0)
+    return np.asarray((later["version"] > known["version"]) | ((later["version"] == known["version"]) & dated))
 
 
 FILES, LISTS, DONE = "files", "lists", "done"
@@ -312,7 +330,8 @@ class Loading:
         for_work = Deadline(max(0.0, self.deadline.remaining - MARGIN_S / 2), within=self.deadline)
         with tempfile.TemporaryDirectory() as directory, bounded_by(for_work):
             records = open_records(self._downloaded(name, tag, directory))
-            done, busy = self._load_slice(records, positions, made, again)
+            origin = Origin(order_of(name))
+            done, busy = self._load_slice(records, positions, made, origin, look=again)
         counts = asdict(made)
         if done:
             self.files.put(f"runs/{run}/loaded/{name}", as_json(counts))
@@ -324,7 +343,7 @@ class Loading:
         return {"state": "wait", "wait_s": _pause(busy, pauses), "item": item}
 
     def _load_slice(
-        self, records: Iterable[Record], left_out: Container[int], progress: Progress, again: bool
+        self, records: Iterable[Record], left_out: Container[int], progress: Progress, origin: Origin, *, look: bool
     ) -> tuple[bool, Failure | None]:
         """Settle the records from `progress.position` on, but for the positions of `left_out`, while there is time.
 
@@ -344,14 +363,15 @@ class Loading:
                     self.backends,
                     before_slice=lambda _changes: self.deadline.remaining > MARGIN_S,
                     load=True,
-                    look=again,
+                    look=look,
+                    origin=origin,
                 )
             except BUSY as failure:
                 if not failure.retryable:
                     raise
                 return False, failure
             changes = Counter(applied.changes.values())
-            if changes.total() + len(applied.deleted) < len({each.pmid for each in wanted}):
+            if len(applied.settled) < len({each.pmid for each in wanted}):
                 return False, None
             progress.position = end
             progress.inserted += changes[Change.INSERTED]

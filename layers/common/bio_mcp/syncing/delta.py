@@ -16,11 +16,11 @@ from bio_mcp.deadline import Deadline, Progress
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import moment, utc
-from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
-from bio_mcp.syncing.applying import Change, apply_records
+from bio_mcp.syncing.applying import Change, Origin, apply_records
 from bio_mcp.syncing.cursor import MISSING_DAYS, CorpusRun, SyncCursor, SyncReport, first_few
 from bio_mcp.syncing.windows import FIELDS, check_term, rewind, watermarks, windows
 from bio_mcp.tenants import of_all_tenants
@@ -181,7 +181,7 @@ class SyncRun(CorpusRun[SyncCursor]):
         self.renew()
         cursor = self.cursor
         done, total = cursor.processed + len(in_batch), cursor.total
-        if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
+        if in_batch and abs(self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
             cursor.partial = {**in_batch, **cursor.partial}
             self.save("running")
         self.progress(done, total, f"{done:,} of {total:,} records")
@@ -245,11 +245,11 @@ class SyncRun(CorpusRun[SyncCursor]):
 
     def _apply_batch(self, batch: list[str]) -> bool:
         """Fetch and apply a batch. False when time ran out; `cursor.partial` then has what is durable."""
-        cursor = self.cursor
+        cursor, origin = self.cursor, Origin(since=self.backends.documents.deletions())
         records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
             return True
-        applied = apply_records(records, self.backends, before_slice=self.may_go_on)
+        applied = apply_records(records, self.backends, before_slice=self.may_go_on, origin=origin)
         changes = {**applied.changes, **cursor.partial}
         articles = [record for record in records if isinstance(record, Article)]
         if any(each.pmid not in changes for each in articles):
@@ -281,6 +281,9 @@ class SyncRun(CorpusRun[SyncCursor]):
                     came = min(moment(utc(day)), self.backends.now()) if day else LONG_AGO
                 found.append(Found(each.pmid, heads[each.pmid].version, came))
         self.backends.news.find(self.key, found)
+        heads = self.backends.documents.heads([each.pmid for each in found])
+        if gone := [each for each in found if each.pmid not in heads]:  # deleted by another run meanwhile
+            self.backends.news.record([CorpusChange(ChangeKind.DELETED, each.pmid, each.version) for each in gone])
 
     @cached_property
     def _is_first(self) -> bool:

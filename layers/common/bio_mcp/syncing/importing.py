@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.deadline import Progress, silent
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline import OddRecord, open_records
+from bio_mcp.literature.pubmed_files import order_of
 from bio_mcp.literature.records import Article, Deletion, Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import Workers
@@ -18,7 +19,7 @@ from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import abstract_text, sentence_spans
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.scope import one_index
-from bio_mcp.syncing.applying import Change, apply_records, revise
+from bio_mcp.syncing.applying import ANYWHERE, Change, Origin, apply_records, revise
 from bio_mcp.syncing.indexing import SLICE, embedded, searched_index, slices
 from bio_mcp.syncing.pubmed_files import ListedFile, finished, mark_finished, unmark
 
@@ -86,7 +87,9 @@ class Piece:
         return zip(self.articles, chain.from_iterable(batch.result() for batch in self.batches), strict=True)
 
 
-def pieces(records: Sequence[Record], backends: Backends, workers: Workers | None) -> Iterator[Piece]:
+def pieces(
+    records: Sequence[Record], backends: Backends, workers: Workers | None, origin: Origin = ANYWHERE
+) -> Iterator[Piece]:
     """Cut records into pieces, in order, and have the workers begin with each; without workers, into one of all.
 
     A piece has as many papers to embed as the index is refreshed after, at least `SLICE`.
@@ -95,8 +98,9 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
         yield Piece(records)
         return
     articles = [record for record in records if isinstance(record, Article)]
-    heads = backends.documents.heads([article.pmid for article in articles])
-    changed = {id(article) for article in articles if revise(article, heads.get(article.pmid))[1]}
+    heads, gone = backends.documents.standing([article.pmid for article in articles])
+    revisions = {id(each): revise(each, heads.get(each.pmid), gone.get(each.pmid), origin) for each in articles}
+    changed = {known for known, (_, document) in revisions.items() if document}
     most = max(SLICE, backends.passages.refresh_after)
     start, part = 0, list[Article]()
     for end, record in enumerate(records, 1):
@@ -176,7 +180,7 @@ def import_files(
             progress(round(before[0] + step.size * share), total, str(before[1] + len(done)))
             return True
 
-        _apply(step.piece, step.report, backends, applied_to)
+        _apply(step, backends, applied_to)
         settled, records = settled + step.size, records + len(step.piece.records)
         if step.is_last and step.report.problem is None:
             mark_finished(step.file, asdict(step.report), backends)
@@ -199,7 +203,7 @@ def _steps(file: ListedFile, report: ImportReport, backends: Backends, workers: 
     unmark(file, backends)
     left = float(file.size)
     for part, size in _batches(file, report):
-        for piece in pieces(part, backends, workers):
+        for piece in pieces(part, backends, workers, _origin_of(file)):
             yield _Step(file, report, piece, size * len(piece.records) / len(part))
         left -= size
     yield _Step(file, report, Piece([]), left, is_last=True)
@@ -219,20 +223,24 @@ def _ahead(steps: Iterable[_Step], workers: Workers | None) -> Iterator[_Step]:
     yield from waiting
 
 
-def _apply(piece: Piece, report: ImportReport, backends: Backends, applied_to: Callable[[Sized], bool]) -> None:
-    """Apply the records of a piece but those that cannot be embedded, and count them in `report`."""
+def _origin_of(file: ListedFile) -> Origin:
+    return Origin(order_of(file.path.name))
+
+
+def _apply(step: _Step, backends: Backends, applied_to: Callable[[Sized], bool]) -> None:
+    """Apply the records of a piece but those that cannot be embedded, and count them in its report."""
+    piece, report, origin = step.piece, step.report, _origin_of(step.file)
     odd = {article.pmid: each for article, each in piece.made() if isinstance(each, OddRecord)}
     for each in odd.values():
         report.leave_out(each)
     records = [record for record in piece.records if isinstance(record, Deletion) or record.pmid not in odd]
-    withdrawn = [record.pmid for record in records if isinstance(record, Deletion)]
-    report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-    applied = apply_records(records, backends, before_slice=applied_to, embed=piece.embedded)
+    applied = apply_records(records, backends, before_slice=applied_to, embed=piece.embedded, origin=origin)
     changes = list(applied.changes.values())
     report.read += len(records)
     report.inserted += changes.count(Change.INSERTED)
     report.updated += changes.count(Change.UPDATED)
     report.skipped += changes.count(Change.SKIPPED)
+    report.deleted += applied.removed
     applied_to(piece.records)
 
 

@@ -57,11 +57,14 @@ def refresh_all(backends: Backends) -> None:
             each.passages.refresh(each.fingerprint, each.dim)
 
 
-def delete_beside(pmids: Sequence[str], backends: Backends) -> None:
-    """Remove the documents' passages from both indexes where there are two."""
-    if len(there := backends.indexes.all()) > 1:
-        for each in there:
-            each.passages.delete(pmids)
+def delete_passages(upto: Mapping[str, int], backends: Backends, done: set[str]) -> None:
+    """Remove passages up to these versions from every index but those that are `done`, by name, and add it there. They
+    are refused from now on."""
+    while left := [each for each in backends.indexes.all() if each.name not in done]:
+        for each in left:
+            with unless_removed(each, backends):
+                each.passages.delete(list(upto), upto)
+            done.add(each.name)
 
 
 def model_of(index: PaperIndex, backends: Backends) -> Embeddings:

@@ -7,7 +7,7 @@ from bio_mcp.errors import NotFound
 from bio_mcp.literature.differences import Difference, differences
 from bio_mcp.literature.records import Article, ChangeKind
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import NewsEntry
+from bio_mcp.ports.state import NewsEntry, going_on
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
 INCOMPLETE = (
@@ -20,17 +20,19 @@ INCOMPLETE = (
 class NewsItem:
     """An entry with its paper: as it is now, or as it became by the change; None for one that is gone.
 
-    `changed` are the fields that differ from the version before; None where that version is no longer stored.
+    `position` is where what comes behind it begins. `changed` are the fields that differ from the version before; None
+    where that version is no longer stored.
     """
 
     entry: NewsEntry
+    position: str
     article: Article | None
     changed: list[Difference] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewsPage:
-    """Some news. `position` is that of the last entry that was read, behind which the next page begins.
+    """Some news. `position` is behind the last entry that was read, where the next page begins.
 
     `more`: there may be others. `warnings` are sentences for the user.
     """
@@ -42,14 +44,16 @@ class NewsPage:
 
 
 def read_news(query_key: str, limit: int, backends: Backends, after: str | None = None) -> NewsPage:
-    """Return the news behind a position, of `limit` entries, the oldest first; or else the newest, the newest first.
+    """Return the news behind a position or time, of `limit` entries, the oldest first; or else the newest, the newest
+    first.
 
     Changes of `MINOR` fields alone are left out. Raises `NotFound` for a query that nothing followed.
     """
     warnings = check_followed(query_key, backends)
     entries = backends.news.since(query_key, after or "", limit, newest_first=after is None)
-    position = entries[-1].position if entries else after or ""
-    return NewsPage(_items(entries, backends), position, len(entries) == limit, warnings)
+    after = after or ""
+    position = going_on(after, entries[-1]) if entries else after
+    return NewsPage(_items(entries, after, backends), position, len(entries) == limit, warnings)
 
 
 def check_followed(query_key: str, backends: Backends) -> list[str]:
@@ -65,7 +69,7 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
     return [INCOMPLETE.format(query_key)]
 
 
-def _items(entries: Sequence[NewsEntry], backends: Backends) -> list[NewsItem]:
+def _items(entries: Sequence[NewsEntry], behind: str, backends: Backends) -> list[NewsItem]:
     stored = backends.documents.get_many(sorted({each.pmid for each in entries}))
     items = []
     for entry in entries:
@@ -74,7 +78,7 @@ def _items(entries: Sequence[NewsEntry], backends: Backends) -> list[NewsItem]:
             after, before = (_version(entry.pmid, version, backends) for version in (entry.version, entry.version - 1))
             article, changed = after or article, differences(before, after) if before and after else None
         if changed is None or not {each.field for each in changed} <= MINOR:
-            items.append(NewsItem(entry, article, changed))
+            items.append(NewsItem(entry, going_on(behind, entry), article, changed))
     return items
 
 

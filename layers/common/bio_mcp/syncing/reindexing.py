@@ -56,6 +56,7 @@ def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> 
     others = (each for each in backends.indexes.all() if each.name != index.name)
     twin = next((each.passages for each in others if each.fingerprint == index.fingerprint), None)  # of the same model
     with unless_removed(index, backends):
+        _bury(index.passages, backends)
         for _ in range(PASSES):
             moved = 0
             for part in slices(behind(index, backends), index.passages):
@@ -132,21 +133,19 @@ def _write(
     *,
     twin: Passages | None = None,
 ) -> int:
-    """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile.
+    """Write the passages of stored papers, and delete those of papers that are stored no more."""
+    documents = backends.documents.get_many(pmids)
+    write_passages([*documents.values()], embeddings, passages, twin=twin)
+    heads, tombstones = backends.documents.standing(pmids)
+    gone = [pmid for pmid in pmids if pmid not in heads]
+    passages.delete(gone, {pmid: each.version for pmid, each in tombstones.items()})
+    return len(documents.keys() | set(gone))
 
-    A paper that was deleted and stored again has a lower version than the one that was read, and is written anew.
-    """
-    moved, left = 0, list(pmids)
-    while left:
-        documents = backends.documents.get_many(left)
-        write_passages([*documents.values()], embeddings, passages, twin=twin)
-        heads = backends.documents.heads(left)
-        read = {pmid: each.version for pmid, each in documents.items()}
-        gone = [pmid for pmid in left if pmid not in heads or heads[pmid].version < read.get(pmid, 0)]
-        passages.delete(gone)
-        moved += len(documents.keys() | set(gone))
-        left = list(backends.documents.heads(gone)) if gone else []
-    return moved
+
+def _bury(passages: Passages, backends: Backends) -> None:
+    """Have an index refuse what was deleted before it was begun, which a writer may still have in hand."""
+    for part in slices(backends.documents.tombstones(), passages):
+        passages.delete([pmid for pmid, _ in part], dict(part))
 
 
 def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:

@@ -95,6 +95,7 @@ class _Check(CorpusRun[WithdrawalCursor]):
         gone, day = self._gone(pmids)
         self.renew()
         suspects = cursor.suspects
+        suspects.update({pmid: min(first, str(day)) for pmid, first in suspects.items()})  # none is of a day to come
         confirmed = [pmid for pmid in gone if suspects.get(pmid, str(day)) < str(day)]
         apply_records([Deletion(pmid) for pmid in confirmed], self.backends)
         cursor.deleted += confirmed

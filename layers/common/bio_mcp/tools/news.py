@@ -21,7 +21,7 @@ DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
 MOST_TEXT = 500  # characters of what a field lost or gained
 FIRST_AUTHORS = 3
-_POSITION = re.compile(r"(\S+)( \d{10} \d{6,12} [a-z]+)")
+_POSITION = re.compile(r"(n\d{12} )?(\S+)( \d{10} \d{6,12} [a-z]+)(?: (\S+))?")
 _KINDS = ("removed", "added")
 
 
@@ -91,7 +91,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
         news=[news_of(each) for each in page.items],
         next=page.position,
     )
-    positions = [each.entry.position for each in page.items]
+    positions = [each.position for each in page.items]
     return answer_size.within(
         answer,
         "news",
@@ -105,9 +105,10 @@ def _position(since: str | None, backends: Backends) -> str:
     if not since:
         today = backends.today()
         return sortable(datetime(today.year, today.month, today.day, tzinfo=UTC) - timedelta(days=DAYS))
-    begin, rest = (since, "") if not (given := _POSITION.fullmatch(since)) else (given[1], given[2])
+    given = _POSITION.fullmatch(since)
+    number, begin, rest, time = given.groups(default="") if given else ("", since, "", "")
     try:
-        return sortable(moment(begin)) + rest
+        return f"{number}{sortable(moment(begin))}{rest}" + (f" {sortable(moment(time))}" if time else "")
     except InvalidInput:
         raise InvalidInput(
             "give a date as 2026-01-31, an ISO 8601 time, or `next` of an answer", field="since"

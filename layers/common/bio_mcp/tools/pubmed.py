@@ -551,7 +551,7 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
 def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
     """This server, and its connection to NCBI at this moment."""
     last = backends.pubmed.contact().last
-    if last is None or (backends.now() - last).total_seconds() > FRESH_S:
+    if last is None or abs(backends.now() - last).total_seconds() > FRESH_S:
         with suppress(UpstreamFailed, DeadlineExceeded):
             backends.pubmed.check(deadline=context.deadline.share(5))
     contact = backends.pubmed.contact()

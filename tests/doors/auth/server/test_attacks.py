@@ -14,6 +14,7 @@ from tests.doors.auth.minting import RESOURCE, hs256
 from tests.doors.auth.server.team import ANN, BACK, CHALLENGE, DOCUMENT, ORIGIN, VERIFIER, Asking, hidden, parameters
 
 EVIL = "https://evil.example/back"
+OF_CODE = "javascript", "javascript.", "JavaScript.x", "x.javascript", "java.script", "vbscript.x", "data.", "da.ta"
 
 
 def error(response):
@@ -51,6 +52,8 @@ def test_nobody_is_sent_anywhere_for_an_unknown_client(client, ann):
         {"redirect_uris": []},
         {"redirect_uris": [BACK, "javascript://client.example/%0aalert(1)"]},
         {"redirect_uris": [BACK, "http://client.example/back"]},
+        {"redirect_uris": ["http://evil@localhost:9000/cb"]},
+        *({"redirect_uris": [f"{scheme}:alert(1)"]} for scheme in OF_CODE),
         {"redirect_uris": [f"{BACK}/{number}" for number in range(11)]},
         {"redirect_uris": [f"{BACK}/{number}{'x' * 400}" for number in range(5)]},
         {"grant_types": ["client_credentials"]},
@@ -60,6 +63,19 @@ def test_nobody_is_sent_anywhere_for_an_unknown_client(client, ann):
 )
 def test_a_registration_that_cannot_work_is_refused(team, metadata):
     assert Asking(team, **metadata).registered.status_code == 400
+
+
+@pytest.mark.parametrize("uri", ["http://evil@localhost:9000/cb", "http://:x@localhost:9000/cb"])
+def test_user_information_makes_another_address(team, ann, uri):
+    client = Asking(team, redirect_uris=["http://localhost:9000/cb"])
+    answer = ann.get(client.request(redirect_uri=uri))
+    assert (answer.status_code, "location" in answer.headers) == (400, False)
+
+
+def test_a_program_may_have_a_scheme_of_its_own(team, ann):
+    client = Asking(team, redirect_uris=["com.example.reader:/back"])
+    answer = client.answer(ann, redirect_uri="com.example.reader:/back")
+    assert answer.headers["location"].startswith("com.example.reader:/back?code=")
 
 
 def test_a_flood_of_registrations_leaves_nothing_behind(team, tmp_path):

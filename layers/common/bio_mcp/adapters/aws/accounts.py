@@ -1,7 +1,7 @@
 """Authorizations, budgets and calls, in DynamoDB tables."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -9,6 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.table import DynamoStore, Item, LargeValues, item_key
+from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S, utc_day
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
@@ -60,14 +61,17 @@ class DynamoAuthorizations(DynamoStore):
             **expires,
         }
         named = {**item_key(_hashed("owner", authorization.owner), key["name"]), **expires}
-        only, at = ("attribute_not_exists(#ends) OR #ends <= :now", {"now": float(self._clock())}) if new else ("", {})
+        now = self._clock()
+        bounds = {"now": float(now), "latest": now + LONGEST_AUTHORIZATION_S} if new else {}
+        only = "attribute_not_exists(#ends) OR #ends <= :now OR #ends > :latest" if new else ""
         return not self._table.transact_write_items(
-            [self._table.putting(whole, only, **at), self._table.putting(named)]
+            [self._table.putting(whole, only, **bounds), self._table.putting(named)]
         )
 
     def _valid(self, item: Item | None) -> Authorization | None:
-        """The authorization of an item; None if it has expired."""
-        if item is None or item["ends"] <= self._clock():
+        """The authorization of an item; None if it has expired, or lasts longer than any does."""
+        now = self._clock()
+        if item is None or not now < item["ends"] <= now + LONGEST_AUTHORIZATION_S:
             return None
         expires = datetime.fromisoformat(item["expires"]).astimezone(UTC)
         return Authorization(item["kind"], item["key"], item["owner"], expires, json.loads(item["content"]))
@@ -125,6 +129,9 @@ def _period(charge: Charge, now: float) -> tuple[Item, int]:
 
 INLINE = 8 * 1024  # bytes that cost less in an item than in a file
 CALL = "call"
+SEQUENCE = "sequence"  # counts the calls
+NAMED_TOGETHER = 1_000  # calls, in a partition by their numbers
+DIGITS = 12  # of a number, so that names are in the order of numbers
 NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
 
 
@@ -144,14 +151,15 @@ class DynamoCalls(DynamoStore):
         self._read, self._days = LargeValues(blobs, self.FOLDER, "read", INLINE), days
 
     def record(self, call: CallRecord) -> None:
-        """Store the call, then name it in its day; after a crash in between, `get` finds it and `latest` does not."""
+        """Store the call, then number it; after a crash in between, `get` finds it and `latest` does not."""
         at, key = sortable(call.at), _hashed(CALL, call.correlation_id)
         expiry = {"expires_at": int(self._clock()) + self._days * 86_400}
         row = {name: getattr(call, name) for name in NAMES} | {"at": at, "inputs": dict(call.inputs)}
         item = {**item_key(key, CALL), **self._contents.packed(row), **self._read.attributes(call.read), **expiry}
         if self._table.put_item(item, "attribute_not_exists(#name)"):
+            number = self._table.next_number(item_key(SEQUENCE, SEQUENCE))
             named = {"correlation_id": call.correlation_id, **expiry}
-            self._table.put_item({**item_key(f"day {at[:10]}", f"{at} {key}"), **named})
+            self._table.put_item({**item_key(f"calls {number // NAMED_TOGETHER}", f"{number:0{DIGITS}}"), **named})
 
     def get(self, correlation_id: str) -> CallRecord:
         found = self._stored([correlation_id], with_read=True)
@@ -161,15 +169,23 @@ class DynamoCalls(DynamoStore):
 
     def latest(self, limit: int) -> list[CallRecord]:
         named: list[str] = []
-        today = datetime.fromtimestamp(self._clock(), UTC)
-        for back in range(self._days + 1):
+        for partition in self._partitions(limit):
+            items = self._table.partition(partition, newest_first=True, limit=limit - len(named))
+            named += [item["correlation_id"] for item in items]
             if len(named) >= limit:
                 break
-            day = (today - timedelta(days=back)).date()
-            items = self._table.partition(f"day {day}", newest_first=True, limit=limit - len(named))
-            named += [item["correlation_id"] for item in items]
         found = self._stored(named)
         return [found[each] for each in named if each in found]
+
+    def _partitions(self, limit: int) -> Iterator[str]:
+        """The partitions that may name the `limit` newest calls, the newest first: by numbers, then by the days of an
+        earlier version."""
+        counted = self._table.get_item(item_key(SEQUENCE, SEQUENCE)) or {"number": 0}
+        newest = counted["number"] // NAMED_TOGETHER
+        oldest = max(0, newest - limit // NAMED_TOGETHER - 1)
+        yield from (f"calls {each}" for each in range(newest, oldest - 1, -1))
+        today = utc_day(self._clock())
+        yield from (f"day {today - timedelta(days=back)}" for back in range(self._days + 1))
 
     def _stored(self, correlation_ids: Sequence[str], *, with_read: bool = False) -> dict[str, CallRecord]:
         keys = [item_key(_hashed(CALL, each), CALL) for each in dict.fromkeys(correlation_ids)]

@@ -5,7 +5,7 @@ import logging
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 LIFETIME_S = 730 * 86_400  # an answer expires this long after it was given
-ATTRIBUTES = ("body", "asked", "flagged")
+ATTRIBUTES = ("body", "asked", "flagged", "number")
 FLAGGED = "flagged"  # the partition of the answers that are flagged
+SEQUENCE = "sequence"  # the item that counts the answers
+DIGITS = 12  # of a number, so that names are in the order of numbers
 
 
 class DynamoAnswers(DynamoStore):
@@ -34,12 +36,17 @@ class DynamoAnswers(DynamoStore):
     WHAT = "answers"
 
     def put(self, answer: StoredAnswer) -> None:
-        """One that is there keeps its first time and its flags."""
+        """One that is there keeps its number, its first time and its flags."""
+        if there := self._answers([answer.answer_id]):
+            answer = replace(there[answer.answer_id], flagged=answer.flagged)
+        else:
+            answer = replace(answer, number=self._table.next_number(item_key(SEQUENCE, SEQUENCE)))
         flagging = _as_flagged(answer)
         expires = {"expires_at": flagging["expires_at"]}
-        row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged")}
+        row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged", "number")}
         cited = {span.pmid for span in answer.spans}
         item = {"body": zlib.compress(json.dumps(row).encode()), "asked": sortable(answer.asked), **expires}
+        item["number"] = answer.number
         item |= {"flagged": flags} if (flags := cited & set(answer.flagged)) else {}
         naming = [item_key(f"paper {each}", answer.answer_id) | expires for each in cited]
         naming += [flagging] if answer.flagged else []
@@ -75,14 +82,18 @@ class DynamoAnswers(DynamoStore):
             row: dict[str, Any] = json.loads(zlib.decompress(item["body"]))
             row["spans"] = tuple(CitedSpan(**span) for span in row["spans"])
             flagged = tuple(sorted(item.get("flagged", ()), key=int))
-            found[row["answer_id"]] = StoredAnswer(**row, asked=datetime.fromisoformat(item["asked"]), flagged=flagged)
+            asked, number = datetime.fromisoformat(item["asked"]), item.get("number", 0)
+            found[row["answer_id"]] = StoredAnswer(**row, asked=asked, flagged=flagged, number=number)
         return found
 
 
 def _as_flagged(answer: StoredAnswer) -> dict[str, Any]:
+    """The item that names an answer among the flagged: behind all of an earlier version, which begin with their
+    time."""
     asked = sortable(answer.asked)
+    order = f"n{answer.number:0{DIGITS}}" if answer.number else asked
     expires_at = int(datetime.fromisoformat(asked).timestamp()) + LIFETIME_S
-    return {**item_key(FLAGGED, f"{asked} {answer.answer_id}"), "answer_id": answer.answer_id, "expires_at": expires_at}
+    return {**item_key(FLAGGED, f"{order} {answer.answer_id}"), "answer_id": answer.answer_id, "expires_at": expires_at}
 
 
 log = logging.getLogger(__name__)

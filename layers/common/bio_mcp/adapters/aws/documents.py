@@ -3,7 +3,8 @@
 An item has the attributes that decide whether a record is new beside the compressed article. Reading heads alone costs
 as much as reading whole items, as DynamoDB bills at least 4 KB for each, but transfers and decompresses no articles.
 
-The same table has items of other kinds, whose keys begin with #: counters of the articles, an item for each DOI and
+A tombstone is the item of a paper that was deleted. The same table has items of other kinds, whose keys begin with #:
+counters of the articles and of deletions, an item for each DOI and
 PMCID with the papers that ever had it, one for each paper with what it was before it was revised, and one for each day
 with how many papers it brought.
 """
@@ -31,14 +32,16 @@ from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import OLD_VERSIONS, key, numbers, unknown_paper, unknown_version, utc_day
 from bio_mcp.literature import serial
 from bio_mcp.literature.identifiers import paper_identifiers
-from bio_mcp.literature.records import Document, Head
+from bio_mcp.literature.records import Document, Head, Tombstone
 from bio_mcp.ports.stores import Blobs, StoredDay
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
-WHOLE = (*HEAD, BODY, KEY)
+GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone; the place stays when the paper comes back
+WHOLE = (*HEAD, BODY, KEY, GONE)
+DELETIONS = {"pmid": "#deletions"}  # counts them
 SHARDS = 16  # counters
 COUNTED_AT_ONCE = ACTIONS - 1  # one more updates a counter
 LISTED = "identifiers"  # of a paper's item
@@ -66,17 +69,32 @@ class DynamoDocuments(DynamoStore):
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         found = {}
         for pmid, item in self._items(pmids, WHOLE).items():
+            if GONE in item:
+                continue
             article = serial.loads(self._contents.of(item))
             found[pmid] = Document(article, item["content_hash"], item["version"], item["indexed_version"])
         return found
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
-        found = {}
-        for pmid, item in self._items(pmids, HEAD).items():
-            revised = item["date_revised"] and date.fromisoformat(item["date_revised"])
-            versions = item["version"], item["indexed_version"], item["pmid_version"]
-            found[pmid] = Head(item["content_hash"], *versions, revised)
-        return found
+        return self.standing(pmids)[0]
+
+    def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
+        heads, gone = dict[str, Head](), dict[str, Tombstone]()
+        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER)).items():
+            revised = date.fromisoformat(item["date_revised"]) if item["date_revised"] else None
+            if GONE in item:
+                gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[PLACE], item[NUMBER])
+            else:
+                versions = item["version"], item["indexed_version"], item["pmid_version"]
+                heads[pmid] = Head(item["content_hash"], *versions, revised, item.get(PLACE) or 0)
+        return heads, gone
+
+    def deletions(self) -> int:
+        return int((self._table.get_item(DELETIONS) or {"number": 0})["number"])
+
+    def tombstones(self) -> Iterator[tuple[str, int]]:
+        for item in self._table.scan(["pmid", "version"], f"attribute_exists(#{GONE})"):
+            yield item["pmid"], item["version"]
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         named = self._having(identifiers)
@@ -84,7 +102,7 @@ class DynamoDocuments(DynamoStore):
         having = {each: [pmid for pmid in named[each] if each in items.get(pmid, {}).get(LISTED, ())] for each in named}
         return {each: min(pmids, key=int) for each, pmids in having.items() if pmids}
 
-    def put(self, documents: Sequence[Document]) -> None:
+    def put(self, documents: Sequence[Document]) -> set[str]:
         newest: dict[str, Document] = {}
         for document in documents:
             pmid = str(key(document.article.pmid))
@@ -99,6 +117,10 @@ class DynamoDocuments(DynamoStore):
             today = {"pmid": f"#day {utc_day(self._clock())}"}
             changes = "ADD #added :added, #revised :revised"
             self._table.update_item(today, changes, returns=False, added=added, revised=revised)
+        left = [pmid for pmid, is_new in zip(existing, replaced, strict=True) if not is_new]
+        there = self.heads(left) if left else {}
+        stands = {pmid for pmid, head in there.items() if _is_of(head, newest[pmid])}
+        return {newest[pmid].article.pmid for pmid in left if pmid not in stands}
 
     def at_version(self, pmid: str, version: int) -> Document:
         [number] = numbers([pmid]) or [-1]
@@ -111,23 +133,35 @@ class DynamoDocuments(DynamoStore):
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
 
-    def delete(self, pmids: Sequence[str]) -> int:
+    def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
-        wanted = [str(n) for n in numbers(pmids)]
-        self._table.batch_write_items(deletes=[{"pmid": f"#old {each}"} for each in wanted])
-        existing, removed = sorted(self._items(wanted, ["pmid"])), 0
-        for start in range(0, len(existing), COUNTED_AT_ONCE):
-            part = existing[start : start + COUNTED_AT_ONCE]
-            deletes = {pmid: self._table.deleting({"pmid": pmid}, "attribute_exists(#pmid)") for pmid in part}
-            removed += len(self._counted(deletes, -1))
-        return removed
+        wanted = {str(n): tombstones[str(n)] for n in numbers(list(tombstones))}
+        if not wanted:
+            return set()
+        number = self._table.next_number(DELETIONS)
+        heads = self.heads(list(wanted))
+        due = sorted(pmid for pmid, head in heads.items() if head.version <= wanted[pmid].version)
+        self._table.batch_write_items(deletes=[{"pmid": f"#old {each}"} for each in due])
+        items = {pmid: self._tombstone(pmid, each, number) for pmid, each in wanted.items()}
+        settled = set[str]()
+        for start in range(0, len(due), COUNTED_AT_ONCE):
+            part = due[start : start + COUNTED_AT_ONCE]
+            only = f"attribute_not_exists(#{GONE}) AND #version <= :last"
+            puts = {pmid: self._table.putting(items[pmid], only, last=wanted[pmid].version) for pmid in part}
+            settled |= self._counted(puts, -1)
+        rest = [pmid for pmid in wanted if pmid not in heads]
+        only = f"attribute_not_exists(#pmid) OR (attribute_exists(#{GONE}) AND #version <= :last)"
+        put = [partial(self._table.put_item, items[pmid], only, last=wanted[pmid].version) for pmid in rest]
+        settled |= {pmid for pmid, is_put in zip(rest, in_parallel(put), strict=True) if is_put}
+        return wanted.keys() - settled
 
     def count(self) -> int:
         shards = self._table.batch_get_items([{"pmid": f"#{shard}"} for shard in range(SHARDS)], ["items"])
         return sum(shard["items"] for shard in shards)
 
     def pmids(self) -> Iterator[str]:
-        yield from (item["pmid"] for item in self._table.scan(["pmid"]) if not item["pmid"].startswith("#"))
+        scanned = self._table.scan(["pmid"], f"attribute_not_exists(#{GONE})")
+        yield from (item["pmid"] for item in scanned if not item["pmid"].startswith("#"))
 
     def stored_by_day(self, days: int) -> list[StoredDay]:
         today = utc_day(self._clock())
@@ -137,9 +171,9 @@ class DynamoDocuments(DynamoStore):
         return sorted(counted, key=lambda each: each.day)
 
     def _add(self, items: Mapping[str, Item]) -> list[str]:
-        """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left
-        unchanged."""
-        existing = set(self._items(list(items), ["pmid"]))
+        """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left unchanged,
+        and of those that are not newer than what was deleted."""
+        existing = {pmid for pmid, item in self._items(list(items), ["pmid", GONE]).items() if GONE not in item}
         sizes = {
             pmid: 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
             for pmid, item in items.items()
@@ -150,7 +184,8 @@ class DynamoDocuments(DynamoStore):
             return len(part) <= COUNTED_AT_ONCE and sum(sizes[pmid] for pmid in part) <= MAX_BYTES
 
         for part in in_parts(sizes, fits):
-            puts = {pmid: self._table.putting(items[pmid], "attribute_not_exists(#pmid)") for pmid in part}
+            only = f"attribute_not_exists(#pmid) OR (attribute_exists(#{GONE}) AND #version < :own)"
+            puts = {pmid: self._table.putting(items[pmid], only, own=items[pmid]["version"]) for pmid in part}
             existing |= puts.keys() - self._counted(puts, 1)
         return [pmid for pmid in items if pmid in existing]
 
@@ -212,9 +247,15 @@ class DynamoDocuments(DynamoStore):
             "indexed_version": document.indexed_version,
             "pmid_version": document.article.pmid_version,
             "date_revised": revised.isoformat() if revised else None,
+            PLACE: document.place,
             LISTED: list(paper_identifiers(document.article)),
             **self._contents.attributes(serial.dumps(document.article)),
         }
+
+    def _tombstone(self, pmid: str, each: Tombstone, number: int) -> Item:
+        revised = each.date_revised.isoformat() if each.date_revised else None
+        versions = {"version": each.version, "pmid_version": each.pmid_version, "date_revised": revised}
+        return {"pmid": pmid, GONE: True, PLACE: each.place, NUMBER: number, **versions}
 
     def _replace(self, item: Item, mark: int) -> bool:
         """Overwrite the stored document if this one's version is higher, retaining the higher indexed version; returns
@@ -233,9 +274,8 @@ class DynamoDocuments(DynamoStore):
             return False
         changed = {name: each for name, each in item.items() if name not in ("pmid", "indexed_version")}
         setting = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
-        replacing = self._table.updating(
-            {"pmid": pmid}, setting, "#version = :replaced", replaced=stored["version"], **changed
-        )
+        only = f"#version = :replaced AND attribute_not_exists(#{GONE})"
+        replacing = self._table.updating({"pmid": pmid}, setting, only, replaced=stored["version"], **changed)
         storing = self._table.putting({"pmid": f"#old {pmid}", VERSIONS: self._with_replaced(old, stored)})
         if self._table.transact_write_items([storing, replacing]):
             raise Contended(BUSY.format(what=self._table.what))
@@ -255,13 +295,17 @@ class DynamoDocuments(DynamoStore):
     def _stored(self, pmid: str) -> tuple[Item, list[Item]]:
         """The item of a paper, empty where there is none, and its old versions."""
         found = self._table.batch_get_items([{"pmid": pmid}, {"pmid": f"#old {pmid}"}], (*WHOLE, VERSIONS))
-        by_key = {item["pmid"]: item for item in found}
+        by_key = {item["pmid"]: item for item in found if GONE not in item}
         return by_key.get(pmid, {}), by_key.get(f"#old {pmid}", {}).get(VERSIONS, [])
 
     def _mark(self, pmid: str, version: int) -> None:
         setting = "SET #indexed_version = :version"
         lower = "#indexed_version < :version"
         self._table.update_item({"pmid": pmid}, setting, lower, returns=False, version=version)
+
+
+def _is_of(head: Head, document: Document) -> bool:
+    return (head.version, head.content_hash) == (document.version, document.content_hash)
 
 
 def _name_of(identifier: str) -> str:

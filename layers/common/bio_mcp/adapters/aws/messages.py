@@ -85,6 +85,7 @@ class EventBridgeAnnouncements:
 WHAT = "work to be done later"
 LONGEST_DELAY_S = 900  # SQS's
 LONGEST_LEASE_S = 43_200  # SQS's
+LONGEST_WAIT_S = 86_400  # of any call; one that is due later was queued by a clock that was ahead
 DUE = "due"  # the message attribute with the due time, in seconds since 1970, of a call delayed beyond SQS's maximum
 BACKOFF_S = 2.0
 TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}  # errors about an expired lease
@@ -167,7 +168,8 @@ class SqsContinuations:
     def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
         """Seconds until a received message is due, by its attributes as SQS or Lambda spell them."""
         due = attributes.get(DUE, {})
-        return max(0.0, float(due.get("StringValue") or due.get("stringValue") or 0) - self.clock())
+        early = float(due.get("StringValue") or due.get("stringValue") or 0) - self.clock()
+        return min(max(0.0, early), LONGEST_WAIT_S)
 
 
 @contextmanager

@@ -1,22 +1,42 @@
 """Papers of query keys and their news, in a DynamoDB table.
 
-A query key has a partition of its papers and one of its entries, by their position; a paper has one of the query keys
-that found it, with the version that each kind of entry was last made for.
+A query key has a partition of its papers and one of its entries, by their position, and an item that counts the writes
+of entries, each of which moves it: who reads an entry can read all that come before it. A paper has a partition of the
+query keys that found it, with the version that each kind of entry was last made for.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 
 from bio_mcp.adapters.aws.table import ACTIONS, DynamoStore, Item, in_parallel, item_key
+from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import entry_at, key
+from bio_mcp.errors import Conflict
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
-from bio_mcp.ports.state import Found, NewsEntry
+from bio_mcp.ports.state import Found, NewsEntry, divided
 
-SETTLING_S = 30  # what another process stamped so long ago is stored, or never will be
 WHOLE = "whole"
-PAPERS = ACTIONS // 3  # whose items are written in one transaction
+NUMBER = "number"
+ENTRIES = (ACTIONS - 1) // 3  # that are written in one transaction
+
+
+class _Outrun(Conflict):
+    """Another process numbered entries of the key meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry to be made, with the write that is made once for it alone, and others."""
+
+    kind: ChangeKind
+    pmid: str
+    version: int
+    once: Item
+    others: tuple[Item, ...] = ()
 
 
 class DynamoNews(DynamoStore):
@@ -29,32 +49,48 @@ class DynamoNews(DynamoStore):
         keys = [item_key(f"found {query_key}", item) for item in by_item]
         for known in self._table.batch_get_items(keys, ("item",)):
             del by_item[known["item"]]
-        fresh = by_item.values()
-        dated = [self._items(query_key, each) for each in fresh if each.at]  # a repetition replaces these
-        self._table.batch_write_items([each for entry, paper, _ in dated for each in (entry, paper)])
-        self._table.batch_write_items([found for _, _, found in dated])
-        undated = [self._items(query_key, each) for each in fresh if not each.at]
-        for start in range(0, len(undated), PAPERS):
-            part = [self._table.putting(each) for items in undated[start : start + PAPERS] for each in items]
-            self._table.transact_write_items(part)
+        entries, papers_of, found, undated = list[Item](), list[Item](), list[Item](), list[_Entry]()
+        for item, each in by_item.items():
+            pmid = str(key(each.pmid))
+            of_paper, of_key = item_key(_paper(pmid), query_key), item_key(f"found {query_key}", item)
+            if each.at:  # a repetition replaces these
+                entry = NewsEntry(each.at, ChangeKind.NEW, pmid, each.version)
+                entries.append(item_key(f"news {query_key}", entry.position))
+                papers_of.append(of_paper)
+                found.append(of_key)
+            else:
+                once, other = self._table.putting(of_key, "attribute_not_exists(#name)"), self._table.putting(of_paper)
+                undated.append(_Entry(ChangeKind.NEW, pmid, each.version, once, (other,)))
+        self._table.batch_write_items([*entries, *papers_of])
+        self._table.batch_write_items(found)
+        self._enter(query_key, undated)
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]
-        in_parallel([partial(self._record, each) for each in entered])
+        finding = in_parallel([partial(self._keys, each.pmid) for each in entered])
+        by_key: dict[str, list[_Entry]] = {}
+        for change, keys in zip(entered, finding, strict=True):
+            for query_key in keys:
+                by_key.setdefault(query_key, []).append(self._entry(query_key, change))
+        in_parallel([partial(self._enter, query_key, entries) for query_key, entries in by_key.items()])
+        for change, keys in zip(entered, finding, strict=True):
+            if change.kind is ChangeKind.DELETED:
+                number, paper = f"{key(change.pmid):010}", _paper(change.pmid)
+                self._table.batch_write_items(deletes=[item_key(f"found {each}", number) for each in keys])
+                self._table.batch_write_items(deletes=[item_key(paper, each) for each in keys])
 
     def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
-        until = sortable(datetime.fromtimestamp(self._clock() - SETTLING_S, UTC))
-        if after >= until:
-            return []
+        position, time = divided(after)
         found = self._table.query(
-            "#name = :name AND #item BETWEEN :after AND :until",  # no entry has either position
+            "#name = :name AND #item > :after",
             newest_first=newest_first,
-            limit=limit,
+            limit=0 if time else limit,
             name=f"news {query_key}",
-            after=f"{after}\x00",
-            until=until,
+            after=position or " ",  # no key is empty
         )
-        return [entry_at(item["item"]) for item in found]
+        entries = (entry_at(item["item"]) for item in found)
+        wanted = (each for each in entries if not each.number or sortable(each.at) >= time)
+        return list(islice(wanted, limit))
 
     def pmids(self, query_key: str) -> Iterator[str]:
         yield from (str(int(item["item"])) for item in self._table.partition(f"found {query_key}"))
@@ -73,32 +109,49 @@ class DynamoNews(DynamoStore):
         self._table.batch_write_items(deletes=papers)
         self._table.batch_write_items(deletes=found)
 
-    def _items(self, query_key: str, paper: Found) -> tuple[Item, Item, Item]:
-        at = paper.at or datetime.fromtimestamp(self._clock(), UTC)
-        entry = NewsEntry(at, ChangeKind.NEW, str(key(paper.pmid)), paper.version)
-        return (
-            item_key(f"news {query_key}", entry.position),
-            item_key(_paper(paper.pmid), query_key),
-            item_key(f"found {query_key}", f"{key(paper.pmid):010}"),
-        )
+    def _keys(self, pmid: str) -> list[str]:
+        """The query keys that found the paper."""
+        return [each["item"] for each in self._table.partition(_paper(pmid))]
 
-    def _record(self, change: CorpusChange) -> None:
-        """Enter a change for each key that found the paper, unless it was entered before."""
-        keys, kind = [each["item"] for each in self._table.partition(_paper(change.pmid))], change.kind.value
-        for query_key in keys:
-            entry = NewsEntry(datetime.fromtimestamp(self._clock(), UTC), change.kind, change.pmid, change.version)
-            once = self._table.updating(
-                item_key(_paper(change.pmid), query_key),
-                f"SET #{kind} = :version",
-                f"attribute_exists(#name) AND (attribute_not_exists(#{kind}) OR #{kind} < :version)",
-                version=change.version,
-            )
+    def _entry(self, query_key: str, change: CorpusChange) -> _Entry:
+        """The entry of a change, which is made unless it was before, or the paper is of the key no more."""
+        kind = change.kind.value
+        once = self._table.updating(
+            item_key(_paper(change.pmid), query_key),
+            f"SET #{kind} = :version",
+            f"attribute_exists(#name) AND (attribute_not_exists(#{kind}) OR #{kind} < :version)",
+            version=change.version,
+        )
+        return _Entry(change.kind, change.pmid, change.version, once)
+
+    def _enter(self, query_key: str, entries: Sequence[_Entry]) -> None:
+        """Make the entries, in their order; those of a transaction have one number, and are of different papers."""
+        left = list(entries)
+        while left:
+            pmids = [each.pmid for each in left[:ENTRIES]]
+            different = next((at for at, pmid in enumerate(pmids) if pmid in pmids[:at]), len(pmids))
+            part, left = left[:different], left[different:]
+            while part:
+                attempt = partial(self._enter_at_once, query_key, part)
+                part = retry(attempt, worth=_Outrun, backoff=self._table.backoff)
+
+    def _enter_at_once(self, query_key: str, entries: Sequence[_Entry]) -> list[_Entry]:
+        """Make the entries with the next number, and return nothing; or none of them, where some were made before, and
+        return the others."""
+        counter = item_key(f"query {query_key}", NUMBER)
+        seen = (self._table.get_item(counter) or {}).get("number", 0)
+        only = "attribute_not_exists(#number) OR #number = :seen"
+        actions, owners = [self._table.updating(counter, "SET #number = :next", only, next=seen + 1, seen=seen)], [-1]
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        for at, each in enumerate(entries):
+            entry = NewsEntry(now, each.kind, each.pmid, each.version, seen + 1)
             put = self._table.putting(item_key(f"news {query_key}", entry.position))
-            self._table.transact_write_items([once, put])
-        if change.kind is ChangeKind.DELETED:
-            number, paper = f"{key(change.pmid):010}", _paper(change.pmid)
-            self._table.batch_write_items(deletes=[item_key(f"found {each}", number) for each in keys])
-            self._table.batch_write_items(deletes=[item_key(paper, each) for each in keys])
+            actions += [each.once, *each.others, put]
+            owners += [at] * (len(each.others) + 2)
+        refused = {owners[number] for number in self._table.transact_write_items(actions)}
+        if refused == {-1}:
+            raise _Outrun(f"the news of {query_key!r} are being written by many at once; try again")
+        return [each for at, each in enumerate(entries) if at not in refused] if refused else []
 
 
 def _paper(pmid: str) -> str:

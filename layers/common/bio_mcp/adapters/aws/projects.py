@@ -130,7 +130,7 @@ def _name(kind: str, name: str) -> str:
     return f"{kind} {name}" if len(encoded) <= MAX_NAME else f"{kind}-hash {sha256(encoded).hexdigest()}"
 
 
-RECORD, LABEL, SEARCH = "record ", "label ", "search "
+RECORD, LABEL, SEARCH, NUMBER = "record ", "label ", "search ", "number"
 
 
 class DynamoScreenings(DynamoStore):
@@ -140,9 +140,10 @@ class DynamoScreenings(DynamoStore):
     FOLDER = "reviews"
 
     def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
-        self._table.batch_write_items(
-            [{**_screening_key(review, _item_of(each)), **self._contents.packed(review_row(each))} for each in things]
-        )
+        last = self._table.next_number(item_key(review, NUMBER), len(things))
+        numbered = enumerate(things, last - len(things) + 1)
+        rows = [(_screening_key(review, _item_of(each)), review_row(each, number)) for number, each in numbered]
+        self._table.batch_write_items([{**key, **self._contents.packed(row)} for key, row in rows])
 
     def records(self, review: str) -> list[ReviewRecord]:
         items = self._table.partition(review, begins=RECORD)

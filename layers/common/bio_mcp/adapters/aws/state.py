@@ -7,12 +7,12 @@ from math import ceil
 from typing import Any
 from uuid import uuid4
 
-from bio_mcp.adapters.aws.table import AT_ONCE, DynamoStore, Item
+from bio_mcp.adapters.aws.table import AT_ONCE, HOLDS, DynamoStore, Item
 from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import Change, CheckpointsByKey, utc_day
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.literature.clock import sortable
-from bio_mcp.ports.state import Checkpoint, Job, KeyCheckpoints
+from bio_mcp.ports.state import Checkpoint, Hold, Job, KeyCheckpoints
 
 
 class _Outrun(Conflict):
@@ -149,7 +149,7 @@ class DynamoJobs(DynamoStore):
         named among the last."""
         if stored := self._table.get_item(_key(job.job_id)):
             return int(stored.get("number", 0))
-        number: int = self._table.update_item({"job": SEQUENCE}, "ADD #number :one", one=1)[1]["number"]
+        number = self._table.next_number({"job": SEQUENCE})
         last, names = {"job": f"last {job.kind}"}, {f"{number:0{DIGITS}} {job.job_id}"}
         adding = f"SET #expires_at = :expires ADD #{NAMED} :names"
         there = self._table.update_item(last, adding, expires=int(self._clock() + LIFETIME_S), names=names)[1][NAMED]
@@ -194,26 +194,45 @@ def _newest(kind: str, query_key: str, term: str | None = None) -> str:
     return "newest " + json.dumps([kind, query_key, *hashed])
 
 
+NUMBERS = "#numbers"  # the item that counts the leases
 SWEPT_S = 3_600  # an item is removed this long after the lease has expired
+LONGEST_S = 86_400.0  # of a lease of an earlier version, which does not say how long it was taken for
 
 
 class DynamoLeases(DynamoStore):
-    """The port `Leases` over one table (key: lease). That of a killed process ends when it expires."""
+    """The port `Leases` over one table (key: lease). That of a killed process ends when it expires. One that was taken
+    by a clock that was ahead expires as long after another asks for it as it was taken for."""
 
     WHAT = "leases"
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
-        now = self._clock()
-        ends = float(now + seconds)
-        return self._table.put_item(
-            {"lease": name, "holder": holder, "ends": ends, "expires_at": ceil(ends + SWEPT_S)},
-            "attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now",
-            holder=holder,
-            now=float(now),
-        )
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
+        """Extend the lease, or take it with the next number: all leases are counted together, so that one that is
+        deleted loses none."""
+        now, key = self._clock(), {"lease": name}
+        lasting = {"seconds": float(seconds), **_ending(now + seconds)}
+        setting = "SET #number = if_not_exists(#number, :zero), " + ", ".join(f"#{each} = :{each}" for each in lasting)
+        extended, held = self._table.update_item(key, setting, "#holder = :holder", holder=holder, zero=0, **lasting)
+        if extended:
+            return self._hold(name, held["number"])
+        if held and held["ends"] > now:
+            if held["ends"] > (latest := now + held.get("seconds", LONGEST_S)):
+                self._table.put_or_get({**held, **_ending(latest)}, "#ends = :seen", seen=held["ends"])
+            return None
+        number = self._table.next_number({"lease": NUMBERS})
+        lease = {**key, "holder": holder, "number": number, **lasting}
+        only = "attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now"
+        free, _ = self._table.put_or_get(lease, only, holder=holder, now=float(now))
+        return self._hold(name, number) if free else None
+
+    def _hold(self, name: str, number: int) -> Hold:
+        return Hold(name, number, f"{HOLDS}{self._table.name}")
 
     def release(self, name: str, holder: str) -> None:
         self._table.delete_item({"lease": name}, "#holder = :holder", holder=holder)
+
+
+def _ending(ends: float) -> Item:
+    return {"ends": float(ends), "expires_at": ceil(ends + SWEPT_S)}
 
 
 class DynamoAudit(DynamoStore):

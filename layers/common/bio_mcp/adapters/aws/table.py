@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from bio_mcp.adapters.aws.clients import BUSY, TOO_LARGE, Contended, reaching
 from bio_mcp.adapters.retry import Backoff, pause, retry
 from bio_mcp.errors import NotFound, StoreFailed
+from bio_mcp.ports.state import Hold
 from bio_mcp.ports.stores import Blobs
+from bio_mcp.scope import hold_in, taken_over
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -31,7 +33,8 @@ Item = Mapping[str, Any]  # name -> value of Python's
 AT_ONCE = 100  # keys of one BatchGetItem
 WRITTEN_AT_ONCE = 25  # requests of one BatchWriteItem
 THREADS = 8  # concurrent writes
-ACTIONS = 100  # of a transaction
+ACTIONS = 99  # of a transaction, which may have one more
+HOLDS = "dynamodb:"  # begins what names the holds of leases in a table
 MAX_BYTES = 3_500_000  # a transaction is limited to 4 MB
 PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 INLINE = 350 * 1024  # bytes of a large value stored in the item itself; its other attributes are small
@@ -62,14 +65,26 @@ class Table:
         return plain(found) if found else None
 
     def put_item(self, item: Item, only: str = "", **values: Any) -> bool:
-        """Store the item where the condition `only` holds; returns whether it did."""
-        return self._write(self.putting(item, only, **values))[0]
+        """Store the item where the condition `only` holds; returns whether it did. Raises `Conflict` as
+        `transact_write_items` does."""
+        if hold_in(HOLDS):
+            return not self.transact_write_items([self.putting(item, only, **values)])
+        return self.put_or_get(item, only, **values)[0]
+
+    def put_or_get(self, item: Item, only: str, **values: Any) -> tuple[bool, Item]:
+        """Store the item where the condition holds; returns whether it did, and what is there where it did not."""
+        return self._write(self.putting(item, only, **values))
 
     def update_item(
         self, key: Item, changes: str, only: str = "", *, returns: bool = True, **values: Any
     ) -> tuple[bool, Item]:
         """Whether the condition held and the changes were made, and the item as it is now, unless nobody wants it."""
         return self._write(self.updating(key, changes, only, **values), "ALL_NEW" if returns else "NONE")
+
+    def next_number(self, key: Item, by: int = 1) -> int:
+        """Count the item of this key up; returns its number, which is `by` at first and never given out twice, nor are
+        those that it passed over."""
+        return int(self.update_item(key, "ADD #number :by", by=by)[1]["number"])
 
     def delete_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
         """Delete the item where the condition holds; returns what was deleted."""
@@ -147,9 +162,14 @@ class Table:
 
     def transact_write_items(self, actions: Sequence[Item]) -> list[int]:
         """Make all the writes, and return nothing; or none of them, and return which by number have a condition that
-        does not hold."""
+        does not hold. Raises `Conflict` where the call writes under a lease that has passed to another."""
+        hold = hold_in(HOLDS)
+        checks = [_checking(hold)] if hold else []
         with reaching(self.what):
-            return retry(partial(self._transact, actions), worth=Contended, backoff=self.backoff)
+            refused = retry(partial(self._transact, [*actions, *checks]), worth=Contended, backoff=self.backoff)
+        if hold and len(actions) in refused:
+            raise taken_over(hold)
+        return refused
 
     def putting(self, item: Item, only: str = "", **values: Any) -> Item:
         return {"Put": {"TableName": self.name, "Item": attributes(item), **_expressions(values, only=only)}}
@@ -208,6 +228,13 @@ class Table:
                 raise StoreFailed(TOO_LARGE.format(what=self.what), retryable=False) from error
             raise
         return []
+
+
+def _checking(hold: Hold) -> Item:
+    """The part of a transaction that fails once the lease has passed to another."""
+    condition = _expressions({"number": hold.number}, only="#number = :number")
+    key = attributes({"lease": hold.name})
+    return {"ConditionCheck": {"TableName": hold.store.removeprefix(HOLDS), "Key": key, **condition}}
 
 
 EXPRESSIONS = {

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import make_directory
+from bio_mcp.adapters.embedded.database import WITNESSES, make_directory, refused
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
-from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.stores import EXPIRING_DAYS
 
 UNREADABLE = "The stored files cannot be read or written: check the data directory's permissions and its disk."
@@ -22,7 +21,8 @@ class DirectoryBlobs:
     """The port `Blobs` over one directory, created on the first `put`.
 
     A file appears whole or not at all: it is written beside its place, synced to disk and renamed before `put` returns.
-    Files of `EXPIRING_DAYS` are deleted by the next `join` after their time. `clock` returns seconds since 1970.
+    Files of `EXPIRING_DAYS` are deleted by a `join` once the last `WITNESSES` were all put after their time, which a
+    clock that is ahead for a while does not say. `clock` returns seconds since 1970.
     """
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
@@ -56,9 +56,10 @@ class DirectoryBlobs:
                 _write(self._directory / whole, map(self.get, keys))
             now, first = self._clock(), whole.partition("/")[0]
             os.utime(self._directory / whole, (now, now))
-            oldest = now - EXPIRING_DAYS.get(first, 0) * 86_400
-            for file in (self._directory / first).rglob("*") if first in EXPIRING_DAYS else ():
-                if file.is_file() and file.stat().st_mtime < oldest:
+            files = (self._directory / first).rglob("*") if first in EXPIRING_DAYS else ()
+            put = sorted((file.stat().st_mtime, file) for file in files if file.is_file())
+            for at, file in put[:-WITNESSES]:
+                if at < put[-WITNESSES][0] - EXPIRING_DAYS[first] * 86_400:
                     file.unlink(missing_ok=True)
         return whole
 
@@ -87,7 +88,7 @@ def _reaching() -> Iterator[None]:
     except FileNotFoundError:
         raise missing() from None
     except OSError as error:
-        raise StoreFailed(UNREADABLE) from error
+        raise refused(error, UNREADABLE, retryable=True) from error
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

@@ -1,5 +1,6 @@
 """The corpus file: one SQLite database, shared by every process that uses the data directory."""
 
+import errno
 import json
 import os
 import random
@@ -11,7 +12,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from urllib.parse import quote
 
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, EARLIER, MIGRATIONS
 from bio_mcp.adapters.embedded.term_ids import Numbers
-from bio_mcp.errors import Failure, StoreFailed
-from bio_mcp.scope import BLOCK
+from bio_mcp.errors import DiskFull, Failure, StoreFailed
+from bio_mcp.scope import BLOCK, hold_in, taken_over
 
 try:
     import fcntl
@@ -76,7 +77,8 @@ LOST = ("no such table", "no such column", "Could not decode to UTF-8")  # of ou
 
 @contextmanager
 def explained(kind: type[Failure]) -> Iterator[None]:
-    """Raise errors of SQLite as the failure of class `kind` that explains them; a mistake in our own SQL as it is."""
+    """Raise errors of SQLite as the failure of class `kind` that explains them, a full disk as `DiskFull`; a mistake
+    in our own SQL as it is."""
     try:
         yield
     except sqlite3.Error as error:
@@ -84,7 +86,16 @@ def explained(kind: type[Failure]) -> Iterator[None]:
         known = SENTENCES.get(code) or SENTENCES.get(code & 0xFF)
         if known is None:
             raise
-        raise kind(known[0], retryable=known[1]) from error
+        raise (DiskFull if known[0] == FULL else kind)(known[0], retryable=known[1]) from error
+
+
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+
+
+def refused(error: OSError | sqlite3.Error, why: str = READ_ONLY, *, retryable: bool = False) -> StoreFailed:
+    """What an error that keeps something from being stored is raised as; `why` unless the disk is full."""
+    full = getattr(error, "errno", 0) in NO_SPACE or getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
+    return DiskFull(FULL) if full else StoreFailed(why, retryable=retryable)
 
 
 def make_directory(path: Path) -> None:
@@ -162,7 +173,7 @@ def presence_in(directory: Path) -> Presence:
             make_directory(directory)
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise StoreFailed(READ_ONLY, retryable=False) from error
+            raise refused(error) from error
         presence = _presences[os.getpid(), identity(path, read_only=False)] = Presence(file)
         return presence
 
@@ -220,7 +231,7 @@ def connect(path: Path, timeout_s: float, factory: type[Connection] = Connection
         make_file(path)
     except OSError as error:
         if not path.exists():
-            raise StoreFailed(READ_ONLY, retryable=False) from error
+            raise refused(error) from error
     read_only, log = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)), Path(f"{path}-wal")
     for _ in range(TRIES):
         before, mode = identity(path, read_only), "ro" if read_only else "rw"
@@ -302,6 +313,9 @@ FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
 PAGE = 1_000  # rows listed in one transaction
+WITNESSES = (
+    20  # rows in succession that a clock which is ahead for a while does not date: what they all call old is old
+)
 FILE_VERSION = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
 
 
@@ -352,9 +366,23 @@ class Database(SqliteFile):
     def _before_reading(self) -> None:
         """What such a file does before each transaction that reads."""
 
-    def writing(self, failure: type[Failure] = StoreFailed) -> AbstractContextManager[Connection]:
-        """A connection with the only write lock; the block commits as a whole, or rolls back if it raises."""
-        return self._transaction(WRITE, failure)
+    @contextmanager
+    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
+        """A connection with the only write lock; the block commits as a whole, or rolls back if it raises.
+
+        Raises `Conflict` where the call writes under a lease of this file that has passed to another.
+        """
+        with self._transaction(WRITE, failure) as connection:
+            if hold := hold_in(self.holds):
+                query = "SELECT 1 FROM leases WHERE name = ? AND number = ?"
+                if connection.execute(query, (hold.name, hold.number)).fetchone() is None:
+                    raise taken_over(hold)
+            yield connection
+
+    @property
+    def holds(self) -> str:
+        """What names the holds of leases in this file."""
+        return f"sqlite:{self.directory}"
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """What a query reads, in a transaction of its own."""

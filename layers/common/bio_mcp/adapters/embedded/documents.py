@@ -12,7 +12,7 @@ from bio_mcp.adapters.embedded.database import Store
 from bio_mcp.adapters.stored import OLD_VERSIONS, key, number, numbers, unknown_paper, unknown_version, utc_day
 from bio_mcp.literature import serial
 from bio_mcp.literature.identifiers import paper_identifiers
-from bio_mcp.literature.records import Article, Document, Head
+from bio_mcp.literature.records import Article, Document, Head, Tombstone
 from bio_mcp.ports.stores import StoredDay
 
 _read = lru_cache(maxsize=1024)(serial.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
@@ -33,11 +33,23 @@ class SqliteDocuments(Store):
         return {str(pmid): Document(_read(article), *others) for pmid, article, *others in rows}
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
-        columns = "pmid, content_hash, version, indexed_version, pmid_version, date_revised"
-        return {
-            str(pmid): Head(content, version, indexed, pmid_version, date.fromisoformat(revised) if revised else None)
-            for pmid, content, version, indexed, pmid_version, revised in self._selected(columns, "heads", pmids)
-        }
+        return _heads(self._selected(HEAD, "heads", pmids))
+
+    def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
+        wanted = (json.dumps(numbers(pmids)),)
+        with self._database.reading() as connection:
+            heads = _heads(connection.execute(AMONG.format(HEAD, "heads"), wanted).fetchall())
+            gone = connection.execute(AMONG.format("*", "gone"), wanted).fetchall()
+        found = {str(pmid): Tombstone(at, known, _day(revised), *rest) for pmid, at, known, revised, *rest in gone}
+        return heads, {pmid: each for pmid, each in found.items() if pmid not in heads}
+
+    def deletions(self) -> int:
+        return int(self._database.row("SELECT coalesce(max(number), 0) FROM gone")[0])
+
+    def tombstones(self) -> Iterator[tuple[str, int]]:
+        sql = "SELECT pmid, version FROM gone WHERE pmid > ? AND pmid NOT IN (SELECT pmid FROM heads) "
+        for page in self._database.pages(f"{sql} ORDER BY pmid LIMIT ?"):
+            yield from ((str(pmid), version) for pmid, version in page)
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         rows = self._database.rows(
@@ -47,7 +59,8 @@ class SqliteDocuments(Store):
         )
         return {identifier: str(pmid) for identifier, pmid in rows}
 
-    def put(self, documents: Sequence[Document]) -> None:
+    def put(self, documents: Sequence[Document]) -> set[str]:
+        refused = set[str]()
         rows = [(key(document.article.pmid), serial.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
             counts, written = Counter[bool](), dict[int, Article]()
@@ -57,6 +70,8 @@ class SqliteDocuments(Store):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
                     written[pmid] = document.article
                     counts[replaces] += 1
+                elif not _stands(connection, pmid, document):
+                    refused.add(document.article.pmid)
             if written:
                 connection.delete_among("paper_identifiers", "pmid", written)
                 named = sorted((each, pmid) for pmid, article in written.items() for each in paper_identifiers(article))
@@ -66,6 +81,7 @@ class SqliteDocuments(Store):
                     "added = added + excluded.added, revised = revised + excluded.revised",
                     (utc_day(self._clock()).isoformat(), counts[False], counts[True]),
                 )
+        return refused
 
     def at_version(self, pmid: str, version: int) -> Document:
         row = self._database.row(
@@ -84,11 +100,22 @@ class SqliteDocuments(Store):
                 [(number(pmid), version) for pmid, version in versions.items()],
             )
 
-    def delete(self, pmids: Sequence[str]) -> int:
+    def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
+        rows = {number: tombstones[str(number)] for number in numbers(list(tombstones))}
         with self._database.writing() as connection:
-            for table in ("articles", "old_articles", "paper_identifiers"):
-                connection.delete_among(table, "pmid", numbers(pmids))
-            return connection.delete_among("heads", "pmid", numbers(pmids))
+            last = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM gone").fetchone()[0]
+            newer = "SELECT 1 FROM heads WHERE pmid = ? AND version > ?"
+            stay = {pmid for pmid, each in rows.items() if connection.execute(newer, (pmid, each.version)).fetchone()}
+            gone = rows.keys() - stay
+            for table in ("articles", "old_articles", "paper_identifiers", "heads"):
+                connection.delete_among(table, "pmid", gone)
+            connection.executemany(
+                "INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+                "(version, pmid_version, date_revised, place, number) = (excluded.version, excluded.pmid_version, "
+                "excluded.date_revised, excluded.place, excluded.number) WHERE excluded.version >= version",
+                [(each, *_tombstone_row(rows[each]), last) for each in sorted(gone)],
+            )
+        return set(map(str, stay))
 
     def count(self) -> int:
         return int(self._database.row("SELECT count(*) FROM heads")[0])
@@ -96,7 +123,8 @@ class SqliteDocuments(Store):
     def stored_by_day(self, days: int) -> list[StoredDay]:
         first = utc_day(self._clock()) - timedelta(days=days - 1)
         rows = self._database.rows(
-            "SELECT day, added, revised FROM paper_days WHERE day >= ? ORDER BY day", (first.isoformat(),)
+            "SELECT day, added, revised FROM paper_days WHERE day BETWEEN ? AND ? ORDER BY day",
+            (first.isoformat(), (first + timedelta(days=days - 1)).isoformat()),
         )
         return [StoredDay(date.fromisoformat(day), added, revised) for day, added, revised in rows]
 
@@ -105,8 +133,36 @@ class SqliteDocuments(Store):
             yield from (str(pmid) for (pmid,) in page)
 
     def _selected(self, columns: str, tables: str, pmids: Sequence[str]) -> list[Any]:
-        sql = f"SELECT {columns} FROM {tables} WHERE pmid IN (SELECT value FROM json_each(?))"  # noqa: S608  our own
-        return self._database.rows(sql, (json.dumps(numbers(pmids)),))
+        return self._database.rows(AMONG.format(columns, tables), (json.dumps(numbers(pmids)),))
+
+
+HEAD = (
+    "pmid, content_hash, version, indexed_version, pmid_version, date_revised, "
+    "coalesce((SELECT place FROM gone WHERE gone.pmid = heads.pmid), 0)"
+)
+AMONG = "SELECT {} FROM {} WHERE pmid IN (SELECT value FROM json_each(?))"
+
+
+def _heads(rows: Sequence[Any]) -> dict[str, Head]:
+    return {
+        str(pmid): Head(content, version, indexed, pmid_version, _day(revised), place)
+        for pmid, content, version, indexed, pmid_version, revised, place in rows
+    }
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def _tombstone_row(each: Tombstone) -> tuple[int, int, str | None, int]:
+    day = each.date_revised.isoformat() if each.date_revised else None
+    return each.version, each.pmid_version, day, each.place
+
+
+def _stands(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:
+    """Whether the stored document is this one."""
+    row = connection.execute("SELECT version, content_hash FROM heads WHERE pmid = ?", (pmid,)).fetchone()
+    return bool(row == (document.version, document.content_hash))
 
 
 def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> bool:
@@ -126,11 +182,13 @@ def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> 
 
 
 def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:
-    """Write the head if its version is above the stored one; returns whether it was written."""
+    """Write the head if its version is above the stored one, and above the tombstone's; returns whether it was
+    written."""
     revised = document.article.date_revised
     day = revised.isoformat() if revised else None
     written = connection.execute(
-        "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+        "INSERT INTO heads SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+        "WHERE NOT EXISTS (SELECT 1 FROM gone WHERE pmid = ?1 AND version >= ?3) ON CONFLICT (pmid) DO UPDATE SET "
         "content_hash = excluded.content_hash, version = excluded.version, "
         "indexed_version = max(indexed_version, excluded.indexed_version), "
         "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised "

@@ -129,7 +129,8 @@ def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBa
     )
 
 
-_STORED = "SELECT pmid, version FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
+STORED_VERSIONS = "SELECT pmid, version FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
+_REMOVED = "SELECT pmid, version FROM removed WHERE pmid IN (SELECT value FROM json_each(?))"
 _chunk_row = attrgetter("chunk_id", "text", "section", "char_start", "char_end", "embedded_sha256")
 
 
@@ -146,15 +147,16 @@ def facets_of(entry: Entry) -> list[Facet]:
 def write_entries(connection: Connection, entries: Sequence[Entry], change: int) -> int:
     """Replace the documents of these entries in the caller's transaction. Returns how many were written.
 
-    An entry older than the stored version is skipped. A chunk without a vector takes the stored vector of the same
-    text; raises `Conflict` if there is none.
+    An entry older than the stored version, or not newer than what was deleted, is skipped. A chunk without a vector
+    takes the stored vector of the same text; raises `Conflict` if there is none.
     """
     wanted = {key(entry.pmid): entry for entry in newest(entries)}
     listed = orjson.dumps(list(wanted)).decode()
-    stored = dict(connection.execute(_STORED, (listed,)).fetchall())
+    stored = dict(connection.execute(STORED_VERSIONS, (listed,)).fetchall())
     later = {
         pmid for pmid, version in stored.items() if version > wanted[pmid].version and _is_intact(connection, pmid)
     }
+    later |= {pmid for pmid, version in connection.execute(_REMOVED, (listed,)) if version >= wanted[pmid].version}
     current = {pmid: entry for pmid, entry in wanted.items() if pmid not in later}
     if not current:
         return 0
@@ -172,7 +174,7 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     connection.executemany("DELETE FROM entries WHERE pmid = ?", zip(stored.keys() & current.keys()))
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
     connection.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?, ?)", checksums)
-    connection.delete_among("removed", "pmid", wanted)
+    connection.delete_among("removed", "pmid", current)
     write_fields(connection, current)
     return len(current)
 

@@ -12,6 +12,7 @@ from copy import copy
 from functools import partial
 from secrets import token_hex
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from bio_mcp.adapters.embedded.field_rows import NOT_LOOKED_UP, clear_fields, de
 from bio_mcp.adapters.embedded.live_index import NAME as INDEX_FILE
 from bio_mcp.adapters.embedded.live_index import Conditions, LiveIndex, Papers, Snapshot, search
 from bio_mcp.adapters.embedded.paper_rows import (
+    STORED_VERSIONS,
     PaperRows,
     Row,
     read_vectors,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 
 TABLES = ("entries", "chunks", "vectors", "checksums")  # of the index
+NO_LIMIT: Mapping[str, int] = MappingProxyType({})
 ANY_ENTRY = "SELECT 1 FROM entries LIMIT 1"
 KNOWN_TERMS = "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))"
 OTHER_NAMES = """
@@ -104,7 +107,7 @@ class SqlitePassages:
             rows = PaperRows(connection)
             if rows.model == (fingerprint, dim):
                 return
-            connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (rows.change + 1,))
+            connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ?, 0 FROM entries", (rows.change + 1,))
             _clear(connection)
             _put_change(connection, model=fingerprint, dim=dim)
 
@@ -142,14 +145,23 @@ class SqlitePassages:
     def refresh(self, fingerprint: str, dim: int) -> None:
         self.check_model(fingerprint, dim)
 
-    def delete(self, pmids: Sequence[str]) -> None:
+    def delete(self, pmids: Sequence[str], upto: Mapping[str, int] = NO_LIMIT) -> None:
+        wanted = {number: upto.get(str(number)) for number in numbers(pmids)}
         with self._database.writing(IndexUnavailable) as connection:
-            gone = "INSERT INTO removed SELECT pmid, ? FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
-            values = (PaperRows(connection).change + 1, json.dumps(numbers(pmids)))
-            if connection.execute(gone, values).rowcount:
+            there = dict(connection.execute(STORED_VERSIONS, (json.dumps(list(wanted)),)).fetchall())
+            gone = [pmid for pmid, last in wanted.items() if pmid in there and (last is None or there[pmid] <= last)]
+            change = PaperRows(connection).change + 1
+            removed = [(pmid, change if pmid in gone else 0, wanted[pmid] or 0) for pmid in wanted]
+            connection.executemany(
+                "INSERT INTO removed VALUES (?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+                "change = max(change, excluded.change), version = max(version, excluded.version) "
+                "WHERE excluded.version > version OR excluded.change > change",
+                [row for row in removed if row[0] in gone or (row[2] and row[0] not in there)],
+            )
+            if gone:
                 for table in TABLES:
-                    connection.delete_among(table, "pmid", numbers(pmids))
-                delete_fields(connection, numbers(pmids))
+                    connection.delete_among(table, "pmid", gone)
+                delete_fields(connection, gone)
                 _put_change(connection)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from typing import Any
 
-from bio_mcp.adapters.embedded.database import Store
+from bio_mcp.adapters.embedded.database import WITNESSES, Store
 from bio_mcp.adapters.stored import from_row, labels_of, review_row, searches_of, to_row
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
@@ -113,10 +113,13 @@ class SqliteScreenings(Store):
     """The port `Screenings` over the corpus file."""
 
     def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+        counting = "INSERT INTO review_numbers VALUES (?1, ?2) ON CONFLICT (review) DO UPDATE SET number = number + ?2"
         with self._database.writing() as connection:
-            for each in things:
+            (last,) = connection.execute(f"{counting} RETURNING number", (review, len(things))).fetchone()
+            for number, each in enumerate(things, last - len(things) + 1):
                 table, *keys = _REVIEWED[type(each)]
-                row = (review, *(getattr(each, key) for key in keys), json.dumps(review_row(each), ensure_ascii=False))
+                body = json.dumps(review_row(each, number), ensure_ascii=False)
+                row = (review, *(getattr(each, key) for key in keys), body)
                 marks = ", ".join("?" * len(row))
                 connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)  # noqa: S608  our own
 
@@ -149,20 +152,25 @@ LIFETIME = timedelta(days=730)
 
 
 class SqliteAnswers(Store):
-    """The port `Answers` over the corpus file. Each new answer removes those that are two years older."""
+    """The port `Answers` over the corpus file. Each new answer removes those that are two years older than the last
+    `WITNESSES` all are."""
 
     def put(self, answer: StoredAnswer) -> None:
         spans = json.dumps([asdict(span) for span in answer.spans])
         row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked))
         papers = {int(span.pmid): span.pmid in answer.flagged for span in answer.spans}
         with self._database.writing() as connection:
-            new = connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+            number = "(SELECT coalesce(max(number), 0) + 1 FROM answers)"
+            values = f"INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, {number})"  # noqa: S608  our own words
+            new = connection.execute(values, row).rowcount
             if new:
                 connection.executemany(
                     "INSERT INTO answer_papers VALUES (?, ?, ?)",
                     [(pmid, answer.answer_id, flag) for pmid, flag in papers.items()],
                 )
-                older = (sortable(answer.asked - LIFETIME),)
+                last = "SELECT min(asked) FROM (SELECT asked FROM answers ORDER BY number DESC LIMIT ?)"
+                (asked,) = connection.execute(last, (WITNESSES,)).fetchone()
+                older = (sortable(datetime.fromisoformat(asked) - LIFETIME),)
                 answers = "(SELECT answer_id FROM answers WHERE asked < ?)"
                 connection.execute(f"DELETE FROM answer_papers WHERE answer_id IN {answers}", older)  # noqa: S608
                 connection.execute("DELETE FROM answers WHERE asked < ?", older)
@@ -179,8 +187,8 @@ class SqliteAnswers(Store):
         self._database.write("UPDATE answer_papers SET flagged = 1 WHERE pmid = ?", (int(pmid),))
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
-        newest = "WHERE answer_id IN (SELECT answer_id FROM answer_papers WHERE flagged) ORDER BY asked DESC"
-        return self._answers(f"{newest}, answer_id DESC LIMIT ?", limit)
+        newest = "WHERE answer_id IN (SELECT answer_id FROM answer_papers WHERE flagged) ORDER BY number DESC LIMIT ?"
+        return self._answers(newest, limit)
 
     def _answers(self, wanted: str, value: str | int) -> list[StoredAnswer]:
         """The answers of these rows, each with its flags."""
@@ -188,7 +196,7 @@ class SqliteAnswers(Store):
             "SELECT json_group_array(CAST(pmid AS TEXT)) FROM (SELECT pmid FROM answer_papers AS of "
             "WHERE of.answer_id = answers.answer_id AND flagged ORDER BY pmid)"
         )
-        columns = f"answer_id, question, text, spans, confidence, asked, ({flags})"
+        columns = f"answer_id, question, text, spans, confidence, asked, ({flags}), number"
         rows = self._database.rows(f"SELECT {columns} FROM answers {wanted}", (value,))  # noqa: S608  our own words
         dated, decoded = datetime.fromisoformat, json.loads
         return [
@@ -200,6 +208,7 @@ class SqliteAnswers(Store):
                 confidence,
                 dated(asked),
                 tuple(decoded(flagged)),
+                number,
             )
-            for own, question, text, spans, confidence, asked, flagged in rows
+            for own, question, text, spans, confidence, asked, flagged, number in rows
         ]

@@ -6,10 +6,12 @@ through.
 `heads` stands apart from `articles` so that asking what is known of 200 PMIDs reads small rows only. `entries`,
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
-memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
-`changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
-it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index. Terms and facets are
-numbered once and never renumbered.
+memory finds what another one has written; `removed` keeps the number of a deletion for the same reason, and the version
+up to which passages are refused. `changes` gives each such number a random token: by it a copy of the index, in another
+file, knows the corpus that it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the
+index. Terms and facets are numbered once and never renumbered.
+
+`gone` has the tombstones of papers, also of those that came back since: versions go on, so theirs are below.
 
 `texts` has, packed, the words of each paper as `pubmed_syntax.PaperFields` has them, and its values in other fields as
 one more text; `words` is the full-text index over them, which keeps no copy. `fields` has the latest day of publication
@@ -22,15 +24,20 @@ which no other collection ever gets. `change` grows with each write to it, `term
 the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
 changed, but replaced by one of another id.
 
+A queued call is due at `due`, `waits` seconds after that was set, and a lease expires `seconds` after it was taken: one
+that has longer left was written while the clock was ahead.
+
 `found_papers` has the papers of each query key, `whole_queries` the keys of which it has all. `news` has what became
-of them, by a position that sorts by time.
+of them, by a position that sorts by the number of the write; `news_numbers` counts those of each key, also of one that
+was forgotten.
 
 `indexes` names the index that is searched and the one beside it: "" is that of this file, another name that of a file
 below the directory `indexes`. Without a row this file's is searched.
 
 `paper_days` counts the papers that each day (UTC) brought.
 
-`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON.
+`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON, and
+`review_numbers` counts the writes to each.
 
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
 the graph.
@@ -212,6 +219,25 @@ MIGRATIONS = (
     CREATE TABLE known_words (word TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE without_fields (pmid INTEGER PRIMARY KEY);
     INSERT INTO without_fields SELECT pmid FROM entries;
+    """,
+    """
+    ALTER TABLE continuations ADD COLUMN waits REAL NOT NULL DEFAULT 86400;
+    ALTER TABLE leases ADD COLUMN seconds REAL NOT NULL DEFAULT 86400;
+    ALTER TABLE answers ADD COLUMN number INTEGER;
+    UPDATE answers SET number = older.number FROM (
+        SELECT answer_id AS id, row_number() OVER (ORDER BY asked, answer_id) AS number FROM answers
+    ) AS older WHERE answer_id = older.id;
+    DROP INDEX answers_by_time;
+    CREATE UNIQUE INDEX answers_by_number ON answers (number);
+    CREATE TABLE news_numbers (query_key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE review_numbers (review TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE gone (
+        pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, pmid_version INTEGER NOT NULL, date_revised TEXT,
+        place INTEGER NOT NULL, number INTEGER NOT NULL
+    );
+    CREATE INDEX gone_by_number ON gone (number);
+    ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE leases ADD COLUMN number INTEGER NOT NULL DEFAULT 1;
     """,
 )
 

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.database import READ, WRITE, Connection, SqliteFile, connect
-from bio_mcp.adapters.stored import age_s
+from bio_mcp.adapters.embedded.database import READ, WITNESSES, WRITE, Connection, SqliteFile, connect, refused
+from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S, age_s
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Allowance, Authorization, CallRecord, Charge
@@ -69,7 +69,7 @@ class SideFile(SqliteFile):
                 super().close()
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
                     self._delete()
-                raise StoreFailed(self._unusable) from error
+                raise refused(error, self._unusable, retryable=True) from error
 
     def _connect(self) -> Connection:
         """Open the file, and create its tables, in place of those of another version."""
@@ -118,12 +118,15 @@ def _shrink(connection: sqlite3.Connection, limit: int, oldest: str) -> None:
 
 
 COLUMNS = "kind, key, owner, expires, content"
+LIVE = "expires > ? AND expires <= ?"
+MOST_AUTHORIZATIONS = 10_000  # above them those that have expired are deleted
 
 
 class SqliteAuthorizations(SideFile):
     """The port `Authorizations` in `directory`. `clock` returns seconds since 1970.
 
-    Threads may share an instance, and processes the file; a commit survives a power cut.
+    Threads may share an instance, and processes the file; a commit survives a power cut. What has expired is not found,
+    and deleted where there are many: a clock that is ahead for a while ends none for good.
     """
 
     file, what = "authorizations.sqlite3", "authorizations"
@@ -141,9 +144,13 @@ class SqliteAuthorizations(SideFile):
         each, content = authorization, json.dumps(dict(authorization.content), ensure_ascii=False)
         row = (each.kind, each.key, each.owner, each.expires.timestamp(), content)
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
-            how = "INSERT OR IGNORE" if new else "INSERT OR REPLACE"
-            statement = f"{how} INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+            if connection.execute("SELECT count(*) > ? FROM authorizations", (MOST_AUTHORIZATIONS,)).fetchone()[0]:
+                connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
+            if new:
+                there = f"SELECT 1 FROM authorizations WHERE kind = ? AND key = ? AND {LIVE}"  # noqa: S608
+                if connection.execute(there, (each.kind, each.key, *self._bounds())).fetchone():
+                    return False
+            statement = f"INSERT OR REPLACE INTO authorizations ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
             return connection.execute(statement, row).rowcount > 0
 
     def get(self, kind: str, key: str) -> Authorization | None:
@@ -162,7 +169,7 @@ class SqliteAuthorizations(SideFile):
     def _live(self, begin: str, sql: str, kind: str, value: str, end: str = "") -> list[Authorization]:
         """Those that have not expired of the rows that a statement with two values gives."""
         with self.transaction(begin) as connection:
-            rows = connection.execute(f"{sql} AND expires > ? {end}", (kind, value, self._clock())).fetchall()
+            rows = connection.execute(f"{sql} AND {LIVE} {end}", (kind, value, *self._bounds())).fetchall()
         return [
             Authorization(kind, key, owner, datetime.fromtimestamp(expires, UTC), json.loads(content))
             for kind, key, owner, expires, content in rows
@@ -170,8 +177,15 @@ class SqliteAuthorizations(SideFile):
 
     def revoke(self, owner: str) -> int:
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM authorizations WHERE expires <= ?", (self._clock(),))
-            return connection.execute("DELETE FROM authorizations WHERE owner = ?", (owner,)).rowcount
+            live = f"SELECT count(*) FROM authorizations WHERE owner = ? AND {LIVE}"  # noqa: S608
+            count = int(connection.execute(live, (owner, *self._bounds())).fetchone()[0])
+            connection.execute("DELETE FROM authorizations WHERE owner = ?", (owner,))
+            return count
+
+    def _bounds(self) -> tuple[float, float]:
+        """Between which what is valid expires: what lasts longer than any was made while the clock was ahead."""
+        now = self._clock()
+        return now, now + LONGEST_AUTHORIZATION_S
 
 
 class SqliteBudgets(SideFile):
@@ -193,7 +207,8 @@ class SqliteBudgets(SideFile):
         now = self._clock()
         ends = [(now // each.seconds + 1) * each.seconds for each in charges]  # periods are counted from 1970
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM spent WHERE ends <= ?", (now,))
+            other = "DELETE FROM spent WHERE ends <= ?1 OR ends > ?1 + seconds"  # also of a clock that was ahead
+            connection.execute(other, (now,))
             after = before = [_spent(connection, each) for each in charges]
             granted = all(
                 each.amount <= 0 or spent + each.amount <= each.most
@@ -266,7 +281,8 @@ NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
 class SqliteCalls(SideFile):
     """The port `Calls` in `directory`, for `days`. `clock` returns seconds since 1970.
 
-    The oldest calls are deleted early where the file would have more than `megabytes`.
+    One that has expired is deleted when the last `WITNESSES` were all made later, and is not found before. The oldest
+    are deleted early where the file would have more than `megabytes`. They are numbered by the rows of the table.
     """
 
     file, what = "calls.sqlite3", "the log of calls"
@@ -275,7 +291,6 @@ class SqliteCalls(SideFile):
             correlation_id TEXT PRIMARY KEY, at TEXT NOT NULL, expires REAL NOT NULL, call BLOB NOT NULL,
             read BLOB NOT NULL
         );
-        CREATE INDEX calls_by_time ON calls (at);
         CREATE INDEX calls_by_expiry ON calls (expires);
     """
 
@@ -290,10 +305,11 @@ class SqliteCalls(SideFile):
             return
         values = (call.correlation_id, sortable(call.at), now + self._days * 86_400, row, call.read)
         with self.transaction(WRITE) as connection:
-            connection.execute("DELETE FROM calls WHERE expires <= ?", (now,))
             connection.execute("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", values)
-            oldest = "SELECT correlation_id FROM calls ORDER BY at LIMIT 32"
-            _shrink(connection, self._limit, f"calls WHERE correlation_id IN ({oldest})")
+            last = "SELECT min(expires) - ? FROM (SELECT expires FROM calls ORDER BY rowid DESC LIMIT ?)"
+            connection.execute(f"DELETE FROM calls WHERE expires <= ({last})", (self._days * 86_400, WITNESSES))  # noqa: S608
+            oldest = "calls WHERE rowid IN (SELECT rowid FROM calls ORDER BY rowid LIMIT 32)"
+            _shrink(connection, self._limit, oldest)
 
     def get(self, correlation_id: str) -> CallRecord:
         if found := self._calls("call, read", "correlation_id = ?", correlation_id):
@@ -301,10 +317,10 @@ class SqliteCalls(SideFile):
         raise NotFound(f"There is no call {correlation_id!r} in the log, which has the calls of {self._days} days")
 
     def latest(self, limit: int) -> list[CallRecord]:
-        return self._calls("call, x''", "TRUE ORDER BY at DESC, correlation_id DESC LIMIT ?", limit)
+        return self._calls("call, x''", "TRUE ORDER BY number DESC LIMIT ?", limit)
 
     def _calls(self, columns: str, wanted: str, value: str | int) -> list[CallRecord]:
-        live = f"(SELECT * FROM calls WHERE expires > {self._clock()!r})"  # noqa: S608  a number
+        live = f"(SELECT rowid AS number, * FROM calls WHERE expires > {self._clock()!r})"  # noqa: S608  a number
         with self.transaction(READ) as connection:
             sql = f"SELECT {columns} FROM {live} WHERE {wanted}"  # noqa: S608  our own words
             rows = connection.execute(sql, (value,)).fetchall()

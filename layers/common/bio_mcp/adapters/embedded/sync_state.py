@@ -5,7 +5,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database, Store
@@ -14,7 +14,8 @@ from bio_mcp.adapters.stored import Change, CheckpointsByKey, entry_at, key
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
-from bio_mcp.ports.state import Checkpoint, Found, Job, KeyCheckpoints, NewsEntry
+from bio_mcp.ports.state import NUMBERED, Checkpoint, Found, Hold, Job, KeyCheckpoints, NewsEntry, divided
+from bio_mcp.scope import holding
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,7 @@ class SqliteContinuations(Store):
 
     A received event that is neither acknowledged nor failed becomes due again when its lease ends, or as soon as the
     process that received it has ended. After `max_attempts` it is a dead letter: stored with its last reason and not
-    received again unless it is sent again.
+    received again unless it is sent again. None waits longer than it was told to, whatever the clock said then.
     """
 
     def __init__(
@@ -166,9 +167,9 @@ class SqliteContinuations(Store):
         with self._database.writing() as connection:
             connection.execute("DELETE FROM continuations WHERE event = ? AND state = 'dead'", (text,))
             connection.execute(
-                "INSERT INTO continuations (event, state, due, attempts) VALUES (?1, 'waiting', ?2, 0) "
-                "ON CONFLICT (event) WHERE state = 'waiting' DO UPDATE SET due = min(due, ?2)",
-                (text, self._clock() + delay_s),
+                "INSERT INTO continuations (event, state, due, waits, attempts) VALUES (?1, 'waiting', ?2, ?3, 0) "
+                "ON CONFLICT (event) WHERE state = 'waiting' DO UPDATE SET due = min(due, ?2), waits = min(waits, ?3)",
+                (text, self._clock() + delay_s, delay_s),
             )
 
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
@@ -179,6 +180,8 @@ class SqliteContinuations(Store):
         """
         now, presence = self._clock(), self._database.presence
         with self._database.writing() as connection:
+            ahead = "UPDATE continuations SET due = ?1 + waits WHERE state <> 'dead' AND due > ?1 + waits"
+            connection.execute(ahead, (now,))
             query = "SELECT DISTINCT process FROM continuations WHERE state = 'leased' AND due > ?"
             for (mark,) in connection.execute(query, (now,)).fetchall():
                 if not presence.is_running(mark):
@@ -191,10 +194,10 @@ class SqliteContinuations(Store):
             )
             row = connection.execute(
                 "UPDATE continuations SET unanswered = unanswered + (state = 'leased'), state = 'leased', due = ?, "
-                "attempts = attempts + 1, process = ? WHERE id = ("
+                "waits = ?, attempts = attempts + 1, process = ? WHERE id = ("
                 "SELECT id FROM continuations WHERE state <> 'dead' AND due <= ? ORDER BY due, id LIMIT 1) "
                 "RETURNING id, attempts, event",
-                (now + lease_s, presence.mark, now),
+                (now + lease_s, lease_s, presence.mark, now),
             ).fetchone()
         return (f"{row[0]}.{row[1]}", json.loads(row[2])) if row else None
 
@@ -221,15 +224,16 @@ class SqliteContinuations(Store):
                 connection.execute("DELETE FROM continuations WHERE id = ?", (row_id,))
             else:
                 connection.execute(
-                    "UPDATE continuations SET state = 'waiting', due = ?, reason = ?, unanswered = 0 WHERE id = ?",
-                    (self._clock() + wait_s, reason, row_id),
+                    "UPDATE continuations SET state = 'waiting', due = ?, waits = ?, reason = ?, unanswered = 0 "
+                    "WHERE id = ?",
+                    (self._clock() + wait_s, wait_s, reason, row_id),
                 )
             return wait_s
 
     def hold(self, receipt: str, seconds: float) -> None:
         self._database.write(
-            "UPDATE continuations SET due = ? WHERE id = ? AND attempts = ? AND state = 'leased'",
-            (self._clock() + seconds, *_ids(receipt)),
+            "UPDATE continuations SET due = ?, waits = ? WHERE id = ? AND attempts = ? AND state = 'leased'",
+            (self._clock() + seconds, seconds, *_ids(receipt)),
         )
 
     def early_s(self, _attributes: Mapping[str, Mapping[str, Any]]) -> float:
@@ -250,40 +254,49 @@ def _ids(receipt: str) -> tuple[int, int]:
 class SqliteLeases(Store):
     """The port `Leases` over the corpus file.
 
-    The lease of a process that has ended is free at once, before it expires, whatever container the process ran in.
+    The lease of a process that has ended is free at once, before it expires, whatever container the process ran in. One
+    that was taken while the clock was ahead expires as long after another asks for it as it was taken for.
     """
 
-    def acquire(self, name: str, holder: str, seconds: float) -> bool:
+    def acquire(self, name: str, holder: str, seconds: float) -> Hold | None:
         presence = self._database.presence
-        with self._database.writing() as connection:
+        with holding(None), self._database.writing() as connection:
             now = self._clock()
-            lease = connection.execute("SELECT holder, expires, process FROM leases WHERE name = ?", (name,)).fetchone()
-            if lease and lease[0] != holder and lease[1] > now and presence.is_running(lease[2]):
-                return False
-            connection.execute(
-                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", (name, holder, now + seconds, presence.mark)
-            )
-            return True
+            query = "SELECT holder, expires, process, seconds, number FROM leases WHERE name = ?"
+            lease = connection.execute(query, (name,)).fetchone()
+            if lease and lease[0] not in ("", holder) and lease[1] > now and presence.is_running(lease[2]):
+                ahead = "UPDATE leases SET expires = ?1 + seconds WHERE name = ?2 AND expires > ?1 + seconds"
+                connection.execute(ahead, (now, name))
+                return None
+            number = (lease[4] + (lease[0] != holder)) if lease else 1
+            row = (name, holder, now + seconds, presence.mark, seconds, number)
+            connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)", row)
+            return Hold(name, number, self._database.holds)
 
     def release(self, name: str, holder: str) -> None:
-        self._database.write("DELETE FROM leases WHERE name = ? AND holder = ?", (name, holder))
+        """End the lease; its number stays, and the next holder has the one after it."""
+        with holding(None):
+            self._database.write(
+                "UPDATE leases SET holder = '', expires = 0 WHERE name = ? AND holder = ?", (name, holder)
+            )
 
 
 class SqliteNews(Store):
     """The port `News` over the corpus file.
 
-    Entries are stamped within the transaction that writes them, later than any other: one that is read never comes
-    before one that was. An entry of the same kind, PMID and version is not entered twice.
+    Entries are numbered within the transaction that writes them: one that is read never comes before one that was. An
+    entry of the same kind, PMID and version is not entered twice.
     """
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
         with self._database.writing() as connection:
-            now = self._stamp(connection, query_key)
+            number, now = _number(connection, query_key), self._now()
             for each in papers:
                 if connection.execute(
                     "INSERT OR IGNORE INTO found_papers VALUES (?, ?)", (query_key, key(each.pmid))
                 ).rowcount:
-                    _enter(connection, query_key, NewsEntry(each.at or now, ChangeKind.NEW, each.pmid, each.version))
+                    own = (each.at, 0) if each.at else (now, number)
+                    _enter(connection, query_key, NewsEntry(own[0], ChangeKind.NEW, each.pmid, each.version, own[1]))
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]
@@ -293,15 +306,17 @@ class SqliteNews(Store):
             for each in entered:
                 keys = "SELECT query_key FROM found_papers WHERE pmid = ? ORDER BY query_key"
                 for (query_key,) in connection.execute(keys, (key(each.pmid),)).fetchall():
-                    now = self._stamp(connection, query_key)
-                    _enter(connection, query_key, NewsEntry(now, each.kind, each.pmid, each.version))
+                    number = _number(connection, query_key)
+                    _enter(connection, query_key, NewsEntry(self._now(), each.kind, each.pmid, each.version, number))
                 if each.kind is ChangeKind.DELETED:
                     connection.execute("DELETE FROM found_papers WHERE pmid = ?", (key(each.pmid),))
 
     def since(self, query_key: str, after: str, limit: int, *, newest_first: bool = False) -> list[NewsEntry]:
-        order = "DESC" if newest_first else "ASC"
-        sql = f"SELECT position FROM news WHERE query_key = ? AND position > ? ORDER BY position {order} LIMIT ?"  # noqa: S608
-        return [entry_at(position) for (position,) in self._database.rows(sql, (query_key, after, limit))]
+        order, (position, time) = "DESC" if newest_first else "ASC", divided(after)
+        behind = "position > ? AND (position < ? OR substr(position, ?) >= ?)"
+        sql = f"SELECT position FROM news WHERE query_key = ? AND {behind} ORDER BY position {order} LIMIT ?"  # noqa: S608
+        rows = self._database.rows(sql, (query_key, position, NUMBERED, TIME_AT, time, limit))
+        return [entry_at(position) for (position,) in rows]
 
     def pmids(self, query_key: str) -> Iterator[str]:
         sql = "SELECT pmid FROM found_papers WHERE query_key = ? AND pmid > ? ORDER BY pmid LIMIT ?"
@@ -319,13 +334,17 @@ class SqliteNews(Store):
             for table in ("whole_queries", "found_papers", "news"):
                 connection.execute(f"DELETE FROM {table} WHERE query_key = ?", (query_key,))  # noqa: S608  our own names
 
-    def _stamp(self, connection: sqlite3.Connection, query_key: str) -> datetime:
-        """The time it is, or the next microsecond after the newest entry."""
-        now = datetime.fromtimestamp(self._clock(), UTC)
-        row = connection.execute(
-            "SELECT position FROM news WHERE query_key = ? ORDER BY position DESC LIMIT 1", (query_key,)
-        ).fetchone()
-        return max(now, entry_at(row[0]).at + timedelta(microseconds=1)) if row else now
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+
+TIME_AT = 15  # where the time begins in a position with a number, counted from 1
+
+
+def _number(connection: sqlite3.Connection, query_key: str) -> int:
+    """The next number of a key's news."""
+    sql = "INSERT INTO news_numbers VALUES (?, 1) ON CONFLICT (query_key) DO UPDATE SET number = number + 1"
+    return int(connection.execute(f"{sql} RETURNING number", (query_key,)).fetchone()[0])
 
 
 def _enter(connection: sqlite3.Connection, query_key: str, entry: NewsEntry) -> None:

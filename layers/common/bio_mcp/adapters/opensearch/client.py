@@ -25,7 +25,7 @@ import urllib3
 
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import IndexUnavailable, Misconfigured
+from bio_mcp.errors import DiskFull, Failure, IndexUnavailable, Misconfigured
 from bio_mcp.scope import call_deadline
 
 if TYPE_CHECKING:
@@ -109,9 +109,23 @@ def kind_of(answer: Any) -> str:
     return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{3,80}", error) else "unknown_error"
 
 
-def failure(status: int, answer: Any) -> IndexUnavailable:
+FLOOD_STAGE = "/12/"  # the block that OpenSearch sets where a disk is over its flood-stage watermark
+FULL = (
+    "The disk of the passage index is full, and OpenSearch takes no more until there is room. What was written is "
+    "safe; give its nodes more storage and try again."
+)
+
+
+def is_full(answer: Any) -> bool:
+    """Whether this error says that a disk is full."""
+    return kind_of(answer) == "cluster_block_exception" and FLOOD_STAGE in str(answer)
+
+
+def failure(status: int, answer: Any) -> Failure:
     """What an answer with this status is raised as."""
     kind = kind_of(answer)
+    if is_full(answer):
+        return DiskFull(FULL)
     if status in BUSY_STATUS:
         return Busy(f"The passage index is busy (HTTP {status}); try again in a moment.")
     return (IndexGone if kind == "index_not_found_exception" else IndexRefused)(status, kind)
@@ -154,7 +168,8 @@ class Connection(Urllib3HttpConnection):
         ignore: Collection[int] = (),
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return status, headers and text of an answer of 200 to 299. Raises `Busy` or `IndexRefused` for any other."""
+        """Return status, headers and text of an answer of 200 to 299. Raises `Busy`, `IndexRefused` or `DiskFull` for
+        any other."""
         seconds = self.timeout if timeout is None else timeout
         bounds: Any = urllib3.Timeout(connect=min(CONNECT_S, seconds), read=seconds)
         try:
@@ -261,8 +276,8 @@ class OpenSearchTransport:
         """Send bulk requests until the documents `ids` are written. Before every try `actions` gives their lines, from
         what is stored by then. Those refused for the moment are sent again, the others not.
 
-        Raises `IndexUnavailable`, which counts the documents that were not written, and whatever `actions` raises. What
-        was written stays written.
+        Raises `IndexUnavailable`, which counts the documents that were not written, `DiskFull`, and whatever `actions`
+        raises. What was written stays written.
         """
         pending, deadline = list(ids), call_deadline().share(self.write_s)
 
@@ -290,6 +305,8 @@ class OpenSearchTransport:
                 break
             for item in answer.get("items", ()):
                 [outcome] = item.values()
+                if is_full(outcome):
+                    raise DiskFull(FULL)
                 deleted = outcome["status"] == NOT_FOUND and "error" not in outcome  # it had not been there
                 if outcome["_id"] in part:
                     found[outcome["_id"]] = 200 if deleted else outcome["status"], kind_of(outcome)

@@ -33,6 +33,7 @@ from copy import copy
 from functools import partial
 from itertools import islice
 from operator import itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,6 +98,9 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 Source = Mapping[str, Any]
+NO_LIMIT: Mapping[str, int] = MappingProxyType({})
+PAPERS: Body = {"range": {"pmid": {"gte": 0}}}
+"""Query for documents but those that stand for what was deleted."""
 BEST = ["_score", {"pmid": "desc"}]
 NEWEST = [{"newest": {"order": "desc", "missing": "_last", "unmapped_type": "integer"}}, {"pmid": "desc"}]
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
@@ -153,7 +157,7 @@ class OpenSearchPassages:
         if index is not None:
             stored = StoredIndex(self.alias, index)
             stored.refresh()
-            for hit in stored.listed(page(LISTED_AT_ONCE, {"match_all": {}}, [{"pmid": "asc"}], "pmid", "version")):
+            for hit in stored.listed(page(LISTED_AT_ONCE, PAPERS, [{"pmid": "asc"}], "pmid", "version")):
                 yield str(hit["fields"]["pmid"][0]), hit["fields"]["version"][0]
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -188,11 +192,14 @@ class OpenSearchPassages:
             raise other_index_model(index.model, fingerprint, dim)
         StoredIndex(self.alias, index).refresh()
 
-    def delete(self, pmids: Sequence[str]) -> None:
+    def delete(self, pmids: Sequence[str], upto: Mapping[str, int] = NO_LIMIT) -> None:
         index = self.alias.index()
         if index is not None:
+            keys = [str(number) for number in numbers(pmids)]
+            stored, buried = StoredIndex(self.alias, index), {each: upto[each] for each in keys if each in upto}
             with self._written(index):
-                StoredIndex(self.alias, index).delete([str(number) for number in numbers(pmids)], refresh=True)
+                stored.delete([each for each in keys if each not in buried], refresh=True)
+                stored.write(buried, partial(_burials, stored, buried), refresh=True)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         def read(stored: StoredIndex) -> list[Candidate]:
@@ -226,7 +233,7 @@ class OpenSearchPassages:
     def count(self) -> tuple[int, int]:
         def read(stored: StoredIndex) -> tuple[int, int]:
             chunks = {"chunks": {"sum": {"field": "passages"}}}
-            answer = stored.ask({"size": 0, "track_total_hits": True, "aggs": chunks})
+            answer = stored.ask({"size": 0, "track_total_hits": True, "query": PAPERS, "aggs": chunks})
             return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
 
         return self.alias.read(read, (0, 0))
@@ -234,7 +241,7 @@ class OpenSearchPassages:
     def matching(self, filters: Filters, most: int) -> Matching:
         def read(stored: StoredIndex) -> Matching:
             _check(stored.index, filters, most)
-            query = {"bool": {"filter": conditions(filters)}}
+            query = {"bool": {"filter": [PAPERS, *conditions(filters)]}}
             body = page(min(most, MATCHING_AT_ONCE), query, NEWEST, "pmid")
             answer = stored.ask(body | {"track_total_hits": True})["hits"]
             total, hits = answer["total"]["value"], answer["hits"]
@@ -276,8 +283,9 @@ class OpenSearchPassages:
         def read(stored: StoredIndex) -> list[YearCount]:
             sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("year", "design")]
             years = {"composite": {"size": MOST_YEARS, "sources": sources}}
-            buckets = stored.ask({"size": 0, "aggs": {"years": years}})["aggregations"]["years"]["buckets"]
-            return [YearCount(each["key"]["year"], each["key"]["design"], each["doc_count"]) for each in buckets]
+            answer = stored.ask({"size": 0, "query": PAPERS, "aggs": {"years": years}})
+            keyed = [(each["key"], each["doc_count"]) for each in answer["aggregations"]["years"]["buckets"]]
+            return [YearCount(key["year"], key["design"], papers) for key, papers in keyed]
 
         return self.alias.read(read, [])
 
@@ -294,9 +302,9 @@ class OpenSearchPassages:
 
     def _sources(self, pmids: Sequence[str], fields: Sequence[str]) -> dict[str, Source]:
         """Return these fields of the documents that exist, by PMID."""
-        wanted = [(str(number), fields) for number in numbers(pmids)]
+        wanted = [(str(number), ["pmid", *fields]) for number in numbers(pmids)]
         found = self.alias.read(lambda stored: stored.read(wanted), dict[str, Hit]())
-        return {pmid: hit["_source"] for pmid, hit in found.items()}
+        return {pmid: hit["_source"] for pmid, hit in found.items() if "pmid" in hit["_source"]}
 
 
 def _check(index: Index, filters: Filters | None = None, newest: int = 0) -> None:
@@ -324,27 +332,43 @@ def _of_bounded_length() -> Iterator[None]:
 
 
 def _upserts(index: StoredIndex, by_pmid: Mapping[str, Entry], pmids: Collection[str]) -> dict[str, bytes]:
-    """Return the lines of the entries that are not older than what is stored; older ones are not written.
-
-    Each action replaces what was read, and fails if that has changed (not on Serverless).
-    """
+    """Return the lines of the entries that are not older than what is stored, and newer than what was deleted; others
+    are not written."""
     entries = [by_pmid[pmid] for pmid in pmids]
     lacking = {each.pmid for each in entries if any(chunk.chunk_id not in each.vectors for chunk in each.chunks)}
-    fields = (["version"], ["version", "passages", "unindexed"])
+    fields = (["pmid", "version"], ["pmid", "version", "passages", "unindexed"])
     stored = index.read([(each.pmid, fields[each.pmid in lacking]) for each in entries])
     found: dict[str, bytes] = {}
     for entry in entries:
-        hit, action = stored.get(entry.pmid), {"index": {"_id": entry.pmid}}
-        if hit is not None and hit["_source"]["version"] > entry.version:
+        hit = stored.get(entry.pmid)
+        if hit is not None and hit["_source"]["version"] + ("pmid" not in hit["_source"]) > entry.version:
             continue
-        if index.layout.flavour.managed:
-            read = hit and {"if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}
-            action = {"index": {"_id": entry.pmid, **read}} if read else {"create": {"_id": entry.pmid}}
         known = by_hash(hit["_source"]) if hit and "unindexed" in hit["_source"] else {}
         chosen = vectors_of(entry.chunks, entry.vectors, known, f"PMID {entry.pmid}")
         matrix = np.array(chosen, np.float32).reshape(len(chosen), index.index.dim)
+        action = _replacing(index, entry.pmid, hit)
         found[entry.pmid] = lines([action, document_of(entry, matrix, index.index)])
     return found
+
+
+def _burials(index: StoredIndex, upto: Mapping[str, int], pmids: Collection[str]) -> dict[str, bytes]:
+    """Return the lines that put in the place of each document of that version or an older one the number of the
+    version, which is no paper, and refuses it."""
+    stored = index.read([(pmid, ["version"]) for pmid in pmids])
+    return {
+        pmid: lines([_replacing(index, pmid, hit), {"version": upto[pmid]}])
+        for pmid in pmids
+        if (hit := stored.get(pmid)) is None or hit["_source"]["version"] <= upto[pmid]
+    }
+
+
+def _replacing(index: StoredIndex, pmid: str, hit: Hit | None) -> Body:
+    """The action that replaces what was read, and fails if that has changed (not on Serverless)."""
+    if not index.layout.flavour.managed:
+        return {"index": {"_id": pmid}}
+    if hit is None:
+        return {"create": {"_id": pmid}}
+    return {"index": {"_id": pmid, "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}}
 
 
 class OpenSearchIndexes:
@@ -447,7 +471,7 @@ def conditions(filters: Filters, within: Collection[str] | None = None) -> list[
     if filters.participants_min is not None:
         found.append({"range": {"participants": {"gte": filters.participants_min}}})
     if filters.tree is not None:
-        found += [finding(filters.tree), {"range": {"pmid": {"gte": 0}}}]
+        found += [finding(filters.tree), PAPERS]
     if within is not None:
         pmids = numbers(within)
         found += [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]

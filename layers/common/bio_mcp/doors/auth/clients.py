@@ -20,6 +20,8 @@ MAX_URI = 512  # characters
 PROGRAMS = {"claude", "codex", "cursor", "vscode", "vscode-insiders", "windsurf", "zed"}
 """Schemes without a dot of programs on people's machines; RFC 8252 asks for one with a dot, which any program may
 have."""
+CODE = {"javascript", "vbscript", "data"}
+"""What a browser may run, or show as a page; no part of a program's scheme is called so, nor all parts together."""
 
 
 def is_allowed(uri: str) -> bool:
@@ -36,7 +38,9 @@ def is_allowed(uri: str) -> bool:
         return False
     if parts.scheme in ("https", "http"):
         return bool(host) and (parts.scheme == "https" or is_loopback(host))
-    return "." in parts.scheme or parts.scheme in PROGRAMS
+    labels = ["".join(filter(str.isalpha, label)) for label in parts.scheme.split(".")]
+    named = len(labels) > 1 and all(labels) and CODE.isdisjoint([*labels, "".join(labels)])
+    return named or parts.scheme in PROGRAMS
 
 
 def comparable(uri: AnyUrl | str) -> str:
@@ -70,12 +74,13 @@ class Client(OAuthClientInformationFull):
     """A client: its name as a person is shown it, and where people are sent back to."""
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        """The URI to send back to. Raises `InvalidRedirectUriError` unless the client gave it; any port of loopback is
-        as good."""
+        """The URI to send back to. Raises `InvalidRedirectUriError` unless it is allowed and the client gave it; any
+        port of loopback is as good."""
         given = self.redirect_uris or []
         if redirect_uri is None and len(given) == 1:
-            return given[0]
-        if redirect_uri is None or comparable(redirect_uri) not in map(comparable, given):
+            redirect_uri = given[0]
+        known = redirect_uri is not None and comparable(redirect_uri) in map(comparable, given)
+        if redirect_uri is None or not known or not is_allowed(str(redirect_uri)):
             raise InvalidRedirectUriError("redirect_uri is none of those that the client gave")
         return redirect_uri
 

@@ -19,10 +19,11 @@ import click
 from bio_mcp import __version__
 from bio_mcp.call import envelope
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured
+from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured, warn_of_addressing
 from bio_mcp.doors.logs import ReadableFormatter
 from bio_mcp.errors import BIO_MCP, Failure, InvalidInput
 from bio_mcp.settings import Settings
+from bio_mcp.untrusted import told
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -193,10 +194,12 @@ def _reported(error: BaseException, as_json: bool, *, interrupted: bool) -> int 
             sentence = body["error"]["message"]
         case _:
             return None
+    body = told(body)
     if as_json:
         terminal.print_json(body)
     else:
         terminal.fail(sentence)
+    warn_of_addressing(body)
     return code
 
 

@@ -51,22 +51,24 @@ def serve_command(
     MCP_AUTH_SECRET_KEY and BIO_MCP_PUBLIC_READ.
     """
     from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
+    from bio_mcp.doors.local import must_be_addresses, must_require_tokens, serve_locally, serve_on_socket
 
     settings = listing(session.settings, tools)
     log_for_people(settings.log_level)
     host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
+    must_be_addresses(settings.trusted_proxies)
     app = _application(session, settings, host, allowed)
     if along is not None:
         with exporting(settings.otlp_endpoint):
-            serve_on_socket(app, along)
+            serve_on_socket(app, along, settings.trusted_proxies)
         return
     announce = _announcing(session, settings.resource_url, access=allowed)
     port = settings.http_port if port is None else port
     count = workers or settings.http_workers or (min(os.cpu_count() or 1, MAX_DEFAULT) if os.name == "posix" else 1)
     with _worker(session), exporting(settings.otlp_endpoint):
-        serve_locally(app, host, port, announce, count, partial(command_on_socket, host, settings.listed_tools))
+        another = partial(command_on_socket, host, settings.listed_tools)
+        serve_locally(app, host, port, announce, count, another, settings.trusted_proxies)
 
 
 def listing(settings: Settings, tools: str | None) -> Settings:

@@ -22,7 +22,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Request, Response, Tool, tool
 from bio_mcp.tools.fields import BIO_MCP
-from bio_mcp.untrusted import addressing_a_model, note
+from bio_mcp.untrusted import notes, told
 
 SILENT_S = 3.0  # without any output, before a notice of waiting is shown
 WEEK_S = 7 * 24 * 3600
@@ -32,6 +32,12 @@ Work = Callable[[Backends, Context], Mapping[str, Any]]
 MakeBackends = Callable[[Settings], OpenBackends]
 
 
+def warn_of_addressing(body: Mapping[str, Any]) -> None:
+    """Warn of text in the body of an answer or error that addresses a model."""
+    for sentence in notes(body):
+        terminal.warn(sentence)
+
+
 class Failed(Exception):
     """A tool answered with an error envelope; the message names its fields as the command does. `misused` says whether
     its arguments are at fault."""
@@ -39,6 +45,11 @@ class Failed(Exception):
     def __init__(self, message: str, body: Mapping[str, Any], *, misused: bool) -> None:
         super().__init__(message)
         self.body, self.misused = dict(body), misused
+
+    def show(self) -> None:
+        """Say it on standard error."""
+        terminal.fail(str(self))
+        warn_of_addressing(self.body)
 
 
 class _Anything(Response, extra="allow"):
@@ -148,9 +159,12 @@ class Session:
 
     def answer(self, body: Mapping[str, Any], show: Show = PLAIN, query: str = "") -> None:
         """Print the answer: as JSON if requested, else as a sentence or a view says it, or a function, which prints it
-        or returns a view. Words of `query` are marked."""
+        or returns a view. Words of `query` are marked. Its warnings are said, as JSON those of text that addresses a
+        model."""
+        body = told(dict(body))
         if self.as_json:
             terminal.print_json(body)
+            warn_of_addressing(body)
         elif isinstance(how := show(body) if callable(show) else show, View):
             render(body, how, query)
         else:
@@ -158,8 +172,6 @@ class Session:
                 terminal.show(how)
             for sentence in body.get("warnings", ()):
                 terminal.warn(sentence)
-        if places := addressing_a_model(body):
-            terminal.warn(note(places))
 
     def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], show: Show) -> None:
         """Print what `ask` returns for each id. Of several, failed ones are reported and the others printed.
@@ -170,24 +182,23 @@ class Session:
             self.answer(ask(ids[0]), show)
             return
         bodies: list[dict[str, Any]] = []
-        failures: list[str] = []
-        for each in ids:
+        failures: list[Failed] = []
+        for given in ids:
             try:
-                bodies.append(ask(each))
+                bodies.append(ask(given))
             except Failed as failed:
                 self.code = 1
                 bodies.append(failed.body)
-                failures.append(str(failed))
-
-        def show_each(_: Mapping[str, Any]) -> None:
-            for position, body in enumerate(each for each in bodies if "error" not in each):
-                if position:
-                    terminal.show("")
-                self.answer(body, show)
-            for sentence in failures:
-                terminal.fail(sentence)
-
-        self.answer({name: bodies}, show_each)
+                failures.append(failed)
+        if self.as_json:
+            self.answer({name: bodies})
+            return
+        for position, body in enumerate(found for found in bodies if "error" not in found):
+            if position:
+                terminal.show("")
+            self.answer(body, show)
+        for each in failures:
+            each.show()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from bio_mcp import __version__
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of
 from bio_mcp.doors.cli.render import View, markdown
-from bio_mcp.doors.cli.session import Session, refused
+from bio_mcp.doors.cli.session import Session, refused, warn_of_addressing
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, NAMES
 from bio_mcp.exporting.run import finished
@@ -30,6 +30,7 @@ from bio_mcp.querying.references.run import check_all
 from bio_mcp.settings import words_of
 from bio_mcp.tool import Context
 from bio_mcp.tools.exports import export_papers
+from bio_mcp.untrusted import notes, told
 
 Row = Mapping[str, Any]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -191,6 +192,7 @@ def check_refs_command(
     below = file.resolve().is_relative_to(Path.cwd())
     named = (file.resolve().relative_to(Path.cwd()) if below else Path(file.name)).as_posix()
     text = REPORTS[report](body, named, chosen)
+    warn_of_addressing(body)
     if not output:
         terminal.say_unwrapped(text)
         return
@@ -266,7 +268,12 @@ def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None
     try:
         _, cursor = finished(body["job_id"], session.own)
         if output == "-":
-            terminal.pipe(blobs.get(part).decode() for part in cursor.parts)
+            written: dict[str, Any] = {}
+            for part in cursor.parts:
+                text = blobs.get(part).decode()
+                terminal.pipe([text])
+                written = written or (read if notes(read := told({"file": text})) else {})
+            warn_of_addressing(written)
             return None
         pieces = blobs.stream(cursor.file)
     except NotFound:

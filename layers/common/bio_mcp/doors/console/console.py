@@ -17,7 +17,7 @@ from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
 from bio_mcp.doors.mcp.server import Running
 from bio_mcp.tool import Context, Family, Resource, Response, Tool
-from bio_mcp.untrusted import addressing_a_model
+from bio_mcp.untrusted import notes
 
 CONSOLE = Family("console", errors.BIO_MCP)
 
@@ -70,7 +70,10 @@ class Console:
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
         shell: dict[str, Any] = {"menu": self.menu, "path": request.url.path, "caller": caller_of(request)}
-        shell["addresses_a_model"] = bool(addressing_a_model(values.get("data")))
+        data = values.get("data") or {}
+        shell["addresses_a_model"] = bool(said := notes(data))
+        if said:  # by the layout, to people
+            values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
     def failure(self, request: Request, outcome: Outcome) -> Http:

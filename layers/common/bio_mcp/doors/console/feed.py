@@ -46,11 +46,12 @@ async def feed(console: Console, resource: str, request: Request) -> Response:
     base, named = urlsplit(resource or str(request.base_url)), urlencode({"query_key": outcome.body["query_key"]})
     origin = f"{base.scheme}://{base.netloc}"
     body = render("news.atom", data=outcome.body, origin=origin, named=named, urn=urn, page=pubmed_page).encode()
-    return _conditional(request, body, max((each["at"] for each in outcome.body["news"]), default=None))
+    return _conditional(request, body, next((each["at"] for each in outcome.body["news"]), None))
 
 
 def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
-    """The feed, or 304 for a reader that has this one: by its ETag, or else by when the newest entry came."""
+    """The feed, or 304 for a reader that has this one: by its ETag, or else by exactly when the newest entry came,
+    which a clock that was ahead may have set behind others."""
     headers = {**SECURE, "cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
     headers["etag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     changed = datetime.fromisoformat(newest) if newest else None
@@ -63,7 +64,7 @@ def _conditional(request: Request, body: bytes, newest: str | None) -> Response:
         unchanged = False
         with suppress(ValueError, OverflowError):  # of a day that is none
             since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
-            unchanged = changed is not None and changed.replace(microsecond=0) <= since.astimezone(UTC)
+            unchanged = changed is not None and changed.replace(microsecond=0) == since.astimezone(UTC)
     return Response(None, 304, headers) if unchanged else Response(body, 200, headers, TYPE)
 
 

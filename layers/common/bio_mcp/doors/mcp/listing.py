@@ -15,6 +15,7 @@ from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.settings import words_of
 from bio_mcp.tool import Resource, Tool, by_any_name
+from bio_mcp.untrusted import notes
 
 DEFAULT, ALL = "default", "all"
 MORE = "More tools: the user connects with ?tools=all (stdio: --tools all), or some of {}."
@@ -199,5 +200,5 @@ def body_of(outcome: Outcome, **about: Any) -> dict[str, Any]:
     if outcome.failed:
         error = outcome.body["error"]
         code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
-        raise MCPError(code, error["message"], {**about, **outcome.body})
+        raise MCPError(code, " ".join((error["message"], *notes(outcome.body))), {**about, **outcome.body})
     return outcome.body

@@ -43,7 +43,7 @@ from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.scope import account_of
 from bio_mcp.tool import Context, FileText, Resource, Response, Tool, by_any_name, schema_of
-from bio_mcp.untrusted import addressing_a_model, foreign_fields, note
+from bio_mcp.untrusted import addressing_a_model, foreign_fields, notes
 
 T = TypeVar("T")
 
@@ -75,19 +75,16 @@ UNTRUSTED = META + "untrusted"
 SUSPICIOUS = META + "suspicious"
 
 
-def marks_of(what: Tool | Resource, outcome: Outcome) -> tuple[dict[str, Any], str]:
-    """The `_meta` of an answer: its audit record, what is left of budgets, and the marks of text that others wrote;
-    and a sentence to a model where some of it addresses one, else ""."""
+def marks_of(what: Tool | Resource, outcome: Outcome) -> dict[str, Any]:
+    """The `_meta` of an answer: its audit record, what is left of budgets, and the marks of text that others wrote."""
     found: dict[str, Any] = {META + "audit": outcome.audit}
     if outcome.budgets:
         found[META + "budgets"] = dict(outcome.budgets)
-    if outcome.failed or not (fields := _fields(what.output)):
-        return found, ""
-    found[UNTRUSTED] = list(fields)
-    if not (suspicious := addressing_a_model(outcome.body, outcome.text)):
-        return found, ""
-    found[SUSPICIOUS] = suspicious
-    return found, note(suspicious)
+    if not outcome.failed and (fields := _fields(what.output)):
+        found[UNTRUSTED] = list(fields)
+    if notes(outcome.body):
+        found[SUSPICIOUS] = addressing_a_model(outcome.body)
+    return found
 
 
 @cache
@@ -98,9 +95,12 @@ def _fields(answer: type[Response]) -> tuple[str, ...]:
 def contents(
     resource: Resource, uri: str, outcome: Outcome
 ) -> list[types.TextResourceContents | types.BlobResourceContents]:
-    """The contents of a resource: first in the form of its contract, then, as a model cannot read a blob, as text."""
+    """The contents of a resource: first in the form of its contract, then, as a model cannot read a blob, as text; a
+    file, and then what is to be warned of."""
     if issubclass(resource.output, FileText):
-        return [types.TextResourceContents(uri=uri, mime_type=outcome.body["mime_type"], text=outcome.body["text"])]
+        file = types.TextResourceContents(uri=uri, mime_type=outcome.body["mime_type"], text=outcome.body["text"])
+        warned = notes(outcome.body)
+        return [file, *(types.TextResourceContents(uri=uri, mime_type="text/plain", text=each) for each in warned)]
     plain = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=outcome.text)
     if not resource.blob:
         return [plain]
@@ -236,16 +236,18 @@ class Calling:
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
         outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
-        meta, warning = marks_of(tool, outcome)
         content: list[types.ContentBlock] = [types.TextContent(text=outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
             content.append(
                 types.ResourceLink(uri=file["uri"], name=file["name"], mime_type=file["mime_type"], size=file["bytes"])
             )
-        if warning and not tool.family.by_name_only:  # whose clients take one text alone
-            content.append(types.TextContent(text=warning))
+        if not tool.family.by_name_only:  # whose clients take one text alone
+            content += [types.TextContent(text=each) for each in notes(outcome.body)]
         return types.CallToolResult(
-            content=content, structured_content=outcome.body, is_error=outcome.failed, _meta=meta
+            content=content,
+            structured_content=outcome.body,
+            is_error=outcome.failed,
+            _meta=marks_of(tool, outcome),
         )
 
 
@@ -292,8 +294,8 @@ class Reading:
             if (parameters := resource.match(params.uri)) is not None:
                 outcome = await self.running.run(resource, parameters, context)
                 body_of(outcome, uri=params.uri)
-                meta, _ = marks_of(resource, outcome)
-                return types.ReadResourceResult(contents=contents(resource, params.uri, outcome), _meta=meta)
+                read = contents(resource, params.uri, outcome)
+                return types.ReadResourceResult(contents=read, _meta=marks_of(resource, outcome))
         known = [each.uri for each in permitted(context, self.resources)]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})

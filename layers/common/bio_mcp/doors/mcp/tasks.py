@@ -17,6 +17,7 @@ from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from bio_mcp.call import Outcome
 from bio_mcp.doors.mcp.listing import RequestContext, body_of
 from bio_mcp.tool import Resource, Tool
+from bio_mcp.untrusted import notes
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 ERA = "2026-07-28"
@@ -72,7 +73,8 @@ class Tasks:
             message = (
                 f"{job['job_id']} stalled: {job['problem']}. Call {job['tool']} again: it goes on where it stopped."
             )
-            result = types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
+            content: list[types.ContentBlock] = [types.TextContent(text=each) for each in (message, *notes(job))]
+            result = types.CallToolResult(content=content, is_error=True)
         else:
             again = types.CallToolRequestParams(name=job["tool"], arguments=job["arguments"])
             try:

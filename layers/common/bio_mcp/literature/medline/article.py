@@ -155,12 +155,18 @@ def _leaves(element: etree._Element) -> dict[Any, str | None]:
 def _pmid(record: Article, element: etree._Element) -> None:
     """PMID and its Version, which is 1 where it is not a number."""
     record.pmid = leaf(element) or ""
-    version = element.get("Version", "")
+    version = version_of(element)
+    record.pmid_version = 1 if version is None else version
+
+
+def version_of(pmid: etree._Element) -> int | None:
+    """The Version of a PMID; None where it is not a number. Raises `OddRecord`."""
+    version = pmid.get("Version", "")
     if not (version.isascii() and version.isdigit()):
-        version = "1"
+        return None
     if len(version) > 4:
         raise OddRecord(f"Version {version[:_SHOWN]} is none that PubMed counts to.")
-    record.pmid_version = int(version)
+    return int(version)
 
 
 # The article, and its abstracts

@@ -26,7 +26,7 @@ from isal import igzip, isal_zlib
 from lxml import etree
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.literature.medline.article import OddRecord, article, chapter, check_pmid
+from bio_mcp.literature.medline.article import OddRecord, article, chapter, check_pmid, version_of
 from bio_mcp.literature.records import Article, Deletion
 
 LONGEST_RECORD = 16 << 20  # bytes of XML, comments included
@@ -262,12 +262,17 @@ def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddR
         if reader is not None:
             yield _read_record(reader, element)
         else:
-            pmids = [child.text.strip() for child in element if child.tag == "PMID" and child.text]
-            yield from (_read_record(lambda each: Deletion(check_pmid(each)), pmid) for pmid in filter(None, pmids))
+            pmids = [child for child in element if child.tag == "PMID" and (child.text or "").strip()]
+            yield from (_read_record(_deletion, pmid) for pmid in pmids)
         element.clear()
         before, parent = element.getprevious(), element.getparent()
         if before is not None and parent is not None:
             parent.remove(before)
+
+
+def _deletion(pmid: etree._Element) -> Deletion:
+    """A PMID that is withdrawn, with its version if it names one."""
+    return Deletion(check_pmid((pmid.text or "").strip()), version_of(pmid))
 
 
 @contextmanager
