@@ -27,6 +27,7 @@ from bio_mcp.adapters.aws.table import (
     LargeValues,
     in_parallel,
     in_parts,
+    size_of,
 )
 from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import OLD_VERSIONS, key, numbers, unknown_paper, unknown_version, utc_day
@@ -111,7 +112,8 @@ class DynamoDocuments(DynamoStore):
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         self._add_identifiers({pmid: item[LISTED] for pmid, item in items.items()})
         existing = self._add(items)
-        replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+        replacing = [partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing]
+        replaced = in_parallel(replacing, writing=True)
         added, revised = len(items) - len(existing), sum(replaced)
         if added or revised:  # counted after they are stored: who is killed in between leaves some uncounted
             today = {"pmid": f"#day {utc_day(self._clock())}"}
@@ -152,7 +154,7 @@ class DynamoDocuments(DynamoStore):
         rest = [pmid for pmid in wanted if pmid not in heads]
         only = f"attribute_not_exists(#pmid) OR (attribute_exists(#{GONE}) AND #version <= :last)"
         put = [partial(self._table.put_item, items[pmid], only, last=wanted[pmid].version) for pmid in rest]
-        settled |= {pmid for pmid, is_put in zip(rest, in_parallel(put), strict=True) if is_put}
+        settled |= {pmid for pmid, is_put in zip(rest, in_parallel(put, writing=True), strict=True) if is_put}
         return wanted.keys() - settled
 
     def count(self) -> int:
@@ -174,11 +176,7 @@ class DynamoDocuments(DynamoStore):
         """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left unchanged,
         and of those that are not newer than what was deleted."""
         existing = {pmid for pmid, item in self._items(list(items), ["pmid", GONE]).items() if GONE not in item}
-        sizes = {
-            pmid: 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
-            for pmid, item in items.items()
-            if pmid not in existing
-        }
+        sizes = {pmid: size_of(item) for pmid, item in items.items() if pmid not in existing}
 
         def fits(part: Sequence[str]) -> bool:
             return len(part) <= COUNTED_AT_ONCE and sum(sizes[pmid] for pmid in part) <= MAX_BYTES
