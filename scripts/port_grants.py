@@ -165,6 +165,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.at_version": READING | ARTICLE,
     "documents.put": READING | table("Documents", "PutItem", "UpdateItem") | files("articles", "PutObject"),
     "documents.mark_indexed": table("Documents", "UpdateItem"),
+    "documents.mark_given": table("Documents", "UpdateItem"),
     "documents.standing": READING,
     "documents.deletions": table("Documents", "GetItem"),
     "documents.tombstones": table("Documents", "Scan"),

@@ -86,6 +86,21 @@ def test_a_deletion_that_is_read_once_more_leaves_what_a_later_file_brought_back
     assert sorted(stored(corpus)) == ["2", "3"]
 
 
+@pytest.mark.parametrize("back", ["First.", "Back."])
+@pytest.mark.parametrize("order", [(1, 3, 2), (3, 1, 2), (3, 2, 1), (2, 3, 1), (2, 1, 3), (1, 2, 3)])
+def test_a_file_that_is_read_alone_after_a_later_one_had_the_paper_deletes_what_only_earlier_ones_had(
+    corpus, tmp_path, order, back
+):
+    files = {
+        1: write(tmp_path, 1, [record(pmid, title="First.") for pmid in (1, 2, 3)]),
+        2: write(tmp_path, 2, [record(4)], deleted=[1, 2]),
+        3: write(tmp_path, 3, [record(2, title=back)]),
+    }
+    for number in order:
+        import_files(listed([files[number]]), corpus)
+    assert stored(corpus) == {"2": back, "3": "First.", "4": "Heart failure."}
+
+
 REVISIONS = [article("1", "Newer.", date_revised=NEW), article("1", "Older.", date_revised=OLD)]
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone; the place stays when the paper comes back
+GIVEN = "given"  # of a paper
 WHOLE = (*HEAD, BODY, KEY, GONE)
 DELETIONS = {"pmid": "#deletions"}  # counts them
 SHARDS = 16  # counters
@@ -81,13 +82,14 @@ class DynamoDocuments(DynamoStore):
 
     def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
         heads, gone = dict[str, Head](), dict[str, Tombstone]()
-        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER)).items():
+        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER, GIVEN)).items():
             revised = date.fromisoformat(item["date_revised"]) if item["date_revised"] else None
             if GONE in item:
                 gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[PLACE], item[NUMBER])
             else:
                 versions = item["version"], item["indexed_version"], item["pmid_version"]
-                heads[pmid] = Head(item["content_hash"], *versions, revised, item.get(PLACE) or 0)
+                places = (item.get(each) or 0 for each in (PLACE, GIVEN))
+                heads[pmid] = Head(item["content_hash"], *versions, revised, *places)
         return heads, gone
 
     def deletions(self) -> int:
@@ -134,6 +136,12 @@ class DynamoDocuments(DynamoStore):
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
+
+    def mark_given(self, pmids: Sequence[str], place: int) -> None:
+        only = f"attribute_exists(#version) AND attribute_not_exists(#{GONE})"
+        only += f" AND (attribute_not_exists(#{GIVEN}) OR #{GIVEN} < :place)"
+        update = partial(self._table.update_item, returns=False, place=place)
+        in_parallel([partial(update, {"pmid": str(n)}, f"SET #{GIVEN} = :place", only) for n in numbers(pmids)])
 
     def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
@@ -246,6 +254,7 @@ class DynamoDocuments(DynamoStore):
             "pmid_version": document.article.pmid_version,
             "date_revised": revised.isoformat() if revised else None,
             PLACE: document.place,
+            GIVEN: document.given,
             LISTED: list(paper_identifiers(document.article)),
             **self._contents.attributes(serial.dumps(document.article)),
         }
