@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
+from bio_mcp.adapters.embedded.collections import SqliteCollections
+from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.sync_state import (
     SqliteAudit,
@@ -22,14 +24,14 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteNews,
 )
 from bio_mcp.deadline import NEVER, Deadline, silent
-from bio_mcp.errors import Conflict, Failure
+from bio_mcp.errors import Conflict, Failure, NotFound
 from bio_mcp.ingesting.projects import Options as ProjectOptions
-from bio_mcp.ingesting.projects import create_project
+from bio_mcp.ingesting.projects import create_project, delete_project
 from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports.models import Role
 from bio_mcp.ports.sources import SourceFile
-from bio_mcp.retrieval.project_chunks import ChunkQuery
+from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.importing import import_files
@@ -81,6 +83,7 @@ class Process(Embedded):
         "sources": lambda own: own.around.shelf,
         "parser": lambda own: own.around.plain,
         "bus": lambda own: own.around,
+        "collections": lambda own: own.around.collections or Embedded.TABLE["collections"](own),
     }
 
     def __init__(self, around, mark=""):
@@ -89,7 +92,9 @@ class Process(Embedded):
         self.database.presence = Presence(mark, around.running)
 
     def has_passed_on(self, hold):
-        """Whether the lease has another holder than when this hold of it was given out."""
+        """Whether the lease has another holder than when this hold of it was given out, where every port can know."""
+        if self.around.collections:
+            return False
         row = self.database.row("SELECT number FROM leases WHERE name = ?", (hold.name,))
         return row is not None and row[0] != hold.number
 
@@ -106,7 +111,7 @@ class Around:
     `ports` are in place of some of the corpus file's.
     """
 
-    ports = None
+    ports = collections = None
 
     def __init__(self, home, random):
         self.home, self.random, self.clock = home, random, Clock()
@@ -391,6 +396,7 @@ class Documents(Around):
         "ingesting_one": ("ingest", 1),
         "rebuilding": ("ingest", 3),
         "creating": ("", 1),
+        "deleting": ("", 1),
     }
 
     def __init__(self, home, random):
@@ -439,8 +445,21 @@ class Documents(Around):
     def creating(self, backends):
         return create_project(PROJECT, ProjectOptions(), backends).new
 
+    def deleting(self, backends):
+        delete_project(PROJECT, backends)
+        return "deleted"
+
     def finish(self, corpus, _told):
-        """Read everything once more; by the other model where it was to be embedded by that."""
+        """Read everything once more; by the other model where it was to be embedded by that.
+
+        A project that was deleted, perhaps half-way, is made again, of which nothing may have been left.
+        """
+        if "deleting" in self.names:
+            with suppress(NotFound):
+                if corpus.collections.model(corpus.projects.get(PROJECT).collection) is None:
+                    delete_project(PROJECT, corpus)
+            if create_project(PROJECT, ProjectOptions(), corpus).new:
+                assert corpus.project_documents.all(PROJECT) == [], "documents of no project"
         if "rebuilding" in self.names:
             corpus.model = self.other_model
             self._to_its_end(lambda _: self._ingest(corpus, "shelf", rebuild=True), corpus)
@@ -452,6 +471,12 @@ class Documents(Around):
 
     def check_consistency(self, corpus, _told):
         """Each document has the chunks that its record says, each chunk is of a document, by the project's model."""
+        if not corpus.projects.all():
+            assert (corpus.project_documents.all(PROJECT), corpus.collections.count(collection_name(PROJECT))) == (
+                [],
+                0,
+            )
+            return {}
         project = corpus.projects.get(PROJECT)
         documents = corpus.project_documents.all(PROJECT)
         chunks = {each.doc_id: corpus.collections.document(project.collection, each.doc_id) for each in documents}
@@ -479,6 +504,18 @@ class Documents(Around):
         assert len(chunks) == len(papers), f"{sorted(papers)} {texts}"
         for editions in papers.values():
             assert any(edition in text for edition in editions for text in texts), f"{editions} {texts}"
+
+
+class ChunksApart(Documents):
+    """The same with the chunks in an engine that knows no leases, as OpenSearch: here in another corpus file."""
+
+    def __init__(self, home, random):
+        self.apart = Database(home / "apart")
+        self.collections = SqliteCollections(self.apart)
+        super().__init__(home, random)
+
+    def close(self):
+        self.apart.close()
 
 
 def run(around, random):

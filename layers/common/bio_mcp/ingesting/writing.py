@@ -167,7 +167,12 @@ class DocumentWriter:
         """Whether the document was read by this recipe, and has the chunks that its record names."""
         if not document.chunks or document.recipe != self._recipe:
             return False
-        hashes = self._backends.collections.hashes(self._project.collection, document.doc_id)
+        collection, collections = self._project.collection, self._backends.collections
+        if document.doc_id in self._begun:  # by this run, while another recorded it
+            works = {each.work for each in collections.document(collection, document.doc_id)}
+            if works != {document.work}:
+                return False
+        hashes = collections.hashes(collection, document.doc_id)
         return document.chunks_sha256 in ("", _sha256_of(document.doc_id, document.chunks, hashes))
 
     def _parse(self, incoming: Incoming) -> ParsedDocument:
