@@ -92,10 +92,7 @@ def other_collection_model(collection: str, indexed: str, configured: str) -> Mo
 def check_same_model(collection: str, indexed: str, model: str, failure: type[Failure]) -> None:
     """Raise `failure` for vectors of another model than the collection's, which it is of since it was rebuilt."""
     if model not in ("", indexed):
-        raise failure(
-            f"The collection {collection} was rebuilt for another model meanwhile; repeat the call. If that does not "
-            "help, the rebuild was stopped at its end: ingest a source of the project again."
-        )
+        raise failure(f"The collection {collection} was rebuilt for another model meanwhile; repeat the call.")
 
 
 def unknown_collection(collection: str) -> NotFound:

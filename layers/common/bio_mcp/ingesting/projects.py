@@ -76,20 +76,25 @@ def model_for(project: Project, backends: Backends) -> Embeddings:
     return backends.models.of(project.embed_model) or model
 
 
+def as_indexed(project: Project, backends: Backends) -> Project:
+    """The project by the model that its index is of: whoever rebuilt that may have been killed before it recorded so.
+
+    Raises as `index_of` does.
+    """
+    return replace(project, embed_model=index_of(project, backends)[0])
+
+
 def rebound(project: Project, backends: Backends) -> Project:
-    """The project by the model that its index is of, which it is recorded with: whoever rebuilt that may have been
-    killed before. Raises as `index_of` does."""
+    """The project, recorded by the model that its index is of. Raises as `index_of` does."""
+    if as_indexed(project, backends) == project:
+        return project
 
     def rebind() -> Project:
         with turn(project.project_id, backends):
-            found = backends.projects.get(project.project_id)
-            now = replace(found, embed_model=index_of(found, backends)[0])
-            if now != found:
-                backends.projects.put(now)
-        return now
+            found = as_indexed(backends.projects.get(project.project_id), backends)
+            backends.projects.put(found)
+        return found
 
-    if index_of(project, backends)[0] == project.embed_model:
-        return project
     return in_turns(rebind, call_deadline())
 
 
