@@ -266,6 +266,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.put": table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
     "jobs.remove": table("Jobs", "DeleteItem"),
     "leases.acquire": table("Leases", "PutItem", "UpdateItem", "ConditionCheckItem"),
+    "leases.take": table("Leases", "PutItem", "UpdateItem", "ConditionCheckItem"),
     "leases.release": table("Leases", "DeleteItem"),
     "continuations.send": frozenset({("sqs:SendMessage", f"{CONTINUATIONS}.Arn")}),
     "audit.record": table("Audit", "PutItem"),

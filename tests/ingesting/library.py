@@ -49,7 +49,8 @@ class Library(Corpus):
         super().__init__(home / "home", **settings)
         self.plain, self.files = parser or PlainParser(), home / "files"
         self.files.mkdir(exist_ok=True)
-        self.add_project(PROJECT)
+        if not self.projects.all():
+            self.add_project(PROJECT)
 
     @property
     def parser(self):

@@ -41,6 +41,10 @@ class Deadline:
         """End the time now: the caller has left. May be called from another thread."""
         self._end = self._clock()
 
+    def pause(self, seconds: float) -> None:
+        """Wait, but no longer than there is time."""
+        time.sleep(min(seconds, self.remaining))
+
     def check(self, doing: str) -> None:
         """Raise `DeadlineExceeded`, which names `doing` as not done, if no time is left."""
         if self.remaining <= 0:

@@ -11,6 +11,7 @@
   + HybridUnavailable       this project has no lexical leg
   + BudgetSpent             the caller, or its tenant, has used up what it may use until `retry_after_s` from now
   + Conflict                somebody else holds or changed it; the work is safe, try later
+    - TakenOver             ...the lease under which was written has passed to another
   + UpstreamFailed          a service that we call failed
     - NcbiFailed            ...NCBI answered badly or not at all
       . NcbiRateLimited     ...because we asked too fast
@@ -104,6 +105,10 @@ class Conflict(Failure):
     """Another run holds the lease, or the item changed under us."""
 
     retryable = True
+
+
+class TakenOver(Conflict):
+    """The lease under which was written has passed to another; nothing was written."""
 
 
 class UpstreamFailed(Failure):

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from bio_mcp.callers import Caller, is_anonymous
 from bio_mcp.deadline import NEVER, Deadline, Progress, silent
-from bio_mcp.errors import BudgetSpent, Conflict, StoreFailed
+from bio_mcp.errors import BudgetSpent, StoreFailed, TakenOver
 from bio_mcp.ports.state import Allowance, Budgets, Charge, Hold
 
 T = TypeVar("T")
@@ -222,9 +222,9 @@ def hold_in(store: str) -> Hold | None:
     return hold if hold and hold.store.startswith(store) else None
 
 
-def taken_over(hold: Hold) -> Conflict:
+def taken_over(hold: Hold) -> TakenOver:
     """The failure for a write under a hold that has passed to another."""
-    return Conflict(f"another run took over {hold.name!r}; nothing was written", retry_after_s=5)
+    return TakenOver(f"another run took over {hold.name!r}; nothing was written", retry_after_s=5)
 
 
 def call_deadline() -> Deadline:

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bio_mcp.errors import Conflict
+from bio_mcp.errors import Conflict, NotFound, TakenOver
 from bio_mcp.literature.records import ChangeKind, CorpusChange
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Found, Job
@@ -157,3 +157,32 @@ def test_who_lost_a_lease_can_still_ask_for_it_and_end_it(leases, clock):
         assert leases.acquire("n", "me", 60) is None
         leases.release("n", "me")
     assert not leases.acquire("n", "me", 60)
+
+
+def test_a_lease_is_taken_from_whoever_has_it_whatever_the_clock_says_and_is_free_for_the_next(leases, clock):
+    held = leases.acquire("n", "me", 60)
+    clock.now -= 100_000
+    first = leases.take("n")
+    second = leases.take("n")
+    assert leases.acquire("n", "you", 60).number > second.number > first.number > held.number
+    assert leases.take("another")
+
+
+@pytest.mark.parametrize("what", ["documents of projects", "cursors", "jobs"])
+def test_what_is_written_under_a_lease_that_was_taken_is_refused(ports, what):
+    first, second = ports.leases.take("project:lab"), ports.leases.take("project:lab")
+    with holding(first), pytest.raises(TakenOver, match="another run took over"):
+        WRITES[what](ports)
+    with holding(second):
+        WRITES[what](ports)
+
+
+def test_who_lost_a_lease_takes_no_other(leases, clock):
+    mine = leases.acquire("sync:q", "me", 60)
+    theirs = leases.take("n")
+    clock.now += 61
+    leases.acquire("sync:q", "you", 60)
+    with holding(mine), pytest.raises(TakenOver):
+        leases.take("n")
+    with holding(theirs):
+        assert leases.take("other")

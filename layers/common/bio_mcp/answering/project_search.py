@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bio_mcp.answering.search import readable
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch, NotFound
-from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.projects import as_indexed, model_for
 from bio_mcp.literature.documents import PageSpan
 from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.literature.layout import headings
@@ -177,9 +177,10 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     text = readable(question.text)
     projects = [backends.projects.get(each) for each in dict.fromkeys(question.project_ids)]
     top_k = min(_allowed(question, each) for each in projects)
+    projects = [as_indexed(each, backends) for each in projects]
     models = {each.project_id: model_for(each, backends) for each in projects}
     for each in projects:
-        _check_index(each, models[each.project_id].fingerprint, backends)
+        _check_model(each, models[each.project_id].fingerprint)
     found: list[tuple[Project, ChunkMatch, float]] = []
     deadline.check("embedding the question")
     terms = (question.terms or query_terms(text)) if question.hybrid else ()
@@ -243,15 +244,14 @@ def _allowed(question: ProjectQuestion, project: Project) -> int:
     return min(question.top_k or TOP_K, project.top_k)
 
 
-def _check_index(project: Project, model: str, backends: Backends) -> None:
-    """Raise `ModelMismatch` for an index of another model, `IndexUnavailable` for one that is lost."""
-    held, _ = index_of(project, backends)
-    if held != model:
+def _check_model(project: Project, model: str) -> None:
+    """Raise `ModelMismatch` for a project of another model."""
+    if project.embed_model != model:
         raise ModelMismatch(
-            f"Project {project.project_id!r} holds vectors of {held}, and the configured model is {model}: "
-            "configure that model again, or ingest with force_rebuild to embed its passages anew",
+            f"Project {project.project_id!r} holds vectors of {project.embed_model}, and the configured model is "
+            f"{model}: configure that model again, or ingest with force_rebuild to embed its passages anew",
             project_id=project.project_id,
-            collection_model=held,
+            collection_model=project.embed_model,
             configured_model=model,
         )
 

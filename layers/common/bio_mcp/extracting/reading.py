@@ -19,7 +19,8 @@ from bio_mcp.literature.descriptions import References
 from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.ports import Backends, BackendsOver
 from bio_mcp.ports.projects import Collections, Parser, Project, ProjectDocument, ProjectDocuments
-from bio_mcp.ports.state import Job
+from bio_mcp.ports.state import Hold, Job
+from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.scope import bounded_by
 
@@ -74,8 +75,9 @@ class DryRun(BackendsOver):
         self._lines: list[Line] = []
         super().__init__(
             backends,
-            collections=_Collections(backends.collections, self._lines),
+            collections=_Collections(backends.collections, self._lines, backends.embeddings),
             project_documents=_ProjectDocuments(backends.project_documents, self._lines),
+            leases=_NoLeases(),
             embeddings=_NoVectors(backends),
         )
 
@@ -83,6 +85,13 @@ class DryRun(BackendsOver):
         """The writes that were noted since the last call."""
         lines, self._lines[:] = list(self._lines), []
         return lines
+
+
+class _NoLeases:
+    """Leases that nobody is asked for, as nothing is written under them."""
+
+    def take(self, name: str) -> Hold:
+        return Hold(name, 0, "")
 
 
 class _NoVectors:
@@ -101,7 +110,12 @@ class _NoVectors:
 class _Collections:
     _stored: Collections
     _lines: list[Line]
+    _model: Embeddings
     _noted: dict[tuple[str, str], list[ProjectChunk]] = field(default_factory=dict)
+
+    def model(self, collection: str) -> tuple[str, int]:
+        """The model of what is stored, or of what is still to be made."""
+        return self._stored.model(collection) or (self._model.fingerprint, self._model.dim)
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         if (collection, doc_id) not in self._noted:
@@ -138,7 +152,8 @@ class _ProjectDocuments:
         return sorted((each for each in found if each.identifiers & set(identifiers)), key=lambda each: each.doc_id)
 
     def put(self, project_id: str, document: ProjectDocument) -> None:
-        self._lines.append(document_line(project_id, document))
+        if document.chunks:  # and not as one that is about to be read
+            self._lines.append(document_line(project_id, document))
         self._noted[project_id, document.doc_id] = document
 
     def delete(self, project_id: str, doc_ids: Sequence[str]) -> None:

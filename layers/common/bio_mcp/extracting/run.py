@@ -12,7 +12,7 @@ from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.gazetteer import Gazetteer
 from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
 from bio_mcp.ingesting.documents import Entry, Feed, FileFeed
-from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.projects import index_of, model_for, rebound
 from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.sources import other_model
 from bio_mcp.jobs.runner import RunContext
@@ -118,7 +118,7 @@ def _plan(batch: Batch, backends: Backends) -> Plan:
             raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {only}")
     for _, lang in batch.items:
         languages_of(batch.ocr, lang)
-    project, is_new = _project(batch.project, backends)
+    project, is_new = _project(batch.project, backends, dry_run=batch.dry_run)
     return Plan(
         project,
         is_new,
@@ -128,7 +128,7 @@ def _plan(batch: Batch, backends: Backends) -> Plan:
     )
 
 
-def _project(named: str | None, backends: Backends) -> tuple[Project, bool]:
+def _project(named: str | None, backends: Backends, *, dry_run: bool) -> tuple[Project, bool]:
     """The project that is named, else the default one, and whether that is still to be made."""
     try:
         project = backends.projects.get(named or DEFAULT_PROJECT)
@@ -136,9 +136,12 @@ def _project(named: str | None, backends: Backends) -> tuple[Project, bool]:
         if named not in (None, DEFAULT_PROJECT):
             raise
         return Project(DEFAULT_PROJECT, collection_name(DEFAULT_PROJECT), backends.embeddings.fingerprint), True
+    if dry_run:
+        index_of(project, backends)
+    else:
+        project = rebound(project, backends)
     if project.embed_model != model_for(project, backends).fingerprint:
         raise other_model(project, backends)
-    index_of(project, backends)
     return project, False
 
 

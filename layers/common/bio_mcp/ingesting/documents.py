@@ -132,9 +132,17 @@ def _differ(document: ProjectDocument, identifiers: Set[str]) -> bool:
 
 
 def joined(identifiers: Set[str], documents: Sequence[ProjectDocument]) -> frozenset[str]:
-    """The identifiers of a work that `documents` are of too: of the kinds that a work has one of, the newer hold."""
+    """The identifiers of a work that `documents` are of too: of the kinds that a work has one of, the newer hold.
+
+    Of a document that was never read its file is left out.
+    """
     kinds = {kind_of(each) for each in identifiers} & _ONE_OF_A_KIND
-    older = {name for each in documents for name in each.identifiers if kind_of(name) not in kinds}
+    older = {
+        name
+        for each in documents
+        for name in each.identifiers
+        if kind_of(name) not in (kinds if each.chunks or each.recipe else {*kinds, "sha256", "place"})
+    }
     return frozenset(identifiers | older)
 
 

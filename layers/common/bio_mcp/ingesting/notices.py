@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from bio_mcp.errors import UpstreamFailed
+from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.jobs.runner import Cursor, RunContext
 from bio_mcp.literature.notices import Notice, status_of
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
+from bio_mcp.scope import call_deadline
 from bio_mcp.syncing.cursor import TOOL, CorpusRun, SyncReport
 from bio_mcp.tenants import of_all_tenants
 
@@ -58,16 +61,21 @@ def note_notices(
     for each in listed:
         noted = replace(each, notices=tuple(notices.get(each.work.doi or "", each.notices)))
         if noted != each:
-            # It is written as it is by now, unless it was deleted since it was listed.
-            named = backends.project_documents.find(project_id, sorted(noted.identifiers))
-            newest = next((each for each in named if each.doc_id == noted.doc_id), None)
-            if newest:
-                backends.project_documents.put(project_id, replace(newest, notices=noted.notices))
-            changed += newest is not None
+            changed += in_turns(partial(_note, project_id, noted, backends), call_deadline())
         if noted.notices:
             found.append(NotedDocument(noted, status_of(noted.notices)))
     unknown = sum(each.work.doi not in notices for each in listed)
     return Noted(len(listed), unknown, changed, tuple(found))
+
+
+def _note(project_id: str, noted: ProjectDocument, backends: Backends) -> bool:
+    """Give a document its notices, as it is by now; returns whether it is still there."""
+    with turn(project_id, backends):
+        named = backends.project_documents.find(project_id, sorted(noted.identifiers))
+        newest = next((each for each in named if each.doc_id == noted.doc_id), None)
+        if newest:
+            backends.project_documents.put(project_id, replace(newest, notices=noted.notices))
+    return newest is not None
 
 
 KIND = "notices"

@@ -5,10 +5,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
+from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
 from bio_mcp.ports.stores import Embeddings, review_of_project
 from bio_mcp.retrieval.project_chunks import collection_name
+from bio_mcp.scope import call_deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +42,30 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
     `InvalidInput` for an impossible id, and for one whose project was deleted half-way: its passages would come back.
     """
     collection, model = collection_name(project_id), backends.embeddings
-    found: Project | None = None
-    with suppress(NotFound):
-        found = backends.projects.get(project_id)
-    if found and backends.collections.model(collection) is not None:
-        return Created(found, new=False, differs=tuple(_differences(found, options)))
-    if found:
-        project = replace(found, embed_model=model.fingerprint)
-        backends.project_documents.drop(project_id)
-    elif backends.collections.count(collection):
-        raise InvalidInput(
-            f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
-        )
-    else:
-        project = Project(project_id, collection, model.fingerprint, **asdict(options))
-    backends.collections.create(collection, model.fingerprint, model.dim)
-    backends.projects.put(project)  # after its index, so that a project has one
-    return Created(project, new=found is None, restored=bool(found), differs=tuple(_differences(project, options)))
+
+    def create() -> Created:
+        with turn(project_id, backends):
+            found: Project | None = None
+            with suppress(NotFound):
+                found = backends.projects.get(project_id)
+            if found and backends.collections.model(collection) is not None:
+                return Created(found, new=False, differs=tuple(_differences(found, options)))
+            if found:
+                project = replace(found, embed_model=model.fingerprint)
+                backends.project_documents.drop(project_id)
+            elif backends.collections.count(collection):
+                raise InvalidInput(
+                    f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
+                )
+            else:
+                project = Project(project_id, collection, model.fingerprint, **asdict(options))
+            backends.collections.create(collection, model.fingerprint, model.dim)
+            backends.projects.put(project)  # after its index, so that a project has one
+            return Created(
+                project, new=found is None, restored=bool(found), differs=tuple(_differences(project, options))
+            )
+
+    return in_turns(create, call_deadline())
 
 
 def model_for(project: Project, backends: Backends) -> Embeddings:
@@ -65,6 +74,28 @@ def model_for(project: Project, backends: Backends) -> Embeddings:
     if project.embed_model == model.fingerprint:
         return model
     return backends.models.of(project.embed_model) or model
+
+
+def as_indexed(project: Project, backends: Backends) -> Project:
+    """The project by the model that its index is of: whoever rebuilt that may have been killed before it recorded so.
+
+    Raises as `index_of` does.
+    """
+    return replace(project, embed_model=index_of(project, backends)[0])
+
+
+def rebound(project: Project, backends: Backends) -> Project:
+    """The project, recorded by the model that its index is of. Raises as `index_of` does."""
+    if as_indexed(project, backends) == project:
+        return project
+
+    def rebind() -> Project:
+        with turn(project.project_id, backends):
+            found = as_indexed(backends.projects.get(project.project_id), backends)
+            backends.projects.put(found)
+        return found
+
+    return in_turns(rebind, call_deadline())
 
 
 def index_of(project: Project, backends: Backends) -> tuple[str, int]:
@@ -103,9 +134,15 @@ def passages_of(project_id: str, backends: Backends) -> int:
 def delete_project(project_id: str, backends: Backends) -> None:
     """Delete the project, its index, its documents, its review and how far libraries were read into it.
 
-    The project goes last: whoever is killed half-way finds it listed, and deletes it again.
+    The project goes last: whoever is killed half-way finds it listed, and deletes it again. Who writes into it
+    meanwhile is refused.
     """
-    backends.collections.drop(collection_name(project_id))
-    backends.project_documents.drop(project_id)
-    backends.screenings.drop(review_of_project(project_id))
-    backends.projects.delete(project_id)
+
+    def delete() -> None:
+        with turn(project_id, backends):
+            backends.collections.drop(collection_name(project_id))
+            backends.project_documents.drop(project_id)
+            backends.screenings.drop(review_of_project(project_id))
+            backends.projects.delete(project_id)
+
+    in_turns(delete, call_deadline())

@@ -1,13 +1,13 @@
 """Ingest what a client names: its files, the references that describe them, and the model that the project is of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import ModelMismatch, NotFound
+from bio_mcp.errors import ModelMismatch
 from bio_mcp.ingesting.documents import Feed, FileFeed
-from bio_mcp.ingesting.projects import model_for
+from bio_mcp.ingesting.projects import model_for, rebound
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.writing import DocumentWriter
 from bio_mcp.ingesting.zotero import ZOTERO, ZoteroFeed, parsed
@@ -39,7 +39,7 @@ def ingest(
     model unless it is to be rebuilt, and what `Sources` raises.
     """
     backends, deadline = context.backends, context.deadline
-    project = backends.projects.get(arguments["project"])
+    project = rebound(backends.projects.get(arguments["project"]), backends)
     if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
         raise other_model(project, backends)
 
@@ -67,10 +67,7 @@ def ingest(
 
 def _bound(project: Project, backends: Backends, deadline: Deadline, *, again: bool) -> Project:
     """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one."""
-    model, collections = backends.embeddings, backends.collections
-    if collections.model(project.collection) is None:
-        name = project.project_id
-        raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+    model = backends.embeddings
     if project.embed_model == model.fingerprint or not again:
         return project
 
@@ -78,10 +75,8 @@ def _bound(project: Project, backends: Backends, deadline: Deadline, *, again: b
         deadline.check("the project was embedded again")
         return model.embed(texts)
 
-    collections.rebuild(project.collection, model.fingerprint, model.dim, embed)
-    rebound = replace(project, embed_model=model.fingerprint)
-    backends.projects.put(rebound)
-    return rebound
+    backends.collections.rebuild(project.collection, model.fingerprint, model.dim, embed)
+    return rebound(project, backends)
 
 
 def other_model(project: Project, backends: Backends) -> ModelMismatch:

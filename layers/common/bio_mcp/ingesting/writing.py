@@ -1,15 +1,19 @@
 """Bring one document into a project, in steps that may each be repeated: parse, embed what changed, index, record.
 
-The record is written last, and says what was read and by which recipe; a document is skipped only while that holds. So
-a run that is killed anywhere is healed by the next: it writes the same chunks over what stands."""
+The record is written first as one of a document without chunks, which is one to be read, and again last: then it says
+what was read, by which recipe, and which chunks are its own. A document is skipped only while that holds. So a run that
+is killed anywhere is healed by the next, which finds the document however its file was edited, and writes over what
+stands. All of that is one turn (`ingesting.turns`)."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
+from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     Authority,
@@ -23,19 +27,22 @@ from bio_mcp.ingesting.documents import (
     same_work,
     work_of,
 )
-from bio_mcp.ingesting.projects import model_for
+from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
-from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.chunking import chunks_of_sections
+from bio_mcp.retrieval.passages import chunk_uuid
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.scope import bounded_by
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Vectors = dict[str, NDArray[np.float32]]
 
 SLICE = 64  # texts that are embedded between two looks at the clock
 RESERVE_S = 2.0  # for saving what is done when the time ends
@@ -77,21 +84,60 @@ class DocumentWriter:
 
         What was embedded when the time ended is stored, so that the next try continues there.
         """
+        parse = cache(lambda: self._parse(incoming))
+        made: Vectors = {}
+        self._begun = set[str]()
+        return in_turns(lambda: self._bring_in(incoming, parse, made), self._deadline)
+
+    def _bring_in(self, incoming: Incoming, parse: Callable[[], ParsedDocument], made: "Vectors") -> WrittenDocument:
+        """Make what is to be written, and write it. Raises `TurnLost` where another has written meanwhile.
+
+        `made` are vectors by the hash of their text.
+        """
         known = self._find(incoming.own_identifiers)
         if incoming.same_text and known:
-            return self._describe_again(known[0], incoming)
+            return self._describe_again(known, incoming)
         if current := self._current(known, incoming):
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
-                self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
+                with self._turn(incoming.own_identifiers, known):
+                    self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
             return WrittenDocument(current.doc_id)
-        parsed = self._parse(incoming)
+        parsed = parse()
         described = describe(incoming, parsed, self._references, self._backends.documents)
-        identifiers = incoming.own_identifiers | described.work.identifiers
-        same = same_work(self._find(identifiers), identifiers)
+        own = incoming.own_identifiers | described.work.identifiers
+        asked = own | {_id_of(incoming.sha256)}
+        found = self._find(asked)
+        same = same_work(found, own)
         if same and self._stays(same[0], incoming):
-            return self._join(same, incoming, described)
-        return self._write(same, incoming, parsed, described)
+            with self._turn(asked, found):
+                return self._join(found, same, incoming, described)
+        record, chunks = self._record_of(found, same, incoming, parsed, described)
+        is_whole = self._embed(record.doc_id, chunks, made)
+        with self._turn(asked, found):
+            self._begin(same[0] if same else replace(record, recipe=""), record)
+            self._write(record.doc_id, chunks, made, is_whole=is_whole)
+            self._drop(found, same, incoming, record.doc_id)
+            self._record(record)
+        return WrittenDocument(
+            record.doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described)
+        )
+
+    @contextmanager
+    def _turn(self, identifiers: Set[str], found: Sequence[ProjectDocument]) -> Iterator[None]:
+        """Write in this block, if `found` still are the documents of these identifiers.
+
+        Raises `TurnLost` where they are not, and `Conflict` where the index is of another model by now.
+        """
+        project, backends = self._project, self._backends
+        with turn(project.project_id, backends):
+            if index_of(project, backends)[0] != project.embed_model:
+                raise Conflict(
+                    f"the project {project.project_id!r} was rebuilt for another model meanwhile; ingest again"
+                )
+            if self._find(identifiers) != found:
+                raise TurnLost
+            yield
 
     def _find(self, identifiers: Set[str]) -> list[ProjectDocument]:
         return self._backends.project_documents.find(self._project.project_id, sorted(identifiers))
@@ -103,7 +149,7 @@ class DocumentWriter:
     def _current(self, known: Sequence[ProjectDocument], incoming: Incoming) -> ProjectDocument | None:
         """The document that this file was read into already, if reading it again would change nothing."""
         [*same] = (each for each in known if f"sha256:{incoming.sha256}" in each.identifiers)
-        if len(same) != 1 or not (document := same[0]).chunks or document.recipe != self._recipe:
+        if len(same) != 1 or not self._is_read(document := same[0]):
             return None
         origin = document.origin
         if self._again and origin.get("run") != self._again:
@@ -116,6 +162,18 @@ class DocumentWriter:
         reference = self._references.match(description_of(document), incoming.name)
         same_reference = reference is None or hash_of(reference) == origin.get("reference")
         return document if languages and same_reference else None
+
+    def _is_read(self, document: ProjectDocument) -> bool:
+        """Whether the document was read by this recipe, and has the chunks that its record names."""
+        if not document.chunks or document.recipe != self._recipe:
+            return False
+        collection, collections = self._project.collection, self._backends.collections
+        if document.doc_id in self._begun:  # by this run, while another recorded it
+            works = {each.work for each in collections.document(collection, document.doc_id)}
+            if works != {document.work}:
+                return False
+        hashes = collections.hashes(collection, document.doc_id)
+        return document.chunks_sha256 in ("", _sha256_of(document.doc_id, document.chunks, hashes))
 
     def _parse(self, incoming: Incoming) -> ParsedDocument:
         """The document with its reader's notes. Raises `UnreadableDocument` when there is no word in it."""
@@ -131,19 +189,25 @@ class DocumentWriter:
 
     def _stays(self, document: ProjectDocument, incoming: Incoming) -> bool:
         """Whether the document was read from another file of the same work, and that is as good as this one."""
-        if incoming.state is not None or not document.chunks or document.recipe != self._recipe:
+        if incoming.state is not None or not self._is_read(document):
             return False
         other_file = incoming.place_id not in document.identifiers and document.sha256 != incoming.sha256
         return other_file and (not self._again or document.origin.get("run") == self._again)
 
-    def _join(self, same: Sequence[ProjectDocument], incoming: Incoming, described: Described) -> WrittenDocument:
+    def _join(
+        self,
+        found: Sequence[ProjectDocument],
+        same: Sequence[ProjectDocument],
+        incoming: Incoming,
+        described: Described,
+    ) -> WrittenDocument:
         """Note that this file is one more of a work that is there; what it tells of the work is taken over."""
         document = same[0]
         identifiers = document.identifiers | described.work.identifiers | {f"sha256:{incoming.sha256}"}
         work = work_of(document.doc_id, described.with_older(document), document.work.source)
         if work != document.work:
             self._reword(work)
-        self._drop(same, incoming)
+        self._drop(found, same, incoming, document.doc_id)
         self._record(replace(document, work=work, identifiers=joined(identifiers, same)))
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
@@ -156,31 +220,36 @@ class DocumentWriter:
         chunks = collections.document(collection, work.doc_id)
         collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
 
-    def _describe_again(self, document: ProjectDocument, incoming: Incoming) -> WrittenDocument:
+    def _describe_again(self, known: Sequence[ProjectDocument], incoming: Incoming) -> WrittenDocument:
         """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
+        document = known[0]
         if {**document.origin, **incoming.origin, "state": incoming.state} == document.origin:
             return WrittenDocument(document.doc_id)
         described = describe(incoming, ParsedDocument(()), self._references, self._backends.documents)
         work = work_of(document.doc_id, _known(incoming, described, document), document.work.source)
-        if work != document.work:
-            self._reword(work)
         identifiers = joined(incoming.own_identifiers | described.work.identifiers, [document])
         origin = {**document.origin, **self._origin(incoming, described, [document])}
-        self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
+        with self._turn(incoming.own_identifiers, known):
+            if work != document.work:
+                self._reword(work)
+            self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
         return WrittenDocument(document.doc_id, written=True)
 
-    def _write(
-        self, same: Sequence[ProjectDocument], incoming: Incoming, parsed: ParsedDocument, described: Described
-    ) -> WrittenDocument:
-        """Write the chunks of a document that is new or has changed, then its record."""
+    def _record_of(
+        self,
+        found: Sequence[ProjectDocument],
+        same: Sequence[ProjectDocument],
+        incoming: Incoming,
+        parsed: ParsedDocument,
+        described: Described,
+    ) -> tuple[ProjectDocument, Sequence[ProjectChunk]]:
+        """The record of a document that is new or has changed, and its chunks. `found` has all of its identifiers."""
         own = incoming.own_identifiers | described.work.identifiers
         older = [
             each for each in same if any(kind_of(name) in CERTAIN for name in each.identifiers & own)
         ]  # or its place has another text now, and no more is known
         doc_id = same[0].doc_id if same else _id_of(incoming.sha256)
-        if not same and (there := self._find({doc_id})):
-            if there[0].sha256 == incoming.sha256:  # another run has brought it in meanwhile
-                return self.write_document(incoming)
+        if not same and any(each.doc_id == doc_id for each in found):
             doc_id = _id_of(f"{incoming.sha256} {incoming.place_id}")  # that file is an edited one now
         known = _known(incoming, described, older[0]) if older else described.work
         model = model_for(self._project, self._backends)
@@ -188,16 +257,6 @@ class DocumentWriter:
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
         if not chunks:
             raise UnreadableDocument("there is no text in it but a list of references")
-        vectors = self._embed(doc_id, chunks, model)
-        self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model.fingerprint)
-        self._drop(same, incoming)
-        # Whether another run has brought in the same work meanwhile.
-        now = same_work(self._find(own), own)
-        if not {each.doc_id for each in now} <= {each.doc_id for each in same}:
-            for each in now:
-                if each.doc_id == doc_id:  # by the same id, with what it knows of the work
-                    self._reword(each.work)
-            return self.write_document(incoming)
         record = ProjectDocument(
             work=work,
             identifiers=(
@@ -208,13 +267,31 @@ class DocumentWriter:
             sha256=incoming.sha256,
             recipe=self._recipe,
             chunks=len(chunks),
+            chunks_sha256=_sha256_of(doc_id, len(chunks), {each.chunk_id: each.embedded_sha256 for each in chunks}),
             pages=parsed.pages,
             ocr=parsed.ocr,
             origin=self._origin(incoming, described, older),
             notices=next((each.notices for each in older if each.work.doi == work.doi), ()),
         )
-        self._record(record)
-        return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))
+        return record, chunks
+
+    def _begin(self, document: ProjectDocument, record: ProjectDocument) -> None:
+        """Record of the document that it is to be read, and which chunks it is about to have by `record`."""
+        begun = replace(document, chunks=0, chunks_sha256=record.chunks_sha256)
+        if begun != document:
+            self._record(begun)
+        self._begun.add(document.doc_id)
+
+    def _write(self, doc_id: str, chunks: Sequence[ProjectChunk], made: "Vectors", *, is_whole: bool) -> None:
+        """Write the chunks, or those that there was time for. Raises `DeadlineExceeded` for these."""
+        collection, model = self._project.collection, model_for(self._project, self._backends).fingerprint
+        vectors = {each.chunk_id: made[each.embedded_sha256] for each in chunks if each.embedded_sha256 in made}
+        if is_whole:
+            self._backends.collections.replace(collection, doc_id, chunks, vectors, model)
+            return
+        done = [each for each in chunks if each.chunk_id in vectors]
+        self._backends.collections.upsert(collection, done, vectors, model)
+        raise DeadlineExceeded("out of time while a document was embedded; what is done is stored")
 
     def _origin(self, incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> dict[str, Any]:
         """What decides whether the file is read again."""
@@ -223,37 +300,50 @@ class DocumentWriter:
         reference = hash_of(described.reference) if described.reference else None
         return {**incoming.origin, **run, "authority": authority, "reference": reference}
 
-    def _drop(self, same: Sequence[ProjectDocument], incoming: Incoming) -> None:
-        """Delete all but the first document, and the chunks that a killed run left of a file without a record."""
-        collection, collections = self._project.collection, self._backends.collections
-        for each in same[1:]:
-            collections.replace(collection, each.doc_id, [], {})
-        if same[1:]:
-            self._backends.project_documents.delete(self._project.project_id, [each.doc_id for each in same[1:]])
-        left = _id_of(incoming.sha256)
-        if same and collections.hashes(collection, left) and not self._find({left}):
-            collections.replace(collection, left, [], {})
+    def _drop(
+        self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str
+    ) -> None:
+        """Delete all that is the same work but `kept`.
+
+        And what a killed run had begun to read where another work is now, and chunks that this run had written of a
+        document that another one dropped.
+        """
+        project, collections = self._project, self._backends.collections
+        begun = [
+            each for each in found if each not in same and not each.chunks and _places(each) == {incoming.place_id}
+        ]
+        dropped = [each.doc_id for each in (*same, *begun) if each.doc_id != kept]
+        left = [each for each in self._begun - {kept} if not self._find({each})]
+        for each in (*dropped, *left):
+            collections.replace(project.collection, each, [], {})
+        if dropped:
+            self._backends.project_documents.delete(project.project_id, dropped)
 
     def _record(self, document: ProjectDocument) -> None:
         self._backends.project_documents.put(self._project.project_id, document)
 
-    def _embed(
-        self, doc_id: str, chunks: Sequence[ProjectChunk], model: Embeddings
-    ) -> "dict[str, NDArray[np.float32]]":
-        """Vectors, by chunk id, of the chunks whose text has none in the index yet."""
-        collection, collections = self._project.collection, self._backends.collections
-        stored = set(collections.hashes(collection, doc_id).values())
-        waiting = [each for each in chunks if each.embedded_sha256 not in stored]
-        vectors: dict[str, NDArray[np.float32]] = {}
-        for start in range(0, len(waiting), SLICE):
+    def _embed(self, doc_id: str, chunks: Sequence[ProjectChunk], made: "Vectors") -> bool:
+        """Add to `made` the vectors of texts that have none in the index yet; returns whether the time was enough."""
+        model = model_for(self._project, self._backends)
+        stored = self._backends.collections.hashes(self._project.collection, doc_id).values()
+        waiting = {each.embedded_sha256: each.embedded_text for each in chunks}
+        names = [each for each in waiting if each not in {*stored, *made}]
+        for start in range(0, len(names), SLICE):
             if self._deadline.remaining < RESERVE_S:
-                done = [each for each in waiting if each.chunk_id in vectors]
-                collections.upsert(collection, done, vectors, model.fingerprint)
-                raise DeadlineExceeded("out of time while a document was embedded; what is done is stored")
-            some = waiting[start : start + SLICE]
-            made = model.embed([each.embedded_text for each in some])
-            vectors |= {each.chunk_id: vector for each, vector in zip(some, made, strict=True)}
-        return vectors
+                return False
+            some = names[start : start + SLICE]
+            made.update(zip(some, model.embed([waiting[each] for each in some]), strict=True))
+        return True
+
+
+def _places(document: ProjectDocument) -> set[str]:
+    return {each for each in document.identifiers if kind_of(each) == "place"}
+
+
+def _sha256_of(doc_id: str, count: int, hashes: Mapping[str, str]) -> str:
+    """Equal for equal texts of the first `count` chunks of a document, and none behind them."""
+    names = (hashes.get(chunk_uuid(doc_id, f"c{at}"), "") for at in range(count + 1))
+    return sha256(" ".join(names).encode()).hexdigest()
 
 
 def _id_of(names: str) -> str:

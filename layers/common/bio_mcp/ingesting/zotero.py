@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NotFound
 from bio_mcp.ingesting.documents import Entry, Incoming
+from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature.descriptions import Description
 from bio_mcp.literature.documents import ParsedSection, SectionKind
 from bio_mcp.ports import Backends
@@ -254,8 +255,8 @@ class ZoteroFeed:
         for each in mine:
             if self._lost & self._keys(each):
                 self._deadline.check("everything that left Zotero was dropped")
-                dropped += self._leave(each)
-        present = frozenset(key for each in documents for key in self._keys(each))
+                dropped += in_turns(partial(self._leave, each.doc_id), self._deadline)
+        present = frozenset(key for each in documents for key in self._keys(each) if each.chunks)
         self._next["pending"] = sorted(set(self._next["pending"]) - present)
         self._backends.project_documents.put_cursor(self._project.project_id, self.location, self._next)
         gone = [DROPPED[dropped > 1].format(dropped)] if dropped else []
@@ -272,7 +273,10 @@ class ZoteroFeed:
             key
             for each in mine
             for key in self._keys(each)
-            if self._again or each.origin.get("missing") or changes.deleted & set(each.origin.get("objects", ()))
+            if self._again
+            or not each.chunks
+            or each.origin.get("missing")
+            or changes.deleted & set(each.origin.get("objects", ()))
         }
         if self._again or not before:
             every = self._library.changes({}).changed if scope.within is None else self._library.members(scope.within)
@@ -343,24 +347,29 @@ class ZoteroFeed:
             documents=len(mine),
         )
 
-    def _leave(self, document: ProjectDocument) -> bool:
+    def _leave(self, doc_id: str) -> bool:
         """Take the lost items from a document; drop it if it has no others, and no other source has brought it in.
 
         Returns whether it was dropped.
         """
-        project, has_others = self._project, not self._keys(document) <= self._lost
-        sources = [each for each in document.origin["sources"] if each != self.location]
-        if not (has_others or sources):
-            self._backends.collections.replace(project.collection, document.doc_id, [], {})
-            self._backends.project_documents.delete(project.project_id, [document.doc_id])
-            return True
-        if has_others:
-            lost = {f"{self._prefix}{key}" for key in self._lost}
-            remaining = replace(document, identifiers=document.identifiers - lost)
-        else:
-            remaining = replace(document, origin={**document.origin, "sources": sources})
-        self._backends.project_documents.put(project.project_id, remaining)
-        return False
+        project, stored = self._project, self._backends.project_documents
+        with turn(project.project_id, self._backends):
+            document = next((each for each in stored.find(project.project_id, [doc_id]) if each.doc_id == doc_id), None)
+            if document is None or not self._lost & self._keys(document):
+                return False
+            has_others = not self._keys(document) <= self._lost
+            sources = [each for each in document.origin["sources"] if each != self.location]
+            if not (has_others or sources):
+                self._backends.collections.replace(project.collection, doc_id, [], {})
+                stored.delete(project.project_id, [doc_id])
+                return True
+            if has_others:
+                lost = {f"{self._prefix}{key}" for key in self._lost}
+                remaining = replace(document, identifiers=document.identifiers - lost)
+            else:
+                remaining = replace(document, origin={**document.origin, "sources": sources})
+            stored.put(project.project_id, remaining)
+            return False
 
     def _documents(self) -> list[ProjectDocument]:
         return [each for each in self._backends.project_documents.all(self._project.project_id) if self._keys(each)]

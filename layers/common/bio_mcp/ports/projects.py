@@ -117,9 +117,10 @@ class ProjectDocument:
 
     `identifiers` has every name that it is known by, as `Work` lists them; no two documents of a project share one.
     `sha256` is of the file that was read, `recipe` of all else that its chunks depend on: parser, options, the model's
-    limit. `chunks` is how many are in the index; the document is written after them. `origin` tells where it came from,
-    such as a library's item with its version, for who follows that. `notices` are about its DOI, as `note_notices`
-    found them last.
+    limit. `chunks` is how many are in the index, and `chunks_sha256` tells which, where it is known; 0: the document is
+    still to be read, whatever is there, and never was without a `recipe`. `origin` tells where it came from, such as a
+    library's item with its version, for who follows that. `notices` are about its DOI, as `note_notices` found them
+    last.
     """
 
     work: Work
@@ -127,6 +128,7 @@ class ProjectDocument:
     sha256: str = ""
     recipe: str = ""
     chunks: int = 0
+    chunks_sha256: str = ""
     pages: int | None = None
     ocr: bool = False
     origin: Mapping[str, Any] = field(default_factory=dict)

@@ -201,6 +201,10 @@ class Leases(Protocol):
         The hold of one that is extended is the same; one that passed to another in between has a new number.
         """
 
+    def take(self, name: str) -> Hold:
+        """Take the lease from whoever has it, and leave it free for the next: the hold is good until somebody else
+        takes or acquires it. Raises `Conflict` under a hold of another lease that has passed on."""
+
     def release(self, name: str, holder: str) -> None:
         """End the lease if `holder` has it; another holder's stays."""
 

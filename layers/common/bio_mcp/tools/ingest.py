@@ -164,7 +164,7 @@ class RunResult(Response):
     also_uses=(
         *("collections.create", "collections.document", "collections.replace", "collections.upsert", "graph.put"),
         *("graph.neighbours", "documents.get_many", "documents.resolve", "project_documents.put"),
-        *("project_documents.delete", "projects.put", "continuations.send", "jobs.get"),
+        *("project_documents.delete", "projects.put", "leases.take", "continuations.send", "jobs.get"),
     ),
 )
 def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:

@@ -276,7 +276,7 @@ def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
     scope="ingest",
     beyond="documents of projects that PubMed does not have are retracted, too",
     read_only=False,
-    also_uses=("project_documents.find", "project_documents.put"),
+    also_uses=("project_documents.find", "project_documents.put", "leases.take"),
 )
 def check_notices(request: NoticesQuestion, backends: Backends, context: Context) -> NoticesAnswer:
     """Ask Crossref (with Retraction Watch) about a project's documents without a PMID; its searches then flag them."""

@@ -57,7 +57,7 @@ class SyncResult(Response):
     in_default_list=True,
     also_uses=(
         *("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
-        *("notices.of", "project_documents.find", "project_documents.put"),
+        *("notices.of", "project_documents.find", "project_documents.put", "leases.take"),
     ),
 )
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:

@@ -226,6 +226,12 @@ class DynamoLeases(DynamoStore):
         free, _ = self._table.put_or_get(lease, only, holder=holder, now=float(now))
         return self._hold(name, number) if free else None
 
+    def take(self, name: str) -> Hold:
+        number = self._table.next_number({"lease": NUMBERS})
+        lease = {"lease": name, "holder": "", "number": number, "seconds": 0.0, **_ending(self._clock())}
+        self._table.put_item(lease, "attribute_not_exists(#number) OR #number < :number", number=number)
+        return self._hold(name, number)
+
     def _hold(self, name: str, number: int) -> Hold:
         return Hold(name, number, f"{HOLDS}{self._table.name}")
 

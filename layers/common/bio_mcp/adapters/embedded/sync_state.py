@@ -273,6 +273,15 @@ class SqliteLeases(Store):
             connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)", row)
             return Hold(name, number, self._database.holds)
 
+    def take(self, name: str) -> Hold:
+        with self._database.writing() as connection:
+            taking = (
+                "INSERT INTO leases (name, holder, expires, process, seconds, number) VALUES (?, '', 0, '', 0, 1) "
+                "ON CONFLICT (name) DO UPDATE SET holder = '', expires = 0, number = number + 1 RETURNING number"
+            )
+            (number,) = connection.execute(taking, (name,)).fetchone()
+        return Hold(name, number, self._database.holds)
+
     def release(self, name: str, holder: str) -> None:
         """End the lease; its number stays, and the next holder has the one after it."""
         with holding(None):
