@@ -2,6 +2,7 @@
 
 * Failure
   + InvalidInput            the caller must change the request
+    - Unconfirmed           ...or say that it is meant
     - Forbidden             ...or bring a token that allows it
     - UnreadableDocument    ...or another file: this one is damaged, encrypted, too large or of no known kind
   + Misconfigured           whoever runs this must change a setting, a secret or what is installed
@@ -61,6 +62,10 @@ class Failure(Exception):
 
 class InvalidInput(Failure):
     """The arguments do not fit the tool's input model, or cannot be acted on."""
+
+
+class Unconfirmed(InvalidInput):
+    """Somebody has to say yes first, as `details["confirm"]`: the arguments that say it. A door that can ask does."""
 
 
 class Forbidden(InvalidInput):

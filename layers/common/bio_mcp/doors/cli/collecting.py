@@ -26,6 +26,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.bulk_load import STAGES, status_of
 from bio_mcp.syncing.importing import corpus_size, import_files
+from bio_mcp.syncing.news import unfollowed
 from bio_mcp.syncing.pubmed_files import finished_mark, listed, mirror
 from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM, remove
 from bio_mcp.syncing.queries import stop as cancel_syncs
@@ -187,8 +188,10 @@ checkpoint_command = click.Group("checkpoint", help="Show or move the watermark 
 @answering
 def checkpoint_get_command(session: Session, query_key: str) -> None:
     """Show how far QUERY_KEY has been synced."""
+    if not session.backends.checkpoints.all(query_key):
+        raise unfollowed(query_key, session.backends)
     body = session.ask(get_checkpoint, {"query_key": query_key})
-    far = f"is synced up to {body['last_edat']}" if body["last_edat"] else "has never been synced"
+    far = f"is synced up to {body['last_edat']}" if body["last_edat"] else "has never been synced to its end"
     session.answer(body, f"{query_key} {far}.")
 
 
