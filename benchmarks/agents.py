@@ -1,8 +1,8 @@
 """What tasks cost an agent: `python -m benchmarks.agents`.
 
-A small deterministic agent (`tests/support/agent.py`) plays the tasks of `tests/data/skill_tasks` by the official client
-over real records: it sees what is listed, the answers and the errors. A token is counted as four bytes: of the list of
-tools, which a client pays once, and of all that the agent sends and reads, as text.
+A small deterministic agent (`tests/support/agent.py`) plays the tasks of `tests/data/skill_tasks` over real records, by
+the official client: it sees what is listed, the answers and the errors. A token is counted as four bytes: of the list
+of tools, which a client pays once, and of all that the agent sends and reads, as text.
 """
 
 import asyncio

@@ -65,7 +65,10 @@ class InvalidInput(Failure):
 
 
 class Unconfirmed(InvalidInput):
-    """Somebody has to say yes first, as `details["confirm"]`: the arguments that say it. A door that can ask does."""
+    """Somebody has to say yes first: `confirm` has the arguments that say it. A door that can ask says `why`."""
+
+    def __init__(self, why: str, how: str, *, confirm: Mapping[str, Any], **details: Any) -> None:
+        super().__init__(f"{why}. {how}", confirm=dict(confirm), why=why, **details)
 
 
 class Forbidden(InvalidInput):

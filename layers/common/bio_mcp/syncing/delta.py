@@ -156,8 +156,8 @@ class SyncRun(CorpusRun[SyncCursor]):
         new = sum(self._count(each.term(self.term)) for each in self._planned(self.backends.today()).queue)
         if (found := min(whole, new)) > most:
             raise Unconfirmed(
-                f"PubMed has {found:,} records for this sync, and more than {most:,} take a confirmation: give "
-                f"{found} here to read them all, or narrow the term",
+                f"PubMed has {found:,} records for this sync",
+                f"More than {most:,} take a confirmation: give {found} here to read them all, or narrow the term",
                 field="max_records",
                 count=found,
                 max_records=most,
@@ -173,15 +173,15 @@ class SyncRun(CorpusRun[SyncCursor]):
         if self.term in terms:
             return
         if terms:
-            known = f"{self.key!r} follows another term: {terms[-1]}"
-            raise _unconfirmed(known, "give confirm: true to follow the new one in its place, or another query_key")
+            how = "Choose another key, or give confirm: true to follow the new term in its place"
+            raise Unconfirmed(f"{self.key!r} follows another term: {terms[-1]}", how, confirm={"confirm": True})
         if unknown := self._searched.dropped:
-            words = ", ".join(repr(each) for each in unknown[:NAMED])
-            raise _unconfirmed(f"PubMed does not know {words}", "correct the term, or give confirm: true to follow it")
-        if not self._searched.count:
-            raise _unconfirmed(
-                f"PubMed finds nothing by {self.term}", "correct the term, or give confirm: true to follow it"
-            )
+            why = f"PubMed does not know {', '.join(repr(each) for each in unknown[:NAMED])}"
+        elif not self._searched.count:
+            why = f"PubMed finds nothing by {self.term}"
+        else:
+            return
+        raise Unconfirmed(why, "Correct the term, or give confirm: true to follow it", confirm={"confirm": True})
 
     @cached_property
     def _searched(self) -> SearchPage:
@@ -328,10 +328,6 @@ class SyncRun(CorpusRun[SyncCursor]):
     @cached_property
     def _is_first(self) -> bool:
         return not self.backends.checkpoints.get(self.key, self.term).windows
-
-
-def _unconfirmed(why: str, what: str) -> Unconfirmed:
-    return Unconfirmed(f"{why}. Nothing was synced: {what}.", confirm={"confirm": True})
 
 
 def jobs_of(query_key: str, backends: Backends) -> list[Job]:

@@ -82,7 +82,7 @@ class WhatIsNew(Response):
     news: list[News] = Field(default_factory=list)
     next: str = Field(default="", description="pass it as since for what comes after")
     more: bool = Field(default=False, description="whether there is more already")
-    queries: list[FollowedQuery] = said(default_factory=list)
+    queries: list[FollowedQuery] = Field(default_factory=list)
     left_out: int = Field(default=0, description="did not fit; `next` is where they begin")
     warnings: list[str] = Field(default_factory=list)
 

@@ -138,7 +138,7 @@ class ProjectList(Response):
 
     projects: list[ListedProject]
     count: int = Field(ge=0)
-    documents: list[ListedDocument] = said(default_factory=list)
+    documents: list[ListedDocument] = Field(default_factory=list)
     left_out: int = 0
     next_cursor: str | None = None
     warnings: list[str] = said(default_factory=list)

@@ -29,6 +29,7 @@ from bio_mcp.call import Outcome, excerpt, failed_outcome, perform
 from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
+from bio_mcp.doors.mcp.confirming import agreed, asked
 from bio_mcp.doors.mcp.listing import ALL, META, Listing, RequestContext, body_of, cache_scope, permitted
 from bio_mcp.doors.mcp.prompts import (
     Completing,
@@ -227,15 +228,24 @@ class Calling:
 
     async def call_tool(
         self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf
-    ) -> types.CallToolResult:
-        """Call a tool, for so many seconds at most. An unknown one is a JSON-RPC error that lists the known ones."""
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Call a tool, for so many seconds at most. An unknown one is a JSON-RPC error that lists the known ones.
+
+        What waits for somebody's yes is asked for, if the client can ask.
+        """
         if (tool := self.tools.get(params.name)) is None:
             allowed = permitted(context, self.tools.values())
             known = list(dict.fromkeys(tool.portable_name for tool in allowed))
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
-        outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
+        given, yes = params.arguments or {}, agreed(params)
+        outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
+        while (answer := await asked(context, params, outcome, yes)) is not None:
+            if isinstance(answer, types.InputRequiredResult):
+                return answer
+            yes = answer
+            outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
         content: list[types.ContentBlock] = [types.TextContent(text=outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
             content.append(
