@@ -28,6 +28,7 @@ shown to the caller, so it says what to do next and never holds a key, a path, a
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 
@@ -67,8 +68,10 @@ class InvalidInput(Failure):
 class Unconfirmed(InvalidInput):
     """Somebody has to say yes first: `confirm` has the arguments that say it. A door that can ask says `why`."""
 
-    def __init__(self, why: str, how: str, *, confirm: Mapping[str, Any], **details: Any) -> None:
-        super().__init__(f"{why}. {how}", confirm=dict(confirm), why=why, **details)
+    def __init__(
+        self, why: str, how: str = "", *, confirm: Mapping[str, Any] = MappingProxyType({}), **more: Any
+    ) -> None:
+        super().__init__(f"{why}. {how}" if how else why, confirm=dict(confirm), why=why, **more)
 
 
 class Forbidden(InvalidInput):

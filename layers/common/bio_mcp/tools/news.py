@@ -78,10 +78,10 @@ class FollowedQuery(Response):
 class WhatIsNew(Response):
     """News of a query, the oldest first; without a query, those that are followed."""
 
-    query_key: str | None = None
-    news: list[News] = Field(default_factory=list)
-    next: str = Field(default="", description="pass it as since for what comes after")
-    more: bool = Field(default=False, description="whether there is more already")
+    query_key: str | None
+    news: list[News]
+    next: str = Field(description="pass it as since for what comes after")
+    more: bool = Field(description="whether there is more already")
     queries: list[FollowedQuery] = Field(default_factory=list)
     left_out: int = Field(default=0, description="did not fit; `next` is where they begin")
     warnings: list[str] = Field(default_factory=list)
@@ -136,7 +136,9 @@ def _followed(backends: Backends) -> WhatIsNew:
         for each in queries
     ]
     none = [] if listed else [NONE_FOLLOWED]
-    return answer_size.within(WhatIsNew.of(queries=listed, left_out=left_out, warnings=none), "queries")
+    none_new: dict[str, Any] = {"query_key": None, "news": [], "next": "", "more": False}
+    answer = WhatIsNew.of(queries=listed, left_out=left_out, warnings=none, **none_new)
+    return answer_size.within(answer, "queries")
 
 
 def _position(since: str | None, backends: Backends) -> str:
