@@ -198,9 +198,9 @@ checkpoint_command = click.Group("checkpoint", help="Show or move the watermark 
 @answering
 def checkpoint_get_command(session: Session, query_key: str) -> None:
     """Show how far QUERY_KEY has been synced."""
-    if not session.backends.checkpoints.all(query_key):
-        raise unfollowed(query_key, session.backends)
     body = session.ask(get_checkpoint, {"query_key": query_key})
+    if body["term"] is None and body["last_edat"] is None:
+        raise unfollowed(query_key, session.backends)
     far = f"is synced up to {body['last_edat']}" if body["last_edat"] else "has never been synced to its end"
     session.answer(body, f"{query_key} {far}.")
 
