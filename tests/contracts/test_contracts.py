@@ -42,6 +42,9 @@ MORE_INPUTS = {
     ("fetchArticleDetails", "includeAffiliations"): "a third of a record, which few need",
     ("getArticleRelationships", "moreStyles"): "citation styles that the contract's list does not have",
     ("list_projects", "cursor"): "a list goes on where an answer ends",
+    ("list_projects", "project"): "what a library holds, by title and not by passage",
+    ("ingest_from_source", "create"): "an agent's first document has no project yet",
+    ("pubmed.sync_delta", "confirm"): "no typing error makes or turns a followed query",
     ("pubmed.sync_delta", "known_only"): "bring up to date what the corpus holds, as what was retracted, add nothing",
     ("pubmed.sync_delta", "max_records"): "confirm a sync that would fill the disk",
     **{(name, "job_id"): ONE_JOB for name in ("pubmed.sync_delta", "ingest_from_source", "ingest.run")},
@@ -260,7 +263,7 @@ def test_the_list_of_tools_is_small_enough_to_pay_for(names):
     assert size_of_list(names, "rag") <= 10_000
     assert size_of_list(names, "pubmed") <= 12_000
     assert size_of_list(names, "projects") <= 10_000
-    assert size_of_list(names, "default") <= 12_000
+    assert size_of_list(names, "default") <= 13_000
     assert size_of_list(names, "all") <= 40_000
 
 

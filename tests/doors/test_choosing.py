@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.listing import DEFS, Listing, chosen, inlined, list_entry, sparing, unlimited
+from bio_mcp.doors.mcp.listing import DEFS, Listing, brief, chosen, inlined, list_entry, sparing
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import words_of
 
@@ -22,7 +22,7 @@ def test_the_default_list_has_what_answers_a_question_and_says_that_there_is_mor
     tools = listed("default")
     assert {*BY_DEFAULT} < {each.name for each in tools}
     assert "?tools=all" in tools[0].description
-    assert "projects" in tools[0].description
+    assert "--tools all" in tools[0].description
     assert not any("?tools=" in each.description for each in tools[1:])
 
 
@@ -137,10 +137,23 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
     }
 
 
-def test_without_limits_a_schema_takes_more_and_keeps_its_fields():
+def test_a_brief_schema_takes_more_and_keeps_its_fields():
     schema = {
         "type": "object",
-        "properties": {"minimum": {"type": "integer", "minimum": 1, "maximum": 9}},
+        "additionalProperties": False,
+        "properties": {
+            "minimum": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5},
+            "default": {"type": "boolean", "default": False},
+            "pattern": {"type": "string", "pattern": "^x$"},
+            "max_characters": {"type": "integer"},
+        },
         "minItems": 1,
     }
-    assert unlimited(schema) == {"type": "object", "properties": {"minimum": {"type": "integer", "maximum": 9}}}
+    assert brief(schema) == {
+        "type": "object",
+        "properties": {
+            "minimum": {"type": "integer", "maximum": 9, "default": 5},
+            "default": {"type": "boolean"},
+            "pattern": {"type": "string"},
+        },
+    }

@@ -20,8 +20,8 @@ ANSWERING = [
     ["import", "--sample", "--if-empty"],
     ["search", "acupuncture for migraine"],
     ["get", "27602157"],
-    ["admin", "checkpoint", "get", "migraine"],
     ["admin", "checkpoint", "set", "migraine", "2024-01-01T00:00:00Z"],
+    ["admin", "queries", "list"],
     ["doctor"],
     ["admin", "tools"],
     ["admin", "call", "corpus_queries"],
@@ -163,9 +163,9 @@ def test_no_color_takes_the_colours_from_a_terminal(cli, monkeypatch):
 def test_json_stays_sound_where_stdout_knows_only_ascii(cli, monkeypatch):
     with TextIOWrapper(BytesIO(), encoding="ascii") as ascii_only:
         monkeypatch.setattr(sys, "stdout", ascii_only)
-        assert cli("admin", "checkpoint", "get", "พาราเซตามอล", "--json").code == 0
+        assert cli("news", "พาราเซตามอล", "--json").code == 1
         monkeypatch.undo()
-        assert json.loads(ascii_only.buffer.getvalue())["query_key"] == "พาราเซตามอล"
+        assert "'พาราเซตามอล'" in json.loads(ascii_only.buffer.getvalue())["error"]["message"]
 
 
 @pytest.mark.parametrize("arguments", [["--json"], []])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from io import StringIO
 
 import pytest
 
@@ -41,7 +42,7 @@ def online(cli, ncbi):
 def test_a_sync_that_is_too_large_says_how_large_and_which_option_confirms_it(online):
     ran = online("sync", "covid", TERM, "--max-records", "3")
     assert ran.code == 2
-    assert "records for this sync, and more than 3 take a confirmation: give " in ran.said
+    assert "records for this sync. More than 3 take a confirmation: give " in ran.said
 
 
 def begin(cli):
@@ -58,15 +59,53 @@ def test_a_sync_that_waits_is_stopped(online):
 
 
 def test_the_checkpoint_stands_where_the_sync_ended_and_can_be_moved_back(online):
-    assert online("admin", "checkpoint", "get", "covid").out == "covid has never been synced.\n"
     newest = online("sync", "covid", TERM, "--json").json["max_edat_seen"]
     assert online("admin", "checkpoint", "get", "covid").out == f"covid is synced up to {newest}.\n"
     assert online("admin", "checkpoint", "set", "covid", "2021-01-01").out == "covid is now at 2021-01-01.\n"
     assert online("admin", "checkpoint", "get", "covid", "--json").json["last_edat"] == "2021-01-01T00:00:00Z"
 
 
-def test_a_term_that_pubmed_drops_is_a_warning(online):
+def test_a_key_that_nothing_follows_is_an_error_for_news_and_checkpoints_alike(online):
+    online("sync", "covid", TERM)
+    news, checkpoint = online("news", "knees"), online("admin", "checkpoint", "get", "knees")
+    assert news.code == checkpoint.code == 1
+    assert news.err == checkpoint.err
+    assert "No query 'knees' is followed. Followed queries: covid. `bio-mcp sync` begins one." in news.err
+    assert online("admin", "checkpoint", "get", "knees", "--json").json["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_watermark_for_a_first_sync_says_that_it_is_of_no_query(online):
+    ran = online("admin", "checkpoint", "set", "knees", "2021-01-01")
+    assert ran.code == 0
+    assert "No query 'knees' is followed yet" in ran.err
+    assert "No query is followed" in online("admin", "queries", "list").out
+
+
+def test_what_may_be_a_typing_error_is_refused_in_a_script_and_names_the_option(online):
     ran = online("sync", "odd", f"{TERM} OR zzyzzyva")
+    assert ran.code == 2
+    assert ran.said.endswith("PubMed does not know 'zzyzzyva'. Correct the term, or give --yes to follow it.")
+    assert online("admin", "queries", "list", "--json").json["queries"] == []
+    online("sync", "covid", TERM)
+    ran = online("sync", "covid", "knee")
+    assert f"'covid' follows another term: {TERM}. Choose another key, or give --yes" in ran.said
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)], ids=["yes", "no", "neither"])
+def test_what_may_be_a_typing_error_is_a_question_on_a_terminal(online, monkeypatch, typed, code):
+    class Terminal(StringIO):
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    monkeypatch.setattr(sys, "stderr", shown)
+    assert online("sync", "odd", f"{TERM} OR zzyzzyva").code == code
+    assert "PubMed does not know 'zzyzzyva'. Go on all the same? [y/N]" in " ".join(shown.getvalue().split())
+
+
+def test_a_term_that_pubmed_drops_is_a_warning(online):
+    ran = online("sync", "odd", f"{TERM} OR zzyzzyva", "--yes")
     assert ran.code == 0
     assert "warning: " in ran.err
     assert "zzyzzyva" in ran.err
@@ -252,7 +291,7 @@ def test_on_one_machine_the_command_says_what_to_do_there(command, cli):
 
 def test_what_is_followed_is_listed(online):
     assert "No query is followed" in online("admin", "queries", "list").out
-    online("sync", "covid", "COVID-19 OR zzyzzyva")
+    online("sync", "covid", "COVID-19 OR zzyzzyva", "--yes")
     ran = online("admin", "queries", "list")
     assert ran.code == 0
     for word in ("covid", "COVID-19 OR zzyzzyva", "complete", "papers in the corpus 4"):

@@ -159,6 +159,8 @@ ALONE = {  # fields that are given by `bio-mcp admin call` alone, and why
     ("sync", "job_id"): "the command follows its own job to the end",
     ("projects search", "query"): "another document's name of TEXT",
     ("ingest", "job_id"): "the command follows its own job to the end",
+    ("ingest", "create"): "projects create makes one, and says how",
+    ("projects list", "project"): "a list of projects, not of documents",
     ("news", "max_characters"): "the digest is whole",
     ("export", "job_id"): "the command follows its own job to the end",
     ("eval run", "job_id"): "the command follows its own job to the end",

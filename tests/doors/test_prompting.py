@@ -83,7 +83,7 @@ class Cut:
 def corpus(tmp_path_factory, ncbi_process):
     with Corpus(tmp_path_factory.mktemp("completing"), ncbi_process.base_url) as made:
         for key in (*QUERIES[::-1], "ginger"):
-            made.checkpoints.set(key, "2026-01-01T00:00:00Z", {})
+            made.checkpoints.advance(key, "term")
         for tenant, project in (("north", "north/lab"), ("south", "south/lab"), ("", "own/lab")):
             create_project(project, Options(), CallBackends(made, Caller("x", tenant=tenant)))
         yield made

@@ -1,28 +1,16 @@
-"""The skills extension (SEP-2640) over real HTTP, and each skill's tasks, played by the official client."""
+"""The skills extension (SEP-2640) over real HTTP, and the tasks of agents, with a skill and without, played by the
+official client."""
 
 import hashlib
-import shutil
-from datetime import date, timedelta
-from itertools import islice
 
 import pytest
 import yaml
-from mcp.client import Client
 
-from bio_mcp.call import call
-from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.skills import NAMES, skill
-from bio_mcp.syncing.applying import apply_records
-from tests.answering.ginger import AGAIN, GINGER, OTHERS
-from tests.doors.command_line import sample
 from tests.doors.wire import HANDSHAKES, MODERN, post
-from tests.support.corpus import Corpus
+from tests.support.agent import tasks_of
+from tests.support.agent_tasks import GROUPS, make_home, played
 from tests.support.named_tools import calls
-from tests.support.retracting import retract
-from tests.support.sample_project import add_project
-from tests.support.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, link, update
-from tests.support.skill_tasks import play, tasks_of
 
 ADDRESSES = [f"skill://{name}/SKILL.md" for name in NAMES]
 VERSIONS = [MODERN, HANDSHAKES[-1]]
@@ -98,47 +86,28 @@ def test_what_is_not_served_is_named_in_few_characters(url):
     assert failure["data"]["available"] == ADDRESSES
 
 
-RECORDS, FOLLOWED_TO = 60, date(2021, 6, 5)
-ALL = [(name, number) for name in NAMES for number in range(len(tasks_of(name)))]
+ALL = [(group, number) for group in GROUPS for number in range(len(tasks_of(group)))]
 each_skill = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, ncbi_process):
-    """A corpus of some records, a project and a query followed until a day, for every task to have a copy of."""
     made = tmp_path_factory.mktemp("tasks") / "corpus"
-    ncbi_process.control.set_today(f"{FOLLOWED_TO:%Y/%m/%d}")
-    with Corpus(made, ncbi_process.base_url, FOLLOWED_TO) as corpus:
-        apply_records([*GINGER, AGAIN, *OTHERS], corpus)
-        apply_records(islice(sample(), RECORDS), corpus)
-        add_project(corpus)
-        assert call(TOOLS["pubmed.sync_delta"], {"query_key": "kidney", "term": "kidney"}, corpus).body["inserted"]
-    ncbi_process.control.reset()
+    make_home(made, ncbi_process)
     return made
 
 
-def furnish(scholarly):
-    """Let the services beside NCBI know what the tasks ask of them."""
-    of_aspirin = {"title": "Aspirin and mortality in COVID-19: a preprint"}
-    scholarly.records = [epmc_record("PPR", "PPR100", link("Preprint of", "MED", "34000418"), **of_aspirin)]
-    scholarly.works = {"10.1000/withdrawn": crossref_work("10.1000/withdrawn", update("retraction"))}
-    scholarly.papers = {"32382406": icite_paper(32382406, references=[34000418, 34089508], cited_by=[34095165])}
-
-
 @pytest.mark.anyio
-@pytest.mark.parametrize(("name", "number"), ALL, ids=[f"{name}-{number}" for name, number in ALL])
-async def test_a_task_is_done_in_the_steps_of_its_skill(home, ncbi, scholarly, tmp_path, name, number):
-    shutil.copytree(home, tmp_path / "corpus")
-    furnish(scholarly)
-    task = tasks_of(name)[number]
-    for fault in task.get("faults", []):
-        ncbi.control.fault(**fault)
-    for pmid in task.get("retracts", []):
-        retract(ncbi, pmid, f"{FOLLOWED_TO + timedelta(days=2):%Y/%m/%d}")
-    with Corpus(tmp_path / "corpus", ncbi.base_url, **scholarly.settings) as corpus:
-        server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
-        async with Client(server) as client:
-            await play(task, client)
+@pytest.mark.parametrize(("group", "number"), ALL, ids=[f"{group}-{number}" for group, number in ALL])
+async def test_a_task_is_done_by_an_agent_that_reads_what_is_listed_and_answered(
+    home, ncbi, scholarly, tmp_path, group, number
+):
+    did = await played(group, number, home, tmp_path, ncbi, scholarly)
+    assert did.wrong == ""
+
+
+def test_there_are_forty_tasks():
+    assert len({tasks_of(group)[number]["asks"] for group, number in ALL}) == len(ALL) >= 40
 
 
 @each_skill

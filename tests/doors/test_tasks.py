@@ -21,7 +21,7 @@ from tests.support.corpus import Corpus
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 DECLARED = {"_meta": {CAPABILITIES: {"extensions": {EXTENSION: {}}}}}
 DAY = '"2021/06/06"[crdt] : "2021/06/06"[crdt]'
-SYNC = {"name": "pubmed_sync_delta", "arguments": {"query_key": "k", "term": DAY}}
+SYNC = {"name": "pubmed_sync_delta", "arguments": {"query_key": "k", "term": DAY, "confirm": True}}
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ def test_a_query_that_was_removed_leaves_its_papers_and_nothing_that_goes_on(cor
 
 def test_the_warnings_of_a_sync_are_logged_at_its_end(corpus, caplog):
     with caplog.at_level(logging.WARNING, "bio_mcp.tools.sync_delta"):
-        call(SYNC, {"query_key": "odd", "term": "cancer OR zzyzzyva"}, corpus, unattended=True)
+        call(SYNC, {"query_key": "odd", "term": "cancer OR zzyzzyva", "confirm": True}, corpus, unattended=True)
     [warning] = [each for each in caplog.records if each.levelname == "WARNING"]
     assert "zzyzzyva" in warning.getMessage()
     assert (warning.query_key, warning.state) == ("odd", "complete")
@@ -228,12 +228,12 @@ def test_a_sync_that_has_begun_is_reported_as_running_before_ncbi_has_been_reach
 
         @property
         def entrez(self):
-            answers.append(ask(corpus))
+            answers.append(ask(corpus, confirm=True))
             return super().entrez
 
     answers = []
     with Reached(corpus.settings.home, ncbi.base_url, date(2026, 1, 1)) as running:
-        first = ask(running)
+        first = ask(running, confirm=True)
     assert first["state"] == "complete"
     assert {each["state"] for each in answers} == {"running"}
 

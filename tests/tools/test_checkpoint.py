@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.syncing.delta import lease_name
-from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
+from bio_mcp.tools.checkpoint import get_checkpoint, list_queries, set_checkpoint
 from tests.support.corpus import Corpus
 
 
@@ -23,8 +23,11 @@ def put(corpus, last_edat, key="glp1"):
     return call(set_checkpoint, {"query_key": key, "last_edat": last_edat}, corpus).body
 
 
-def test_a_query_that_was_never_synced_has_no_watermark(corpus):
-    assert get(corpus) == {"query_key": "glp1", "last_edat": None, "term": None, "warnings": []}
+def test_a_query_that_was_never_synced_has_no_watermark_and_is_said_to_be_unknown(corpus):
+    corpus.checkpoints.advance("statins", "statin")
+    body = get(corpus)
+    assert (body["query_key"], body["last_edat"], body["term"]) == ("glp1", None, None)
+    assert body["warnings"] == ["No query 'glp1' is followed. Followed queries: statins. pubmed_sync_delta begins one."]
 
 
 def test_a_watermark_in_the_future_of_any_term_is_reported(corpus):
@@ -45,9 +48,20 @@ def test_a_watermark_in_the_future_of_any_term_is_reported(corpus):
     ids=["UTC", "still yesterday at NCBI", "Bangkok", "a bare day"],
 )
 def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, stored, day):
-    assert put(corpus, given) == {"ok": True}
+    assert put(corpus, given)["ok"]
     assert get(corpus)["last_edat"] == stored
     assert set(corpus.checkpoints.get("glp1").windows.values()) == {day}
+
+
+def test_a_watermark_of_a_key_that_nothing_follows_is_said_to_be_of_no_query_and_is_not_listed(corpus):
+    assert put(corpus, "2025-08-17") == {
+        "ok": True,
+        "warnings": ["No query 'glp1' is followed yet: the watermark is for its first sync, if there is one."],
+    }
+    assert call(list_queries, {}, corpus).body["queries"] == []
+    corpus.checkpoints.advance("glp1", "semaglutide")
+    assert put(corpus, "2025-08-18") == {"ok": True}
+    assert [each["term"] for each in call(list_queries, {}, corpus).body["queries"]] == ["semaglutide"]
 
 
 def test_a_watermark_set_by_hand_may_go_back_and_is_audited_with_both_values(corpus):

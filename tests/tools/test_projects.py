@@ -185,7 +185,9 @@ def test_more_hits_than_a_project_gives_are_an_error_and_no_clip(lab, tool):
 def test_an_unknown_project_is_named_with_those_there_are(backends, tool):
     error = ask(tool, backends, project="unknown")["error"]
     assert error["code"] == "INVALID_PROJECT"
-    assert error["message"] == "Project 'unknown' not found. Available projects: lab"
+    assert error["message"] == (
+        "Project 'unknown' not found. Available projects: lab. ingest_from_source with create: true makes one."
+    )
     assert error["details"]["available_projects"] == ["lab"]
 
 

@@ -26,7 +26,7 @@ def corpus(tmp_path, ncbi):
 
 
 def sync(corpus, query_key, term, **more):
-    return call(TOOLS[TOOL], {"query_key": query_key, "term": term}, corpus, **more).body
+    return call(TOOLS[TOOL], {"query_key": query_key, "term": term, "confirm": True}, corpus, **more).body
 
 
 def listed(corpus, **arguments):
@@ -81,7 +81,7 @@ def test_a_job_that_has_been_silent_for_longer_than_its_lease_is_interrupted():
 
 def test_queries_are_listed_by_how_their_keys_begin(corpus):
     for key in ("statins-old", "Statins-new", "ginger", "old-statins"):
-        corpus.checkpoints.set(key, "2026-01-01T00:00:00Z", {})
+        corpus.checkpoints.advance(key, "term", "2026-01-01T00:00:00Z")
     assert [each["query_key"] for each in listed(corpus, query_key="ginger")["queries"]] == ["ginger"]
     found = listed(corpus, starts_with="statins-")
     assert [each["query_key"] for each in found["queries"]] == ["Statins-new", "statins-old"]

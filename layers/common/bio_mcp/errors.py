@@ -2,6 +2,7 @@
 
 * Failure
   + InvalidInput            the caller must change the request
+    - Unconfirmed           ...or say that it is meant
     - Forbidden             ...or bring a token that allows it
     - UnreadableDocument    ...or another file: this one is damaged, encrypted, too large or of no known kind
   + Misconfigured           whoever runs this must change a setting, a secret or what is installed
@@ -28,6 +29,7 @@ shown to the caller, so it says what to do next and never holds a key, a path, a
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 
@@ -62,6 +64,15 @@ class Failure(Exception):
 
 class InvalidInput(Failure):
     """The arguments do not fit the tool's input model, or cannot be acted on."""
+
+
+class Unconfirmed(InvalidInput):
+    """Somebody has to say yes first: `confirm` has the arguments that say it. A door that can ask says `why`."""
+
+    def __init__(
+        self, why: str, how: str = "", *, confirm: Mapping[str, Any] = MappingProxyType({}), **more: Any
+    ) -> None:
+        super().__init__(f"{why}. {how}" if how else why, confirm=dict(confirm), why=why, **more)
 
 
 class Forbidden(InvalidInput):

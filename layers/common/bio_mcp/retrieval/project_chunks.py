@@ -40,13 +40,17 @@ def collection_name(project_id: str) -> str:
     return f"proj--{flat}-{sha256(project_id.encode()).hexdigest()[:12]}"
 
 
+MAKES_ONE = "ingest_from_source with create: true makes one."
+
+
 def unknown_project(project_id: str, existing: Iterable[str]) -> NotFound:
     """The failure for an unknown project; it lists up to `MAX_LISTED` others."""
     names = sorted(existing)
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     listed = ", ".join(names[:MAX_LISTED]) or "none yet"
     return NotFound(
-        f"Project {project_id!r} not found. Available projects: {listed}{more}", available_projects=names[:MAX_LISTED]
+        f"Project {project_id!r} not found. Available projects: {listed}{more}. {MAKES_ONE}",
+        available_projects=names[:MAX_LISTED],
     )
 
 

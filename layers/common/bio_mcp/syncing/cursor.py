@@ -22,15 +22,16 @@ NAMED = 10  # PMIDs at most in a warning
 class SyncCursor(Cursor):
     """How far a sync is.
 
-    `end`: the last day of every window. `queue`: segments still to be listed, oldest days first. `pmids[done:]`: listed
-    and still to be fetched. `partial`: PMID -> change, for a batch that stopped half-way. `counts`: settled records by
-    change. `expected` and `listed`: records that NCBI counted and listed, by window. `missing`: PMIDs listed but not
-    returned -> the day they were first missed; `absent` are those of this run. `failed`: PMIDs whose fetch failed; they
-    are tried once more at the end (`last_try`), `size` at a time, and given up after `LAST_PATIENCE` consecutive
-    `failures`. `outages`: how often the last try was broken off.
+    `end`: the last day of every window. `first`: nothing was synced under the key before. `queue`: segments still to be
+    listed, oldest days first. `pmids[done:]`: listed and still to be fetched. `partial`: PMID -> change, for a batch
+    that stopped half-way. `counts`: settled records by change. `expected` and `listed`: records that NCBI counted and
+    listed, by window. `missing`: PMIDs listed but not returned -> the day they were first missed; `absent` are those of
+    this run. `failed`: PMIDs whose fetch failed; they are tried once more at the end (`last_try`), `size` at a time,
+    and given up after `LAST_PATIENCE` consecutive `failures`. `outages`: how often the last try was broken off.
     """
 
     end: date = date.min
+    first: bool = False
     queue: list[Segment] = field(default_factory=list)
     pmids: list[str] = field(default_factory=list)
     done: int = 0

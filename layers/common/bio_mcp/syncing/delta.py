@@ -13,15 +13,22 @@ from types import MappingProxyType
 from typing import Any
 
 from bio_mcp.deadline import Deadline, Progress
-from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.errors import (
+    NcbiFailed,
+    NcbiQueryRejected,
+    NcbiRateLimited,
+    NcbiUnreadable,
+    Unconfirmed,
+)
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import moment, utc
 from bio_mcp.literature.records import Article, ChangeKind, CorpusChange, Deletion
 from bio_mcp.ports import Backends
+from bio_mcp.ports.ncbi import SearchPage
 from bio_mcp.ports.state import Found, Job
 from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing.applying import Change, Origin, apply_records
-from bio_mcp.syncing.cursor import MISSING_DAYS, CorpusRun, SyncCursor, SyncReport, first_few
+from bio_mcp.syncing.cursor import MISSING_DAYS, NAMED, CorpusRun, SyncCursor, SyncReport, first_few
 from bio_mcp.syncing.windows import FIELDS, check_term, rewind, watermarks, windows
 from bio_mcp.tenants import of_all_tenants
 
@@ -52,6 +59,7 @@ def sync_delta(
     *,
     known_only: bool = False,
     max_records: int = 0,
+    asks: bool = False,
     job_id: str | None = None,
     unattended: bool = False,
 ) -> SyncReport:
@@ -59,24 +67,28 @@ def sync_delta(
 
     With `known_only` papers that match and that the corpus has are updated, whatever the watermark, and those that a
     project has are added; the others count as skipped. A new sync of more than `max_records` is refused; 0: none is.
-    Raises `InvalidInput` for a term with open brackets or of too many records, `NcbiQueryRejected` for one that NCBI
-    cannot run, `Conflict` when another term of the key is being synced, and the failures of its ports.
+    With `asks` what may be a typing error is `Unconfirmed`: another term than the key has had, and a new term that has
+    a word that PubMed does not know, or finds nothing. Raises `InvalidInput` for a term with open brackets or of too
+    many records, `NcbiQueryRejected` for one that NCBI cannot run, `Conflict` when another term of the key is being
+    synced, and the failures of its ports.
     """
     request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
         request["known_only"] = True
-    return SyncRun(RunContext(backends, deadline, progress, unattended), request, max_records).run(job_id)
+    return SyncRun(RunContext(backends, deadline, progress, unattended), request, max_records, asks=asks).run(job_id)
 
 
 class SyncRun(CorpusRun[SyncCursor]):
     kind, cursor_type = KIND, SyncCursor
     again = "start a new sync"
 
-    def __init__(self, context: RunContext, request: dict[str, Any], max_records: int = 0) -> None:
+    def __init__(
+        self, context: RunContext, request: dict[str, Any], max_records: int = 0, *, asks: bool = False
+    ) -> None:
         super().__init__(context, request)
-        self.key, self.term, self.max_records = request["query_key"], request["term"], max_records
+        self.key, self.term, self.max_records, self.asks = request["query_key"], request["term"], max_records, asks
         self._fetching = Fetching(self.backends, self.deadline)
-        self._found_by_term = cache(lambda: self._count(self.term))
+        self._found_by_term = cache(lambda: self._searched.count)
         self._of_projects = cache(lambda: pmids_of_projects(self.backends))
         self.what = f"sync of {self.key!r}"
         self.starting = f"a sync of {self.key!r} is just starting, or runs with another term"
@@ -104,15 +116,18 @@ class SyncRun(CorpusRun[SyncCursor]):
         """The windows of a new job, whose term is noted as the one that is synced.
 
         An unfinished job of the same term with other options is abandoned; PMIDs that it missed are fetched first.
-        Raises `InvalidInput` for more than `max_records` records.
+        Raises `Unconfirmed`, and `InvalidInput` for more than `max_records` records.
         """
         checkpoints, today = self.backends.checkpoints, self.backends.today()
+        if self.asks:
+            self._check_meant()
         if self.max_records:
             self._check_size()
         abandon(last, self.backends)
         before = checkpoints.get(self.key).term
         checkpoints.advance(self.key, self.term)
         cursor = self._planned(today)
+        cursor.first = before is None
         if before not in (self.term, None):
             cursor.warn(f"{self.key!r} was synced with another term before; the papers of that term stay in the corpus")
         if last:
@@ -137,13 +152,38 @@ class SyncRun(CorpusRun[SyncCursor]):
             return
         new = sum(self._count(each.term(self.term)) for each in self._planned(self.backends.today()).queue)
         if (found := min(whole, new)) > most:
-            raise InvalidInput(
-                f"PubMed has {found:,} records for this sync, and more than {most:,} take a confirmation: give "
-                f"{found} here to read them all, or narrow the term",
+            raise Unconfirmed(
+                f"PubMed has {found:,} records for this sync",
+                f"More than {most:,} take a confirmation: give {found} here to read them all, or narrow the term",
                 field="max_records",
                 count=found,
                 max_records=most,
+                confirm={"max_records": found},
             )
+
+    def _check_meant(self) -> None:
+        """Raise `Unconfirmed`, which says why, for a term that the key has not had and that may be a typing error.
+
+        A new term costs one request.
+        """
+        terms = [each.term for each in self.backends.checkpoints.all(self.key) if each.term is not None]
+        if self.term in terms:
+            return
+        if terms:
+            how = "Choose another key, or give confirm: true to follow the new term in its place"
+            raise Unconfirmed(f"{self.key!r} follows another term: {terms[-1]}", how, confirm={"confirm": True})
+        if unknown := self._searched.dropped:
+            why = f"PubMed does not know {', '.join(repr(each) for each in unknown[:NAMED])}"
+        elif not self._searched.count:
+            why = f"PubMed finds nothing by {self.term}"
+        else:
+            return
+        raise Unconfirmed(why, "Correct the term, or give confirm: true to follow it", confirm={"confirm": True})
+
+    @cached_property
+    def _searched(self) -> SearchPage:
+        """What PubMed has by the term alone, of all days."""
+        return self.backends.entrez.esearch(self.term, deadline=self.deadline, retmax=1)
 
     def _count(self, term: str) -> int:
         return self.backends.entrez.esearch(term, deadline=self.deadline, retmax=1).count

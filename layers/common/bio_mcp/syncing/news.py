@@ -7,9 +7,13 @@ from bio_mcp.errors import NotFound
 from bio_mcp.literature.differences import Difference, differences
 from bio_mcp.literature.records import Article, ChangeKind
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import NewsEntry, going_on
+from bio_mcp.ports.state import Job, NewsEntry, going_on
+from bio_mcp.syncing.cursor import SyncCursor
+from bio_mcp.syncing.delta import jobs_of
+from bio_mcp.syncing.queries import OF_THE_INSTALLATION
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
+MOST_NAMED = 20  # queries in an error
 INCOMPLETE = (
     "an earlier version of bio-mcp synced {!r}, and did not note the papers that it found: remove the query and sync "
     "it once more to have them all"
@@ -60,13 +64,33 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
     """Raise `NotFound` for a query that nothing followed; return a warning where its papers are not all known."""
     if backends.news.is_whole(query_key):
         return []
-    checkpoints = backends.checkpoints.all(query_key)
+    if query_key in OF_THE_INSTALLATION:
+        what = OF_THE_INSTALLATION[query_key]
+        return [f"{query_key!r} {what}; what it finds is news of the queries that found the papers"]
+    checkpoints = [each for each in backends.checkpoints.all(query_key) if each.term is not None]
     if not checkpoints:
-        known = ", ".join(dict.fromkeys(each.query_key for each in backends.checkpoints.all())) or "none"
-        raise NotFound(f"no query {query_key!r} is followed. Followed queries: {known}", query_key=query_key)
+        raise unfollowed(query_key, backends)
     if not any(each.windows for each in checkpoints):
         return [f"the first sync of {query_key!r} is not complete yet"]
     return [INCOMPLETE.format(query_key)]
+
+
+def unfollowed(query_key: str, backends: Backends) -> NotFound:
+    """The failure for a query key that nothing follows; it names those that are followed."""
+    terms = (each for each in backends.checkpoints.all() if each.term is not None)
+    followed = [each for each in dict.fromkeys(each.query_key for each in terms) if each not in OF_THE_INSTALLATION]
+    return NotFound(
+        f"No query {query_key!r} is followed. Followed queries: {', '.join(followed[:MOST_NAMED]) or 'none yet'}. "
+        "pubmed_sync_delta begins one.",
+        query_key=query_key,
+        tools=("pubmed_sync_delta",),
+    )
+
+
+def first_sync(query_key: str, backends: Backends) -> Job | None:
+    """The newest sync of a key, if it is the first."""
+    newest = next(iter(jobs_of(query_key, backends)), None)
+    return newest if newest and SyncCursor.from_json(newest.cursor).first else None
 
 
 def _items(entries: Sequence[NewsEntry], behind: str, backends: Backends) -> list[NewsItem]:

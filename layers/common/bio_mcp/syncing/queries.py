@@ -1,17 +1,28 @@
 """Queries that the corpus follows: their watermarks and last syncs, how to stop and remove them, and the sync of
 retractions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from bio_mcp.errors import Conflict
 from bio_mcp.jobs.runner import cancel, leased, state_of
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Checkpoint, Job
+from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.cursor import LEASE_S, SyncCursor, SyncReport
 from bio_mcp.syncing.delta import KIND, SyncRun, jobs_of, lease_name
 
 RETRACTIONS_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
+OF_THE_INSTALLATION: Mapping[str, str] = MappingProxyType(
+    {
+        RETRACTIONS_KEY: "looks for retractions of any paper of the corpus and of projects",
+        withdrawals.QUERY_KEY: "looks for papers of the corpus that PubMed has withdrawn",
+    }
+)
+"""What the installation syncs for itself, and so nobody follows: what becomes of a paper is news of the queries that
+found it."""
 
 # Publication type and the words that PubMed indexes for CommentsCorrections; what `retraction_status` reads.
 RETRACTIONS_TERM = (
@@ -28,6 +39,11 @@ class FollowedQuery:
     job: Job | None
 
     @property
+    def about(self) -> str:
+        """What the installation does by it; "" for what somebody follows."""
+        return OF_THE_INSTALLATION.get(self.checkpoint.query_key, "")
+
+    @property
     def settled_to(self) -> str | None:
         """The day (US Eastern) up to which every record of the term is in the corpus; None before a first sync."""
         return min(self.checkpoint.windows.values(), default=None)
@@ -38,10 +54,11 @@ def list_queries(
 ) -> tuple[list[FollowedQuery], int]:
     """List at most `most` queries, by key, or those of one key; and count the queries left out.
 
-    Keys begin with `starts_with`, in either case; the first `first` of them are passed over.
+    Keys begin with `starts_with`, in either case; the first `first` of them are passed over. A watermark that was set
+    before a first sync is of no query yet.
     """
     begun = starts_with.casefold()
-    every = backends.checkpoints.all(query_key)
+    every = [each for each in backends.checkpoints.all(query_key) if each.term is not None]
     checkpoints = [each for each in every if each.query_key.casefold().startswith(begun)][first:]
     queries = [
         FollowedQuery(each, backends.jobs.latest(KIND, each.query_key, each.term)) for each in checkpoints[:most]

@@ -12,10 +12,11 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import LEASE_S
 from bio_mcp.syncing.delta import abandon, jobs_of, lease_name
+from bio_mcp.syncing.news import unfollowed
 from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
-from bio_mcp.tool import ABSENT, Context, Request, Response, tool
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import BIO_MCP, QueryKey, reading_tool
 
@@ -27,7 +28,7 @@ class CheckpointGet(Request):
 
 
 class CheckpointState(Response):
-    """The watermark of the term synced last; `last_edat` is null before the first sync."""
+    """The watermark of the term synced last; `last_edat` is null before the first sync, and for an unknown key."""
 
     query_key: str
     last_edat: str | None = Field(description="ISO8601 UTC or null")
@@ -42,6 +43,7 @@ class CheckpointSet(Request):
 
 class Done(Response):
     ok: bool
+    warnings: list[str] = said(default_factory=list)
 
 
 class Queries(Request):
@@ -71,10 +73,11 @@ class Query(Response):
     """A followed query: a key with one of its terms."""
 
     query_key: str
-    term: str | None
+    term: str
     last_edat: str | None
     settled_to: str | None = Field(description="day up to which all that matches is in the corpus")
     last_sync: LastSync | None
+    about: str = said(default="", description="what the installation does by it")
 
 
 class QueryList(Response):
@@ -91,16 +94,12 @@ class QueryList(Response):
     "corpus.checkpoint.get", family=BIO_MCP, scope="read", command="admin checkpoint get", timeout=5, output_listed=True
 )
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
-    """Read how far a named query has been synced: the newest entry date in the corpus.
-
-    Each term of a key has its own watermark; this is that of the term synced last.
-    """
+    """Read how far a query has been synced, by the term synced last: the newest entry date in the corpus."""
     checkpoint = backends.checkpoints.get(request.query_key)
-    warnings = [
-        warning
-        for each in backends.checkpoints.all(request.query_key)
-        if (warning := future_warning(each, backends.today()))
-    ]
+    of_key = backends.checkpoints.all(request.query_key)
+    warnings = [warning for each in of_key if (warning := future_warning(each, backends.today()))]
+    if not of_key:
+        warnings = [str(unfollowed(request.query_key, backends))]
     return CheckpointState.of(checkpoint, warnings=list(dict.fromkeys(warnings)))
 
 
@@ -128,7 +127,8 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
         change = (request.query_key, before.last_edat, last_edat)
         backends.audit.record("corpus.checkpoint.set", *change, caller=context.subject)
-    return Done(ok=True)
+    early = f"No query {request.query_key!r} is followed yet: the watermark is for its first sync, if there is one."
+    return Done.of(ok=True, warnings=[] if before.term else [early])
 
 
 @reading_tool(
@@ -136,12 +136,11 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     family=BIO_MCP,
     command="admin queries list",
     timeout=5,
-    in_default_list=True,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
-    """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
+    """List the followed queries as whatsNew does, with the counts and warnings of the last sync of each."""
     first = int(request.cursor or 0)
     followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends, request.starts_with, first)
     now = backends.now()

@@ -8,6 +8,8 @@ from pydantic import Field
 from bio_mcp.errors import Forbidden
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
+from bio_mcp.ingesting.projects import Options as New
+from bio_mcp.ingesting.projects import create_project
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
 from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
@@ -33,6 +35,7 @@ class Ingest(Request):
     project: ProjectId
     source: Source = Field(description="file, folder, s3://bucket/key, https://... or zotero")
     options: IngestOptions = ABSENT
+    create: bool = Field(default=False, description="make the project if there is none")
     job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
 
 
@@ -60,19 +63,23 @@ class IngestResult(Response):
     timeout=15,
     read_only=False,
     open_world=True,
+    in_default_list=True,
     also_uses=(
-        *("collections.document", "collections.rebuild", "collections.upsert", "projects.put"),
+        *("collections.create", "collections.count", "collections.document", "collections.rebuild"),
+        *("collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
         *("zotero.changes", "project_documents.all", "project_documents.cursor", "project_documents.put_cursor"),
         *("continuations.send", "jobs.get"),
     ),
 )
 def ingest_from_source(request: Ingest, backends: Backends, context: Context) -> IngestResult:
-    """Read documents (PDF, DOCX, HTML, Markdown, JATS, text) or a library of Zotero into a project.
+    """Read documents (PDF, DOCX, HTML, Markdown, JATS, text) or a library of Zotero into a project, made if asked.
 
-    Safe to repeat: what has not changed is skipped. A long ingest continues by itself: `state` is then "continues", and
-    the same call again reports its progress or its result.
+    What has not changed is skipped. A long one continues by itself: `state` is then "continues", and the same call
+    again reports progress or result.
     """
+    if request.create:
+        create_project(request.project, New(), backends)
     options = request.options or IngestOptions()
     report = ingest(
         request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),

@@ -182,7 +182,7 @@ class BookRecord(MayBePartial):
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@live_tool("lookupMeshTerms", command="pubmed mesh", in_default_list=True, beyond="headings to search with")
+@live_tool("lookupMeshTerms", command="pubmed mesh", beyond="headings to search with")
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with required():
@@ -241,7 +241,12 @@ def _verdict(matched: identifiers.Matched) -> CitationVerdict:
     )
 
 
-@live_tool("convertArticleIds", command="pubmed ids", beyond="people name papers by PMID, PMCID or DOI")
+@live_tool(
+    "convertArticleIds",
+    command="pubmed ids",
+    in_default_list=True,
+    beyond="people name papers by PMID, PMCID or DOI",
+)
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
     converted, reasons = identifiers.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)

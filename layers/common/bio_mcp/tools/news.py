@@ -12,8 +12,9 @@ from bio_mcp.literature.differences import Difference
 from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import NewsItem, read_news
-from bio_mcp.tool import ABSENT, Request, Response, stated
+from bio_mcp.syncing.news import NewsItem, first_sync, read_news
+from bio_mcp.syncing.queries import list_queries, report_on
+from bio_mcp.tool import ABSENT, Request, Response, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
 
@@ -21,14 +22,19 @@ DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
 MOST_TEXT = 500  # characters of what a field lost or gained
 FIRST_AUTHORS = 3
+MOST_QUERIES = 100
+FIRST = "the first sync of {!r} read {:,} papers, which are listed by the day on which each came to PubMed"
+NONE_FOLLOWED = "No query is followed yet: pubmed_sync_delta begins one."
 _POSITION = re.compile(r"(n\d{12} )?(\S+)( \d{10} \d{6,12} [a-z]+)(?: (\S+))?")
 _KINDS = ("removed", "added")
 
 
 class WhatsNew(Request):
-    query_key: QueryKey = Field(description="of a sync; corpus_queries lists them")
+    query_key: QueryKey = Field(default=ABSENT, description="without one: what is followed")
     since: str = Field(
-        default=ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
+        default=ABSENT,
+        max_length=100,
+        description=f"date, time, or `next` of an answer; default {DAYS} days ago, after a first sync everything",
     )
     limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
@@ -59,13 +65,24 @@ class News(Response):
     changed: list[ChangedField] | None = None
 
 
-class WhatIsNew(Response):
-    """News, the oldest first."""
+class FollowedQuery(Response):
+    """A followed query, the day up to which it is synced, and the state of its last sync."""
 
     query_key: str
+    term: str
+    settled_to: str | None = None
+    last_sync: str | None = None
+    about: str = said(default="", description="what the installation does by it")
+
+
+class WhatIsNew(Response):
+    """News of a query, the oldest first; without a query, those that are followed."""
+
+    query_key: str | None
     news: list[News]
     next: str = Field(description="pass it as since for what comes after")
     more: bool = Field(description="whether there is more already")
+    queries: list[FollowedQuery] = Field(default_factory=list)
     left_out: int = Field(default=0, description="did not fit; `next` is where they begin")
     warnings: list[str] = Field(default_factory=list)
 
@@ -77,19 +94,25 @@ class WhatIsNew(Response):
     timeout=15,
     in_default_list=True,
     beyond="what became of a topic since somebody last looked",
-    also_uses=("checkpoints.all", "documents.at_version"),
+    also_uses=("checkpoints.all", "documents.at_version", "jobs.latest"),
 )
 def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
-    """List what became of the papers of a followed query: new, changed (what differs), retracted or withdrawn.
+    """List what is new, changed (what differs), retracted or withdrawn on a followed query; or the followed queries.
 
     It reads the corpus: sync the query first. Pass `next` as `since` to go on.
     """
-    page = read_news(request.query_key, request.limit, backends, after=_position(request.since, backends))
+    key = request.query_key
+    if key is None:
+        return _followed(backends)
+    first = None if request.since else first_sync(key, backends)
+    page = read_news(key, request.limit, backends, after="" if first else _position(request.since, backends))
+    brought = report_on(first, backends.now()) if first else None
     answer = WhatIsNew.of(
         page,
-        query_key=request.query_key,
+        query_key=key,
         news=[news_of(each) for each in page.items],
         next=page.position,
+        warnings=[*page.warnings, *([FIRST.format(key, brought.processed)] if brought else [])],
     )
     positions = [each.position for each in page.items]
     return answer_size.within(
@@ -98,6 +121,24 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
         request.max_characters,
         more=lambda rest: {"next": positions[len(positions) - len(rest) - 1], "more": True},
     )
+
+
+def _followed(backends: Backends) -> WhatIsNew:
+    """The followed queries, each by the term that was synced last."""
+    queries, left_out = list_queries(None, MOST_QUERIES, backends)
+    now = backends.now()
+    listed = [
+        FollowedQuery.of(
+            each,
+            each.checkpoint,
+            last_sync=report_on(each.job, now).state if each.job else None,
+        )
+        for each in queries
+    ]
+    none = [] if listed else [NONE_FOLLOWED]
+    none_new: dict[str, Any] = {"query_key": None, "news": [], "next": "", "more": False}
+    answer = WhatIsNew.of(queries=listed, left_out=left_out, warnings=none, **none_new)
+    return answer_size.within(answer, "queries")
 
 
 def _position(since: str | None, backends: Backends) -> str:

@@ -25,7 +25,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports import projects as ports
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.retrieval.project_chunks import ChunkFilters
+from bio_mcp.retrieval.project_chunks import MAKES_ONE, ChunkFilters
 from bio_mcp.retrieval.quotes import is_same_work, unrepeated
 from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
@@ -41,6 +41,7 @@ Word = Annotated[str, Field(max_length=500, json_schema_extra=unpublished)]
 
 
 class Projects(Request):
+    project: ProjectId = Field(default=ABSENT, description="list its documents instead")
     cursor: Cursor = ABSENT
 
 
@@ -121,13 +122,26 @@ class ListedProject(Response):
     top_k: int = Field(default=ports.TOP_K, description="most hits")
 
 
+class ListedDocument(Response):
+    """A document of a project, and how many passages of it are searched."""
+
+    doc_id: str
+    citekey: str | None = said(default=None)
+    title: str | None = said(default=None)
+    source: str | None = said(default=None)
+    passages: int = 0
+
+
 class ProjectList(Response):
-    """Projects, by id. `left_out` counts those that did not fit, which `next_cursor` goes on with."""
+    """Projects, by id; or one, and its documents. `count` is of what is listed, `left_out` of what did not fit, which
+    `next_cursor` goes on with."""
 
     projects: list[ListedProject]
     count: int = Field(ge=0)
+    documents: list[ListedDocument] = Field(default_factory=list)
     left_out: int = 0
     next_cursor: str | None = None
+    warnings: list[str] = said(default_factory=list)
 
 
 class Indexes(Response):
@@ -247,6 +261,7 @@ class LocatedQuote(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
+NO_DOCUMENT = "It has no document that was read: ingest_from_source brings some in."
 NOT_FOUND = (
     "No text looks like the quote. It may be a paraphrase, which query_hybrid or rag_search finds by its "
     "meaning, or of a document that is not here."
@@ -257,22 +272,37 @@ OF_OTHERS = ("project_documents.find", "collections.document")  # of documents t
 Passages = TypeVar("Passages", bound=FoundChunks)
 
 
-@reading_tool("list_projects", family=CITELOOM, command="projects list", timeout=2, in_default_list=True)
+@reading_tool(
+    "list_projects",
+    family=CITELOOM,
+    command="projects list",
+    timeout=2,
+    in_default_list=True,
+    also_uses=("projects.get", "project_documents.all"),
+)
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
-    """List the projects: libraries of the user's own documents, each with a search index of its own."""
+    """List the projects, which are libraries of the user's own documents; or the documents of one."""
     first = int(request.cursor or 0)
-    listed = [
-        ListedProject.of(
-            each,
-            id=each.project_id,
-            dense_model=each.embed_model,
-            sparse_model=SPARSE_MODEL if each.hybrid_enabled else None,
-        )
-        for each in backends.projects.all()[first:]
-    ]
-    answer = ProjectList(projects=listed, count=len(listed))
+    if request.project:
+        project = backends.projects.get(request.project)
+        documents = [
+            ListedDocument.of(each, each.work, passages=each.chunks)
+            for each in backends.project_documents.all(project.project_id)[first:]
+        ]
+        empty = [] if documents or first else [NO_DOCUMENT]
+        answer = ProjectList.of(projects=[_listed(project)], count=len(documents), documents=documents, warnings=empty)
+        last = first + len(documents)
+        return answer_size.within(answer, "documents", more=lambda rest: {"next_cursor": str(last - len(rest))})
+    listed = [_listed(each) for each in backends.projects.all()[first:]]
+    empty = [] if listed or first else [f"There is no project yet: {MAKES_ONE}"]
+    answer = ProjectList.of(projects=listed, count=len(listed), warnings=empty)
     last = first + len(listed)
     return answer_size.within(answer, "projects", more=lambda rest: {"next_cursor": str(last - len(rest))})
+
+
+def _listed(project: ports.Project) -> ListedProject:
+    sparse = SPARSE_MODEL if project.hybrid_enabled else None
+    return ListedProject.of(project, id=project.project_id, dense_model=project.embed_model, sparse_model=sparse)
 
 
 @tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5)
@@ -308,13 +338,13 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
 
 @reading_tool("find_chunks", family=CITELOOM, timeout=8, also_uses=OF_OTHERS)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
-    """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
+    """Find passages of a project by meaning alone: take query_hybrid, unless its project is not searched by words."""
     return _search(FoundChunks, request, request.query, backends, context)
 
 
 @reading_tool("query", family=CITELOOM, timeout=8, also_uses=OF_OTHERS)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
-    """Find passages as find_chunks does, and name the model."""
+    """Find passages as find_chunks does, and name the model: take query_hybrid."""
     return _search(DensePassages, request, request.text, backends, context)
 
 
@@ -328,9 +358,9 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     also_uses=OF_OTHERS,
 )
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
-    """Find passages of the user's own documents by words and meaning together.
+    """Find passages of the user's own documents by words and meaning, each with citekey, section and pages to cite.
 
-    Each has citekey, section and pages to cite it by. Scores compare between calls.
+    Take it before find_chunks and query, which go by meaning alone, for a project that is not searched by words.
     """
     return _search(HybridPassages, request, request.text or request.query, backends, context)
 
@@ -340,6 +370,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     family=CITELOOM,
     command="projects locate",
     timeout=15,
+    in_default_list=True,
     longest=LONGEST_ANSWER,
     beyond="whether a quotation is true to its source, and where it stands there",
 )

@@ -482,7 +482,9 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
 
 
-@live_tool("getArticleRelationships", command="pubmed related", timeout=TIMEOUT_S, output_listed=True)
+@live_tool(
+    "getArticleRelationships", command="pubmed related", timeout=TIMEOUT_S, in_default_list=True, output_listed=True
+)
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
     pmid = request.sourcePmid

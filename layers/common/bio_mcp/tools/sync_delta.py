@@ -19,14 +19,13 @@ log = logging.getLogger(__name__)
 
 
 class SyncDelta(Request):
-    query_key: QueryKey = Field(description="your name for this query, the same each time")
+    query_key: QueryKey = Field(description="its name, the same each time")
     term: str = Field(min_length=1, description="PubMed search syntax")
-    overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
+    overlap_days: int = Field(default=5, ge=0, description="days to read again")
     known_only: bool = Field(default=False, description="update what the corpus has, add only what projects have")
-    max_records: int = Field(default=ABSENT, ge=1, description="confirms that a new sync may read so many records")
-    job_id: str = Field(
-        default=ABSENT, min_length=1, description="continue this job, or report its result; start no other"
-    )
+    max_records: int = Field(default=ABSENT, ge=1, description="confirms so many")
+    confirm: bool = Field(default=False, description="the term is meant as it stands")
+    job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report it; start no other")
 
 
 class SyncResult(Response):
@@ -61,11 +60,10 @@ class SyncResult(Response):
     ),
 )
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
-    """Bring the corpus up to date with everything in PubMed that matches a term.
+    """Follow a PubMed term: bring in every record that is new or revised since the last sync of this query_key.
 
-    Stores and indexes records that are new, late or revised since the last sync of this query_key. Safe to repeat. A
-    very large sync is refused with its size, to confirm or to narrow. A large one continues by itself: the same call
-    again reports its progress or its result.
+    Refused until confirmed: a very large sync, another term for a key, a word that PubMed does not know. A long one
+    continues by itself: the same call again reports progress or result. whatsNew lists what came.
     """
     report = _run(request, backends, context)
     log_report(log, "sync", report, query_key=request.query_key)
@@ -98,6 +96,7 @@ def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport
         context.progress,
         known_only=request.known_only,
         max_records=0 if unasked else request.max_records or backends.sync_max_records,
+        asks=not request.confirm and request.query_key not in queries.OF_THE_INSTALLATION,
         job_id=request.job_id,
         unattended=context.unattended,
     )

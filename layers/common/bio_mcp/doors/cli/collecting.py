@@ -16,7 +16,7 @@ from bio_mcp.deadline import Progress
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.render import View
-from bio_mcp.doors.cli.session import Session
+from bio_mcp.doors.cli.session import Failed, Session
 from bio_mcp.errors import NotFound
 from bio_mcp.ingesting.notices import note_notices
 from bio_mcp.literature.medline import open_records
@@ -26,6 +26,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.bulk_load import STAGES, status_of
 from bio_mcp.syncing.importing import corpus_size, import_files
+from bio_mcp.syncing.news import unfollowed
 from bio_mcp.syncing.pubmed_files import finished_mark, listed, mirror
 from bio_mcp.syncing.queries import RETRACTIONS_KEY, RETRACTIONS_TERM, remove
 from bio_mcp.syncing.queries import stop as cancel_syncs
@@ -67,13 +68,17 @@ STAGE_WORDS = {"fetch": "to fetch from NCBI", "list": "to list", "load": "to loa
 @click.argument("query_key")
 @words("term", unless="stop")
 @click.option("--stop", is_flag=True, is_eager=True, help="Cancel the running or queued sync of QUERY_KEY instead.")
-@options_of(sync_delta, without=("query_key", "term", "job_id"), helps=SYNC_HELPS)
+@click.option(
+    "--yes", "confirm", is_flag=True, help="Another term for QUERY_KEY, or a word that PubMed lacks, is meant."
+)
+@options_of(sync_delta, without=("query_key", "term", "job_id", "confirm"), helps=SYNC_HELPS)
 @answering
 def sync_command(session: Session, /, stop: bool, **given: Any) -> None:
     """Bring the corpus up to date with every PubMed record that matches TERM.
 
     QUERY_KEY names the query: the next sync of the same key asks only for records added or revised since. It may be
-    stopped at any time and continues where it stopped; after --stop it starts again from the watermark.
+    stopped at any time and continues where it stopped; after --stop it starts again from the watermark. What may be a
+    typing error is asked about first.
     """
     if not stop:
         _sync(session, **arguments_of(sync_delta, given))
@@ -90,6 +95,12 @@ def _sync(session: Session, **arguments: Any) -> None:
     except KeyboardInterrupt:
         terminal.warn("stopped; what was fetched is in the corpus. Run the same command again to continue.")
         raise
+    except Failed as failed:
+        details = failed.body["error"]["details"]
+        if "confirm" not in details or not session.agrees(f"{details['why']}. Go on all the same?"):
+            raise
+        _sync(session, **{**arguments, **details["confirm"]})
+        return
     session.code = 0 if body["state"] == "complete" else 1
     stays = "The watermark stays where it was:" if session.code else ""
     session.answer(body, View(labels={"pmids_processed": "processed", "max_edat_seen": "newest"}, head=stays))
@@ -188,7 +199,9 @@ checkpoint_command = click.Group("checkpoint", help="Show or move the watermark 
 def checkpoint_get_command(session: Session, query_key: str) -> None:
     """Show how far QUERY_KEY has been synced."""
     body = session.ask(get_checkpoint, {"query_key": query_key})
-    far = f"is synced up to {body['last_edat']}" if body["last_edat"] else "has never been synced"
+    if body["term"] is None and body["last_edat"] is None:
+        raise unfollowed(query_key, session.backends)
+    far = f"is synced up to {body['last_edat']}" if body["last_edat"] else "has never been synced to its end"
     session.answer(body, f"{query_key} {far}.")
 
 

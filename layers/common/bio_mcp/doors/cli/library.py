@@ -104,7 +104,9 @@ def create_command(session: Session, project_id: str, no_hybrid: bool, top_k: in
 @answering
 def list_command(session: Session) -> None:
     """List the projects, with the model that each is embedded by."""
-    session.answer(session.ask_all(list_projects, {}, "projects"), PROJECTS)
+    body = session.ask_all(list_projects, {}, "projects")
+    body.pop("warnings", None)  # which name a tool
+    session.answer(body, PROJECTS)
 
 
 asks(

@@ -19,6 +19,7 @@ import click
 from bio_mcp import __version__
 from bio_mcp.call import envelope
 from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.options import in_words_of_the_command
 from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured, warn_of_addressing
 from bio_mcp.doors.logs import ReadableFormatter
 from bio_mcp.errors import BIO_MCP, Failure, InvalidInput
@@ -191,7 +192,7 @@ def _reported(error: BaseException, as_json: bool, *, interrupted: bool) -> int 
             body, sentence, code = error.body, str(error), USAGE if error.misused else FAILED
         case Failure():
             body, code = envelope(error, BIO_MCP), FAILED
-            sentence = body["error"]["message"]
+            sentence = in_words_of_the_command(body["error"], None)
         case _:
             return None
     body = told(body)

@@ -1,6 +1,7 @@
 """One run of the command line: its settings, its backends, how it asks tools and prints their answers."""
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -156,6 +157,11 @@ class Session:
             body = self.ask(tool, {**arguments, **further})
             listed += body[field]
         return {**body, field: listed, **({"count": len(listed)} if "count" in body else {})}
+
+    def agrees(self, question: str) -> bool:
+        """Whether the person at the terminal says yes; no where there is none."""
+        at_terminal = not self.as_json and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        return at_terminal and click.confirm(terminal.without_controls(question), err=True)
 
     def answer(self, body: Mapping[str, Any], show: Show = PLAIN, query: str = "") -> None:
         """Print the answer: as JSON if requested, else as a sentence or a view says it, or a function, which prints it

@@ -18,7 +18,7 @@ from bio_mcp.tool import Resource, Tool, by_any_name
 from bio_mcp.untrusted import notes
 
 DEFAULT, ALL = "default", "all"
-MORE = "More tools: the user connects with ?tools=all (stdio: --tools all), or some of {}."
+MORE = "More tools: the user connects with ?tools=all (stdio: --tools all)."
 
 
 def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
@@ -46,7 +46,9 @@ def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
 META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
-LIMITS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum"})
+LIMITS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum", "pattern", "additionalProperties"})
+SELDOM = frozenset({"max_characters", "maxCharacters", "known_only"})
+"""Arguments of several tools that a first call does without; an answer that was cut names its own."""
 
 RequestContext = ServerRequestContext[Any, Any]
 Declared = TypeVar("Declared", Tool, Resource)
@@ -81,8 +83,7 @@ class Listing:
             for tool in permitted(context, [each for each in self.tools if each.name in wanted])
         ]
         if entries and not any(wanted.values()):
-            families = ",".join(dict.fromkeys(each.family.name for each in self.tools if not each.family.by_name_only))
-            entries[0].description = f"{entries[0].description}\n\n{MORE.format(families)}"
+            entries[0].description = f"{entries[0].description}\n\n{MORE}"
         return entries
 
     async def list_tools(
@@ -111,7 +112,7 @@ def cache_scope(context: RequestContext) -> dict[str, Any]:
 
 def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool:
     """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs, and with the schema of
-    its answer unless the tool or `with_answer` says no. Without, the input's schema is without `LIMITS` too.
+    its answer unless the tool or `with_answer` says no. Without, the input's schema is `brief` too.
 
     A hint is omitted where it has MCP's default, and where it means nothing: what a write may do, of a read-only tool.
     """
@@ -120,7 +121,7 @@ def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool
         name=name,
         title=tool.name if renamed else None,
         description=tool.description,
-        input_schema=inlined(tool.input_schema) if with_answer else unlimited(inlined(tool.input_schema)),
+        input_schema=inlined(tool.input_schema) if with_answer else brief(inlined(tool.input_schema)),
         output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed and with_answer else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
@@ -160,12 +161,19 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     return {**short, "$defs": rest} if rest else short
 
 
-def unlimited(schema: dict[str, Any]) -> dict[str, Any]:
-    """An input's schema without `LIMITS`: they hold all the same, and a refusal names them."""
-    short: dict[str, Any] = _rebuilt(
-        schema,
-        lambda part: {key: value for key, value in part.items() if key not in LIMITS or not isinstance(value, int)},
-    )
+def brief(schema: dict[str, Any]) -> dict[str, Any]:
+    """An input's schema without the arguments in `SELDOM`, without `LIMITS`, which a refusal names, and without
+    defaults that are false or empty."""
+
+    def shortened(part: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: value
+            for key, value in part.items()
+            if (key not in LIMITS or isinstance(value, dict)) and (key != "default" or value or isinstance(value, dict))
+        }
+
+    listed = {name: part for name, part in schema.get("properties", {}).items() if name not in SELDOM}
+    short: dict[str, Any] = _rebuilt({**schema, "properties": listed}, shortened)
     return short
 
 

@@ -6,6 +6,7 @@ that the model reads it; only an unknown tool or resource is a JSON-RPC error.
 """
 
 import base64
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from bio_mcp.doors.mcp.prompts import (
     read_skill,
     skill_resources,
 )
-from bio_mcp.doors.mcp.tasks import JOB, Tasks
+from bio_mcp.doors.mcp.tasks import ERA, JOB, Tasks
 from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.scope import account_of
@@ -218,6 +219,15 @@ class Running:
             raise
 
 
+QUESTION, YES = "confirm", "yes"
+FORM: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {YES: {"type": "boolean", "title": "Do it", "default": False}},
+    "required": [YES],
+}
+LONGEST_STATE = 1_000  # characters of what a client sends back
+
+
 @dataclass(frozen=True)
 class Calling:
     """Answers `tools/call`."""
@@ -227,15 +237,24 @@ class Calling:
 
     async def call_tool(
         self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf
-    ) -> types.CallToolResult:
-        """Call a tool, for so many seconds at most. An unknown one is a JSON-RPC error that lists the known ones."""
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Call a tool, for so many seconds at most. An unknown one is a JSON-RPC error that lists the known ones.
+
+        What waits for somebody's yes is asked for, if the client can ask.
+        """
         if (tool := self.tools.get(params.name)) is None:
             allowed = permitted(context, self.tools.values())
             known = list(dict.fromkeys(tool.portable_name for tool in allowed))
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
-        outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
+        given, yes = params.arguments or {}, _agreed(params)
+        outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
+        while (answer := await _asked(context, params, outcome, yes)) is not None:
+            if isinstance(answer, types.InputRequiredResult):
+                return answer
+            yes = answer
+            outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
         content: list[types.ContentBlock] = [types.TextContent(text=outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
             content.append(
@@ -249,6 +268,55 @@ class Calling:
             is_error=outcome.failed,
             _meta=marks_of(tool, outcome),
         )
+
+
+def _agreed(params: types.CallToolRequestParams) -> dict[str, Any]:
+    """The arguments to which the person said yes; none where nobody was asked, or said no."""
+    said = (params.input_responses or {}).get(QUESTION)
+    if not (_is_yes(said) and params.request_state and len(params.request_state) <= LONGEST_STATE):
+        return {}
+    try:
+        given = json.loads(params.request_state)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+async def _asked(
+    context: RequestContext, params: types.CallToolRequestParams, outcome: Outcome, already: Mapping[str, Any]
+) -> types.InputRequiredResult | dict[str, Any] | None:
+    """What is to be asked where an outcome waits for somebody's yes; or the arguments to which somebody just said it.
+
+    A client of 2026-07-28 that can ask its user is answered with the question, and calls again. The user of an older
+    one is asked while the call is open, where the connection carries that. `already` is what was agreed to before. None
+    where there is nothing to ask, nobody to be asked, or the answer was no: the error says what to give for yes.
+    """
+    details = outcome.body.get("error", {}).get("details") or {}
+    means: dict[str, Any] = details.get("confirm") or {}
+    said_no = params.input_responses and not already
+    if said_no or means.items() <= already.items() or not _can_ask(context):
+        return None
+    form = types.ElicitRequestFormParams(message=details["why"], requested_schema=dict(FORM))
+    if context.protocol_version == ERA:
+        return types.InputRequiredResult(
+            input_requests={QUESTION: types.ElicitRequest(params=form)},
+            request_state=json.dumps({**already, **means}),
+        )
+    try:
+        said = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+    except MCPError:  # as where the connection is of one request
+        return None
+    return {**already, **means} if _is_yes(said) else None
+
+
+def _is_yes(said: object) -> bool:
+    return isinstance(said, types.ElicitResult) and said.action == "accept" and (said.content or {}).get(YES) is True
+
+
+def _can_ask(context: RequestContext) -> bool:
+    offered = context.session.client_capabilities
+    asks = offered.elicitation if offered else None
+    return asks is not None and (asks.form is not None or asks.url is None)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ STATUS = {"running": "working", "waiting": "working", "cancelled": "cancelled"} 
 
 
 TaskParams = types.GetTaskRequestParams
-CallTool = Callable[..., Awaitable[types.CallToolResult]]
+CallTool = Callable[..., Awaitable[types.CallToolResult | types.InputRequiredResult]]
 """Answers `tools/call`, within so many seconds if a third argument says so."""
 Run = Callable[[Tool | Resource, Mapping[str, Any], RequestContext], Awaitable[Outcome]]
 
@@ -58,6 +58,8 @@ class Tasks:
         if not (declared(context) and may_go_on):
             return await self.call(context, params)
         result = await self.call(context, params, WAIT_S)
+        if isinstance(result, types.InputRequiredResult):
+            return result
         body = result.structured_content or {}
         if result.is_error or body.get("state", body.get("status")) not in GOES_ON:
             return result
@@ -74,7 +76,9 @@ class Tasks:
                 f"{job['job_id']} stalled: {job['problem']}. Call {job['tool']} again: it goes on where it stopped."
             )
             content: list[types.ContentBlock] = [types.TextContent(text=each) for each in (message, *notes(job))]
-            result = types.CallToolResult(content=content, is_error=True)
+            result: types.CallToolResult | types.InputRequiredResult = types.CallToolResult(
+                content=content, is_error=True
+            )
         else:
             again = types.CallToolRequestParams(name=job["tool"], arguments=job["arguments"])
             try:
