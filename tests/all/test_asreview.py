@@ -23,7 +23,7 @@ for path in sys.argv[1:]:
     records = (CSVReader if path.endswith(".csv") else RISReader).read_records(path, "of a test")
     print(json.dumps([{name: getattr(each, name) for name in fields} for each in records]))
 """
-DECIDED = (True, False, None)
+DECIDED = ("include", "exclude", None)
 
 
 @pytest.fixture(scope="module")

@@ -220,7 +220,7 @@ def test_papers_are_written_to_a_file_whose_ending_says_the_format(stored, tmp_p
 
 
 def test_the_hits_of_a_question_are_written_under_a_name_of_the_day(stored, tmp_path):
-    ran = stored("export", "perfusion", "index", "--limit", "3", "--json")
+    ran = stored("export", "perfusion", "index", "--limit", "3", "--least-relevance", "0", "--json")
     assert (ran.code, ran.json["papers"]) == (0, 3)
     [file] = tmp_path.glob("papers-*.ris")
     assert len(rispy.loads(file.read_text(encoding="utf-8"))) == 3
@@ -230,6 +230,39 @@ def test_the_hits_of_a_question_are_written_under_a_name_of_the_day(stored, tmp_
 def test_standard_output_has_the_file_and_nothing_else(stored):
     ran = stored("export", "--pmid", stored.pmids[0], "--format", "csl-json", "-o", "-")
     assert [each["PMID"] for each in json.loads(ran.out)] == [stored.pmids[0]]
+
+
+def test_a_question_says_how_many_papers_are_left_out_and_where_none_fits_writes_nothing(stored, tmp_path):
+    title = next(sample()).title
+    ran = stored("export", *title.split(), "-o", "hits.ris")
+    assert "1 paper," in ran.shown
+    assert "9 papers less relevant than 0.1 are left out; --least-relevance moves that." in ran.said
+    ran = stored("export", "what", "is", "the", "capital", "of", "france", "-o", "none.ris")
+    assert (ran.code, (tmp_path / "none.ris").exists()) == (1, False)
+    assert "Nothing was written. 10 papers less relevant than 0.1 are left out" in ran.said
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (("-o", "x.docx"), "no format ends in .docx"),
+        (("-o", "x.txt"), "no format ends in .txt"),
+        (("-o", "x.docx", "--format", "ris"), "no format ends in .docx"),
+        (("-o", "x.ris", "--format", "csv"), ".ris is the ending of ris, not of csv"),
+    ],
+)
+def test_a_format_that_contradicts_the_ending_of_the_file_is_refused_with_those_there_are(stored, tmp_path, argv, why):
+    ran = stored("export", "--pmid", stored.pmids[0], *argv)
+    assert (ran.code, list(tmp_path.glob("x.*"))) == (1, [])
+    assert f"error: {why}: give FILE the ending of its format, one of ris (.ris), nbib (.nbib)" in ran.said
+
+
+@pytest.mark.parametrize(
+    ("argv", "first"), [(("x.CSV",), "pmid,doi"), (("x.txt", "--format", "nbib"), "PMID"), (("x",), "TY")]
+)
+def test_an_ending_in_capitals_or_none_and_text_with_a_format_are_taken(stored, tmp_path, argv, first):
+    assert stored("export", "--pmid", stored.pmids[0], "-o", *argv).code == 0
+    assert (tmp_path / argv[0]).read_text(encoding="utf-8").startswith(first)
 
 
 def test_a_file_that_cannot_be_written_is_reported(stored):

@@ -32,9 +32,9 @@ TEXTS = set(  # the variables of CSL-JSON 1.0.2 that we use
 
 
 @cache
-def written(name, included=None):
+def written(name, decision=None):
     form = FORMATS[name]
-    records = [Record(each, included) for each in papers().values()]
+    records = [Record(each, decision) for each in papers().values()]
     return form.head + form.between.join(map(form.render, records)) + form.tail
 
 
@@ -57,7 +57,7 @@ def ris_reads_back(record, entry):
 
 
 def test_ris_has_the_notes_by_which_asreview_knows_what_was_decided():
-    kept, dropped = (rispy.loads(written("ris", included))[0]["notes"] for included in (True, False))
+    kept, dropped = (rispy.loads(written("ris", each))[0]["notes"] for each in ("include", "exclude"))
     assert ("ASReview_relevant" in kept, "ASReview_irrelevant" in dropped) == (True, True)
     assert not [note for each in rispy.loads(written("ris")) for note in each.get("notes", []) if "ASReview" in note]
 
@@ -77,9 +77,10 @@ def csv_reads_back(record, row):
 
 def test_csv_has_the_decision_of_a_screening_as_a_number():
     decided = [
-        {row["included"] for row in csv.DictReader(io.StringIO(written("csv", each)))} for each in (True, False, None)
+        {(row["included"], row["decision"]) for row in csv.DictReader(io.StringIO(written("csv", each)))}
+        for each in ("include", "exclude", "maybe", None)
     ]
-    assert decided == [{"1"}, {"0"}, {""}]
+    assert decided == [{("1", "include")}, {("0", "exclude")}, {("", "maybe")}, {("", "")}]
 
 
 def test_csv_has_what_the_abstract_states_of_its_study():

@@ -11,19 +11,22 @@ import rispy
 
 from bio_mcp.call import call, read
 from bio_mcp.callers import ANONYMOUS, Caller
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import StoreFailed
 from bio_mcp.exporting.formats import FORMATS, NAMES
 from bio_mcp.exporting.selecting import Record
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Found
-from bio_mcp.ports.stores import ScreeningLabel, review_of_project, review_of_query
+from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, review_of_project, review_of_query
+from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.screening.reviews import Origin, collect, collect_project, record_id_of
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_file, exported_part
 from tests.doors.command_line import sample
 from tests.support.corpus import Corpus, Over
+from tests.support.retracting import plain_papers
 from tests.support.sample_project import put
 from tests.syncing.stored import documents_of
 
@@ -91,9 +94,38 @@ def test_what_is_nowhere_is_named_and_an_outage_of_pubmed_is_an_error_and_not_an
 def test_hits_of_a_question_are_exported_best_first(corpus):
     apply_records(records()[:30], corpus)
     article = records()[5]
-    body = exported(corpus, query=article.title, limit=4)
+    body = exported(corpus, query=article.title, limit=4, least_relevance=0)
     found = rispy.loads(text_of(corpus, body))
     assert (found[0]["accession_number"], len(found)) == (article.pmid, 4)
+
+
+def test_a_question_has_the_papers_that_are_relevant_enough_and_says_how_many_it_leaves(corpus):
+    apply_records(records()[:30], corpus)
+    title = records()[5].title
+    whole, some, best = (exported(corpus, query=title, least_relevance=each)["papers"] for each in (0, 0.1, 0.9))
+    by_default = exported(corpus, query=title)
+    assert whole == 30 > some >= best == 1
+    assert (by_default["papers"], by_default["left_out"]) == (some, 30 - some)
+
+
+@pytest.mark.parametrize("vague", ["foo", "what is the capital of france", "the best football team"])
+def test_a_question_that_nothing_fits_has_no_paper_and_never_the_whole_corpus(corpus, vague):
+    apply_records(records()[:30], corpus)
+    body = exported(corpus, query=vague)
+    assert (body["papers"], body["left_out"], text_of(corpus, body)) == (0, 30, "")
+    assert "none of the 30 papers found has a relevance of 0.1 or more: the best has 0.0" in body["warnings"][-1]
+
+
+def test_a_query_in_the_syntax_of_pubmed_has_every_paper_with_its_words(corpus):
+    apply_records(records(), corpus)
+    having = {each.pmid for each in records() if "covid-19" in abstract_text(each).casefold()}
+    body = exported(corpus, query="covid-19[tiab] AND 2021[dp]")
+    found = {each["accession_number"] for each in rispy.loads(text_of(corpus, body))}
+    assert len(having & found) > 5
+    assert "left_out" not in body or body["left_out"] == 0
+    assert exported(corpus, query="covid-19[tiab] AND 2021[dp]", limit=2)["warnings"] == [
+        f"{len(found)} papers match; the file has the first 2"
+    ]
 
 
 def test_a_project_is_exported_with_papers_of_the_corpus_and_documents_that_are_nowhere_else(corpus):
@@ -228,6 +260,79 @@ def test_what_a_review_decided_of_a_document_that_pubmed_does_not_have_is_export
     label = ScreeningLabel("doi:10.1000/thesis", "abstract", "include", corpus.now())
     corpus.screenings.put(review_of_project("lab"), [label])
     assert "N1  - ASReview_relevant" in text_of(corpus, exported(corpus, project="lab"))
+
+
+def test_a_review_is_exported_with_all_its_records_whichever_search_found_them(corpus, ncbi):
+    """A followed query that found two, a second search that found three more, one of them in no corpus, and a record
+    that PubMed does not have."""
+    followed, searched, elsewhere = pmids(2), pmids(5), plain_papers(ncbi, 1)
+    corpus.news.find("k", [Found(each, 1) for each in followed])
+    corpus.news.set_whole("k")
+    gone = ReviewRecord("999999999", "Withdrawn since", "Of an abstract.", 2019, "10.1000/gone")
+    records_ = [ReviewRecord(each, "As it was") for each in (*searched, *elsewhere)]
+    labels = [
+        ScreeningLabel(searched[4], "abstract", "include", corpus.now()),
+        ScreeningLabel(elsewhere[0], "abstract", "exclude", corpus.now(), "wrong population"),
+        ScreeningLabel(gone.record_id, "abstract", "maybe", corpus.now()),
+    ]
+    corpus.screenings.put(review_of_query("k"), [*records_, gone, *labels])
+    with Corpus(corpus.settings.home / "other", ncbi.base_url) as online:
+        body = exported(Over(corpus, pubmed=online.pubmed), format="csv", query_key="k")
+    rows = {each["pmid"]: each for each in csv.DictReader(io.StringIO(text_of(corpus, body)))}
+    assert rows.keys() == {*searched, *elsewhere, gone.record_id}
+    assert (body["papers"], body["reviewed"], body["warnings"]) == (7, 5, [])
+    decided = {pmid: (row["included"], row["decision"], row["reason"]) for pmid, row in rows.items() if row["decision"]}
+    assert decided == {
+        searched[4]: ("1", "include", ""),
+        elsewhere[0]: ("0", "exclude", "wrong population"),
+        gone.record_id: ("", "maybe", ""),
+    }
+    assert rows[elsewhere[0]]["authors"]  # as PubMed has it, not as the review does
+    assert [rows[gone.record_id][each] for each in ("title", "abstract", "year", "doi")] == [
+        "Withdrawn since", "Of an abstract.", "2019", "10.1000/gone",
+    ]  # fmt: skip
+
+
+def test_a_review_is_exported_where_nothing_follows_its_key_and_where_pubmed_is_away(corpus):
+    record, label = (
+        ReviewRecord("999999999", "Elsewhere"),
+        ScreeningLabel("999999999", "abstract", "include", corpus.now()),
+    )
+    corpus.screenings.put(review_of_query("mine"), [record, ReviewRecord(pmids()[0], "Here"), label])
+    body = exported(corpus, query_key="mine")
+    first, second = rispy.loads(text_of(corpus, body))
+    assert (first["accession_number"], second["title"], second["notes"]) == (
+        pmids()[0],
+        "Elsewhere",
+        ["ASReview_relevant"],
+    )
+    assert body["warnings"] == [
+        "PubMed could not be asked, so records of the review that the corpus lacks have title, abstract, year and DOI "
+        "alone"
+    ]
+    assert exported(corpus, query_key="nobody")["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_project_is_exported_with_the_papers_of_its_review_each_once(corpus):
+    create_project("lab", Options(), corpus)
+    known = next(each for each in records() if each.doi)
+    works = [Work("sha256:ab", title="A thesis"), Work("sha256:cd", title="A preprint", doi="10.1000/p")]
+    works.append(Work("sha256:ef", title="Of the corpus", doi=known.doi))
+    for work in works:
+        corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    found = next(each for each in pmids() if each != known.pmid)
+    review = review_of_project("lab")
+    collect_project(review, "lab", corpus, NEVER)
+    collect(review, [found, known.pmid], Origin("PubMed", "a term", 2), corpus, NEVER)
+    decided = {record_id_of(works[0]): "exclude", "doi:10.1000/p": "maybe", found: "include"}
+    corpus.screenings.put(
+        review, [ScreeningLabel(name, "abstract", each, corpus.now()) for name, each in decided.items()]
+    )
+    rows = list(csv.DictReader(io.StringIO(text_of(corpus, body := exported(corpus, project="lab", format="csv")))))
+    assert {each["pmid"] or each["title"]: each["decision"] for each in rows} == {
+        "A thesis": "exclude", "A preprint": "maybe", known.pmid: "", found: "include",
+    }  # fmt: skip
+    assert (len(rows), body["reviewed"]) == (4, 1)
 
 
 def test_who_comes_without_a_token_exports_a_thousand_papers_with_a_warning(corpus):

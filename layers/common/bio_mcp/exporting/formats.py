@@ -154,7 +154,7 @@ def _person(author: Author) -> Fields:
 COLUMNS = (
     "pmid", "doi", "pmcid", "title", "authors", "year", "date", "journal", "journal_abbreviation", "volume", "issue",
     "pages", "issn", "abstract", "mesh", "keywords", "publication_types", "language", "retraction", "notices", "url",
-    "included", "design", "humans", "participants", "studies", "effects",
+    "included", "decision", "reason", "design", "humans", "participants", "studies", "effects",
 )  # fmt: skip
 _QUOTED = re.compile('[,;\t|"\r\n]')
 _FORMULA = re.compile(  # what reads a file by another separator takes no quote for one: a cell begins behind it
@@ -186,6 +186,8 @@ def _csv(record: Record) -> str:
         "publication_types": "; ".join(each.name for each in article.publication_types),
         "retraction": article.retraction.value,
         "included": "" if record.included is None else str(int(record.included)),
+        "decision": record.decision or "",
+        "reason": record.reason or "",
         "notices": "; ".join(nlm_notices(cited)),
         **_study(article),
     }

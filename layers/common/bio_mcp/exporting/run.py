@@ -24,7 +24,8 @@ class ExportCursor(Cursor):
 
     `listed` is the key of the blob that lists the papers, a line each; `expected` of them, of which `done` are through.
     `parts` are the keys of the blobs that are written, `length` their bytes, `written` their papers. `absent` counts
-    papers that are nowhere; `missing` names the first of them. `file` is the key of the whole, once it is.
+    papers that are nowhere; `missing` names the first of them. `left_out` and `reviewed` are those of the `Selection`.
+    `file` is the key of the whole, once it is.
     """
 
     listed: str = ""
@@ -35,6 +36,8 @@ class ExportCursor(Cursor):
     parts: list[str] = field(default_factory=list)
     absent: int = 0
     missing: list[str] = field(default_factory=list)
+    left_out: int = 0
+    reviewed: int = 0
     file: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -82,6 +85,7 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
             if len(names) > self.most:
                 cursor.warnings.append(f"of {len(names):,} papers the file has the first {self.most:,}")
             cursor.warnings += self.selection.warnings
+            cursor.left_out, cursor.reviewed = self.selection.left_out, self.selection.reviewed
             cursor.listed = self.backends.blobs.put(FOLDER, "\n".join(listed).encode(), ".txt")
             cursor.expected = len(listed)
             self.save("running")
@@ -96,6 +100,7 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         cursor, names = self.cursor, self.names
         batch = names[cursor.done : cursor.done + BATCH]
         records = self.selection.records(batch)
+        cursor.warnings += [each for each in self.selection.warnings if each not in cursor.warnings]
         rendered = [neutral(self.format.render(records[name]), places=False) for name in batch if name in records]
         last = cursor.done + len(batch) == len(names)
         text = "".join(

@@ -6,25 +6,34 @@ from functools import cached_property
 from typing import get_args
 
 from bio_mcp.answering.project_search import abstract_of, pmids_of
-from bio_mcp.answering.search import Question, Sort, page, search_papers
+from bio_mcp.answering.search import DEEPEST, DEPTH, Question, search_papers
 from bio_mcp.deadline import Deadline
+from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.records import AbstractSection, Article, Author, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
+from bio_mcp.ports.stores import Decision, ReviewRecord, ScreeningLabel, Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
 from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.retrieval.query import Kind
+from bio_mcp.screening.reviews import Review, record_id_of, review_of
 from bio_mcp.syncing.news import check_followed
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A paper, and whether a screening included it; None where nobody decided.
+    """A paper, with what a screening decided and why; None where nobody decided.
 
     A document of a project that is not in PubMed is an article without a PMID.
     """
 
     article: Article
-    included: bool | None = None
+    decision: Decision | None = None
+    reason: str | None = None
+
+    @property
+    def included(self) -> bool | None:
+        """None where it is not settled."""
+        return {"include": True, "exclude": False}.get(self.decision or "")
 
     @property
     def headings(self) -> list[str]:
@@ -37,14 +46,22 @@ class Record:
 
 
 STAGES = get_args(Stage)  # in their order
+LEAST_RELEVANCE = 0.1  # of a question's papers, unless it is said otherwise
+_ASKED_S = 10.0  # for which PubMed is asked for some records of a review, which has the most of them itself
+_MORE = "of a question the best papers alone are found, and more may fit: AND between its words has every one with them"
+_AWAY = (
+    "PubMed could not be asked, so records of the review that the corpus lacks have title, abstract, year and DOI alone"
+)
 
 
 @dataclass
 class Selection:
-    """What is exported: `pmids`, the best `limit` papers of the corpus for `query`, all that the followed query
-    `query_key` has found, or the documents of `project`.
+    """What is exported: `pmids`, the papers of the corpus that `query` finds, all that the followed query `query_key`
+    has found, or the documents of `project`; of the latter two with the records of their review.
 
-    It names the papers, and reads them. A name is a PMID, or the id of a document of the project that is not in PubMed.
+    It names the papers, and reads them. A name is a PMID, the id of a document of the project that is not in PubMed, or
+    that of a record of the review. `left_out` counts papers that a question found and that are less relevant than
+    `least_relevance`, `reviewed` those that are there as records of the review alone.
     """
 
     backends: Backends
@@ -53,28 +70,61 @@ class Selection:
     query: str = ""
     query_key: str = ""
     project: str = ""
-    limit: int = 0
+    limit: int | None = None
+    least_relevance: float = LEAST_RELEVANCE
+    left_out: int = 0
+    reviewed: int = 0
     warnings: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """Every paper once: as asked for, the best first, by PMID, or by the document's id."""
-        if self.project:
-            return list(self._works)
-        if self.query_key:
-            self.warnings += check_followed(self.query_key, self.backends)
-            return list(self.backends.news.pmids(self.query_key))
+        """Every paper once: as asked for, the best first, by PMID, or by the document's id; then the review's."""
         if self.query:
-            retrieved = search_papers(Question(self.query), self.backends, self.deadline)
-            self.warnings += retrieved.warnings
-            found = page(retrieved, Sort.RELEVANCE, 0, self.limit, self.backends)
-            return [each.candidate.pmid for each in found.places]
-        return list(dict.fromkeys(self.pmids))
+            return self._found()
+        if self.pmids:
+            return list(dict.fromkeys(self.pmids))
+        if self.project:
+            names = list(self._works)
+        else:
+            try:
+                self.warnings += check_followed(self.query_key, self.backends)
+            except NotFound:  # a review of its own
+                if not self._review.records:
+                    raise
+            names = list(self.backends.news.pmids(self.query_key))
+        there = {each for name in names for each in self._ids(name)}
+        others = [each for each in self._review.by_id if each not in there]
+        self.reviewed = len(others)
+        return [*names, *others]
+
+    def _found(self) -> list[str]:
+        """What the query finds, the best first: of a question what is relevant enough, of any other all that match."""
+        found = search_papers(Question(self.query), self.backends, self.deadline)
+        self.warnings += found.warnings
+        ranked = {each.candidate.pmid: each for each in found.ranked}
+        if found.read.kind is Kind.QUESTION:
+            fit = [pmid for pmid, each in ranked.items() if each.named or found.relevance[pmid] >= self.least_relevance]
+            self.left_out = len(ranked) - len(fit)
+            if ranked and not fit:
+                best = max(found.relevance.values())
+                self.warnings.append(
+                    f"none of the {len(ranked):,} papers found has a relevance of {self.least_relevance:g} or more: "
+                    f"the best has {best:.2g}"
+                )
+            elif len(fit) >= DEPTH:
+                self.warnings.append(_MORE)
+        else:
+            fit = list(dict.fromkeys([*ranked, *self.backends.passages.matching(found.filters, DEEPEST).pmids]))
+        total = len(fit) if found.read.kind is Kind.QUESTION else found.total
+        most = self.limit or DEEPEST
+        if total > most:
+            self.warnings.append(f"{total:,} papers match; the file has the first {most:,}")
+        return fit[:most]
 
     def records(self, names: Sequence[str]) -> dict[str, Record]:
         """The records of these papers, by name; one that is nowhere is absent.
 
-        Papers that were asked for by PMID and that the corpus lacks are fetched from PubMed; of a project, the document
-        says what it is.
+        Papers that were asked for by PMID, or are in the review, and that the corpus lacks are fetched from PubMed; of
+        a project, the document says what it is. What PubMed does not give of a review is as the review has it.
         """
         stored = self.backends.documents.get_many([each for each in names if each.isdecimal()])
         found = {name: each.article for name, each in stored.items()}
@@ -85,24 +135,48 @@ class Selection:
                 if work := self._works.get(name):
                     abstract = abstract_of(self.backends.collections.document(collection, work.doc_id))
                     found[name] = described(work, abstract)
-        elif rest and self.pmids:
-            found |= fetching.articles(rest, self.backends.pubmed, self.deadline)
-        records = {}
-        for name in names:
-            if article := found.get(name):
-                by_doi = self._included.get(f"doi:{article.doi}") if article.doi else None
-                records[name] = Record(article, self._included.get(name, by_doi))
-        return records
+        reviewed = self._review.by_id
+        absent = [each for each in rest if each not in found and each.isdecimal() and (self.pmids or each in reviewed)]
+        if absent:
+            found |= self._fetched(absent)
+        found |= {each: _as_screened(reviewed[each]) for each in rest if each not in found and each in reviewed}
+        return {name: self._decided(name, found[name]) for name in names if name in found}
+
+    def _fetched(self, pmids: list[str]) -> dict[str, Article]:
+        """What PubMed has of them. Raises `UpstreamFailed`, but for records of a review, which warns of it."""
+        pubmed = self.backends.pubmed
+        if self.pmids:
+            return fetching.articles(pmids, pubmed, self.deadline)
+        try:
+            return {} if _AWAY in self.warnings else fetching.articles(pmids, pubmed, self.deadline.share(_ASKED_S))
+        except (UpstreamFailed, DeadlineExceeded):
+            self.deadline.check("reading records of the review from PubMed")
+            self.warnings.append(_AWAY)
+            return {}
+
+    def _decided(self, name: str, article: Article) -> Record:
+        """The record with the decision of its latest stage."""
+        ids = (*self._ids(name), f"doi:{article.doi}")
+        label = next((self._labels[each] for each in ids if each in self._labels), None)
+        return Record(article, label.decision, label.reason) if label else Record(article)
+
+    def _ids(self, name: str) -> tuple[str, ...]:
+        """By which a review may have what is named so."""
+        work = self._works.get(name) if self.project else None
+        return (name, record_id_of(work)) if work else (name,)
 
     @cached_property
-    def _included(self) -> Mapping[str, bool]:
-        """What the review of the query or project decided, by its ids of records; what was read in full counts."""
+    def _review(self) -> Review:
+        """The review of the query key or project; an empty one for other selections."""
         if not (self.query_key or self.project):
-            return {}
+            return Review("", (), ())
         named = review_of_query(self.query_key) if self.query_key else review_of_project(self.project)
-        labels = [each for each in self.backends.screenings.labels(named) if each.decision != "maybe"]
-        labels.sort(key=lambda each: STAGES.index(each.stage))
-        return {each.record_id: each.decision == "include" for each in labels}
+        return review_of(named, self.backends.screenings)
+
+    @cached_property
+    def _labels(self) -> Mapping[str, ScreeningLabel]:
+        """What the review decided, by its ids of records; what was read in full counts."""
+        return {each.record_id: each for each in sorted(self._review.labels, key=lambda each: STAGES.index(each.stage))}
 
     @cached_property
     def _works(self) -> dict[str, Work]:
@@ -113,6 +187,18 @@ class Selection:
         self.backends.projects.get(self.project)
         works = [each.work for each in self.backends.project_documents.all(self.project)]
         return {pmid or each.doc_id: each for each, pmid in zip(works, pmids_of(works, self.backends), strict=True)}
+
+
+def _as_screened(record: ReviewRecord) -> Article:
+    """A record of a review that is nowhere else, as the review has it."""
+    return Article(
+        pmid=record.record_id if record.record_id.isdecimal() else "",
+        title=record.title,
+        abstract=(AbstractSection(None, None, record.abstract),) if record.abstract else (),
+        publication_date=PartialDate(str(record.year), record.year) if record.year else None,
+        doi=record.doi,
+        retraction=RetractionStatus.UNKNOWN,
+    )
 
 
 def described(work: Work, abstract: str = "") -> Article:

@@ -26,6 +26,7 @@ from bio_mcp.ports.stores import (
 )
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import clean, required
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.queries import list_queries, report_on
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def collect_project(review: str, project_id: str, backends: Backends, deadline: 
     known = {each.record_id for each in backends.screenings.records(review)}
     others: dict[str, ReviewRecord] = {}
     for each, pmid in zip(works, pmids, strict=True):
-        name = f"doi:{each.doi}" if each.doi else f"document:{sha256(each.doc_id.encode()).hexdigest()[:24]}"
+        name = record_id_of(each)
         if not pmid and name not in known:
             title = each.title or each.source or each.doc_id
             others[name] = ReviewRecord(name, title, "", each.year, each.doi)
@@ -230,6 +231,11 @@ def collect_project(review: str, project_id: str, backends: Backends, deadline: 
         store_search(review, origin, others, backends)
     done.new += len(others)
     return done
+
+
+def record_id_of(work: Work) -> str:
+    """The id in a review of a document of a project that has no PMID."""
+    return f"doi:{work.doi}" if work.doi else f"document:{sha256(work.doc_id.encode()).hexdigest()[:24]}"
 
 
 @dataclass(frozen=True, slots=True)

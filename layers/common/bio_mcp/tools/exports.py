@@ -8,7 +8,7 @@ from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, Name
 from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished
-from bio_mcp.exporting.selecting import Selection
+from bio_mcp.exporting.selecting import LEAST_RELEVANCE, Selection
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
@@ -17,7 +17,6 @@ from bio_mcp.ports.stores import EXPIRING_DAYS
 from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, said, tool
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
 
-MOST_HITS = 200  # that a search ranks
 SELECTIONS = ("pmids", "query", "query_key", "project")
 MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
 DIGITS = 9  # of the number of a part
@@ -29,11 +28,12 @@ class ExportPapers(Request):
 
     format: Name = Field(description="csv: for spreadsheets and screening tools")
     pmids: list[Pmid] = Field(default=ABSENT, min_length=1)
-    query: str = Field(default=ABSENT, min_length=1, description="a question: the best hits of rag_search")
-    query_key: QueryKey = Field(default=ABSENT, description="all that this followed query found")
-    project: ProjectId = ABSENT
-    limit: int = Field(default=MOST_HITS, ge=1, le=MOST_HITS, description="hits of query")
-    job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
+    query: str = Field(default=ABSENT, min_length=1, description="as of rag_search")
+    query_key: QueryKey = Field(default=ABSENT, description="all it found, and its review")
+    project: ProjectId = Field(default=ABSENT, description="with its review")
+    limit: int = Field(default=ABSENT, ge=1, description="of query")
+    least_relevance: float = Field(default=LEAST_RELEVANCE, ge=0, le=1, description="to a question")
+    job_id: str = Field(default=ABSENT, min_length=1, description="continue it, or report its result")
 
 
 class ExportedFile(LinkedFile):
@@ -52,6 +52,8 @@ class Exported(Response):
     papers: int = Field(description="in the file")
     expected: int
     file: ExportedFile | None = said(default=None)
+    left_out: int = Field(default=0, description="papers found that are less relevant than least_relevance")
+    reviewed: int = Field(default=0, description="papers that only the review has")
     absent: int = Field(default=0, description="papers that are in no source")
     missing: list[AnsweredPmid] = Field(default_factory=list, description="the first of them")
     warnings: list[str] = Field(default_factory=list)
@@ -71,11 +73,11 @@ class Exported(Response):
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "collections.document"),
         "documents.resolve",
-        *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels"),
+        *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels", "screenings.records"),
     ),
 )
 def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
-    """Export papers (pmids, hits of a query, all of a followed query_key, or a project) to a file with abstracts.
+    """Export papers (pmids, what matches a query, all of a followed query_key or a project) to a file with abstracts.
 
     The answer links the file. A large export continues by itself: the same call again reports its progress or result.
     """
@@ -85,7 +87,9 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     given = {name: getattr(request, name) for name in SELECTIONS if name in request.model_fields_set}
     if len(given) != 1:
         raise InvalidInput("give exactly one of pmids, query, query_key and project")
-    selection = Selection(backends, context.deadline, **given, limit=request.limit)
+    selection = Selection(
+        backends, context.deadline, **given, limit=request.limit, least_relevance=request.least_relevance
+    )
     report = ExportRun(share, selection, request.format, arguments, most).run(request.job_id)
     cursor = report.cursor
     file = _file(report.job, cursor, backends, context) if cursor.file else None

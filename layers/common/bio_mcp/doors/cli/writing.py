@@ -19,8 +19,9 @@ from bio_mcp.doors.cli.options import answering, arguments_of
 from bio_mcp.doors.cli.render import View, markdown
 from bio_mcp.doors.cli.session import Session, refused, warn_of_addressing
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.exporting.formats import FORMATS, NAMES
+from bio_mcp.exporting.formats import FORMATS, NAMES, Name
 from bio_mcp.exporting.run import finished
+from bio_mcp.exporting.selecting import LEAST_RELEVANCE
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.references import files as reading
 from bio_mcp.literature.references.word import read_docx
@@ -233,33 +234,67 @@ def _decoded(content: bytes) -> str:
 @click.command("export")
 @click.argument("query", nargs=-1)
 @click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
-@click.option("--query-key", metavar="KEY", help="All papers that this followed query found.")
-@click.option("--project", metavar="ID", help="The documents of this project.")
-@click.option("--limit", type=click.INT, metavar="N", help="Hits of QUERY, at most 200. [default: 200]")
+@click.option("--query-key", metavar="KEY", help="All papers that this followed query found, and those of its review.")
+@click.option("--project", metavar="ID", help="The documents of this project, and the papers of its review.")
+@click.option("--limit", type=click.INT, metavar="N", help="Papers of QUERY, the best first. [default: all that match]")
+@click.option(
+    "--least-relevance",
+    type=click.FLOAT,
+    metavar="P",
+    help=f"Of a question's papers, from 0 (all that are found) to 1. [default: {LEAST_RELEVANCE}]",
+)
 @click.option("--format", type=click.Choice(NAMES), help="What to write. [default: by the ending of FILE, or ris]")
 @click.option("-o", "--output", metavar="FILE", help="Where to write it, - for standard output. [default: a new name]")
 @answering
 def export_command(session: Session, /, output: str | None, **given: Any) -> None:
-    """Write papers to a file: hits of QUERY in the corpus, all of a followed query, those of --pmid, or a project's.
+    """Write papers to a file: those of the corpus that match QUERY, those of --pmid, of a followed query or a project.
 
-    The file has abstracts, MeSH headings and notices of retractions. Zotero, EndNote and Mendeley read ris, nbib and
-    bibtex; ASReview and Rayyan read ris and csv.
+    A question matches what is relevant enough to it; words with AND, OR and NOT match what has them. The file has
+    abstracts, MeSH headings, notices of retractions and what a review decided. Zotero, EndNote and Mendeley read ris,
+    nbib and bibtex; ASReview and Rayyan read ris and csv.
     """
     given["query"] = " ".join(given["query"]) or None
-    given["format"] = given["format"] or SUFFIXES.get(Path(output or "").suffix, "ris")
+    given["format"] = _format(output or "", given["format"])
     body = session.ask_to_the_end(export_papers, arguments_of(export_papers, given), "exporting")
-    head = ""
-    if body["state"] != "complete":
-        session.code = 1
-    elif written := _write(session, body, output or body["file"]["name"]):
-        body["written"] = written
-        head = "{papers:,} papers, {file[bytes]:,} bytes, written to {written}"
-    else:
-        return
     if body["absent"]:
         absent = f"{body['absent']:,} papers are in no source: {', '.join(body['missing'][:10])}"
         body["warnings"] = [absent, *body["warnings"]]
-    session.answer(body, View(hidden=frozenset(body) - {"" if head else "state"}, head=head))
+    least = LEAST_RELEVANCE if given["least_relevance"] is None else given["least_relevance"]
+    notes = []
+    if body["left_out"]:
+        notes.append(
+            f"{terminal.counted(body['left_out'], 'paper')} less relevant than {least:g} "
+            f"{'is' if body['left_out'] == 1 else 'are'} left out; --least-relevance moves that."
+        )
+    if body["reviewed"]:
+        notes.append(f"{body['reviewed']:,} of them are there as papers of the review alone.")
+    head = ""
+    if body["state"] != "complete":
+        session.code = 1
+    elif given["query"] and not body["papers"]:
+        session.code, head = 1, "Nothing was written."
+    elif written := _write(session, body, output or body["file"]["name"]):
+        body["written"] = written
+        head = f"{terminal.counted(body['papers'], 'paper')}, {{file[bytes]:,}} bytes, written to {{written}}"
+    else:
+        for each in (*notes, *body["warnings"]):
+            terminal.warn(each)
+        return
+    hidden = frozenset(body) - {"state" if body["state"] != "complete" else ""}
+    session.answer(body, View(hidden=hidden, head="\n".join(filter(None, (head, *notes)))))
+
+
+def _format(output: str, asked: Name | None) -> Name:
+    """The format that --format or the ending of FILE names. Raises `InvalidInput` where they contradict each other."""
+    suffix = Path(output).suffix.lower()
+    named = SUFFIXES.get(suffix)
+    if suffix in ("", ".txt") and (asked or not suffix):
+        return asked or "ris"
+    if named and asked in (None, named):
+        return named
+    formats = ", ".join(f"{name} ({each.suffix})" for name, each in FORMATS.items())
+    contradicts = f"{suffix} is the ending of {named}, not of {asked}" if named else f"no format ends in {suffix}"
+    raise InvalidInput(f"{contradicts}: give FILE the ending of its format, one of {formats}")
 
 
 def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None:
