@@ -347,5 +347,5 @@ class _Ladder:
             return ask()
         except (UpstreamFailed, DeadlineExceeded, InvalidInput, BudgetSpent) as failure:
             self.failed.update(places)
-            self.reasons.append(f"some references could not be looked up ({failure_status(failure)}): {failure}")
+            self.reasons.append(f"some references could not be looked up: {failure}")
             return otherwise
