@@ -58,7 +58,7 @@ def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
 
 def test_an_ncbi_that_has_answered_before_is_tried_longer_than_one_that_never_has():
     refused = [PASSING["refused"]() for _ in range(6)]
-    client, ncbi = eutils(found(2, 1), *refused)
+    client, _ = eutils(found(2, 1), *refused)
     client.esearch("asthma")
     with pytest.raises(NcbiUnreachable) as failed:
         client.esearch("asthma")
