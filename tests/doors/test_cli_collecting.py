@@ -134,6 +134,16 @@ def test_an_outage_is_an_error_and_the_next_run_goes_on(online, ncbi):
     assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
 
 
+def test_without_a_network_a_command_says_so_soon_and_what_works_without(cli):
+    for command in (("sync", "covid", TERM), ("pubmed", "search", "asthma")):
+        ran = cli(*command)
+        assert (ran.code, ran.out) == (1, "")
+        waiting, error = ran.err.splitlines()
+        assert waiting.endswith("try 2 of 2")
+        assert error.startswith("error: PubMed cannot be reached at 127.0.0.1:9. ")
+        assert "`make demo-ncbi`" in error
+
+
 def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncbi):
     with online.corpus() as corpus:
         bad = corpus.entrez.esearch(TERM).ids[0]

@@ -1,6 +1,7 @@
 """`bio-mcp kg`: a graph imported, shown and walked at the command line."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -35,7 +36,9 @@ def test_the_bundled_sample_is_walked_at_once_by_thai_english_and_latin_names(cl
     ran = cli("kg", "import", "--sample", "--if-empty")
     assert "723 nodes, 519 edges." in ran.shown
     for name in ("ขมิ้นชัน", "turmeric", "CURCUMA LONGA"):
-        assert "Turmeric has_constituent turmerone acts_on Choleretic" in cli("kg", "paths", *name.split()).shown
+        assert (
+            "Turmeric has constituent turmerone [1] acts on Choleretic [1]" in cli("kg", "paths", *name.split()).shown
+        )
     again = cli("kg", "import", "--sample", "--if-empty", "--json").json
     assert (again["nodes"], again["changed"]) == (0, False)
 
@@ -88,21 +91,26 @@ def test_an_ambiguous_name_lists_its_candidates(graph):
     assert "D2 (drug Ginger extract), H2 (herb Ginger)" in ran.said
 
 
-def test_paths_are_shown_a_line_each(graph):
-    assert graph("kg", "paths", "Zingiber", "officinale").shown.splitlines() == [
-        "Ginger has_constituent 6-Gingerol treats Nausea",
-        "Ginger has_constituent Curcumin treats Dyspepsia",
+def test_paths_are_shown_a_line_each_with_the_numbers_of_their_sources(graph):
+    paths, sources = graph("kg", "paths", "Zingiber", "officinale").shown.split("\n\n")
+    assert [re.sub(r" \[\d\]", "", each) for each in paths.splitlines()] == [
+        "Ginger has constituent 6-Gingerol treats Nausea",
+        "Ginger has constituent Curcumin treats Dyspepsia",
         "Ginger treats Nausea",
     ]
+    assert set(re.findall(r"\[\d\]", paths)) == set(re.findall(r"(?m)^\[\d\](?= \w)", sources))
 
 
 def test_paths_take_a_pattern_and_every_filter(graph):
-    assert graph("kg", "paths", "I05", "--pattern", "^treats>herb").shown == "Dyspepsia ^treats Turmeric\n"
-    asked = ["kg", "paths", "H2", "--pattern", "herb>constituent>indication"]
-    assert graph(*asked, "--icd", "K30").shown == "Ginger has_constituent Curcumin treats Dyspepsia\n"
-    assert graph(*asked, "--to", "nausea").shown == "Ginger has_constituent 6-Gingerol treats Nausea\n"
-    assert graph("kg", "paths", "H2", "--edges", "treats").shown == "Ginger treats Nausea\n"
-    assert graph("kg", "paths", "H2", "--max-depth", "1", "--nodes", "indication").shown == "Ginger treats Nausea\n"
+    def path(*arguments: str) -> str:
+        return re.sub(r" \[\d\]", "", graph("kg", "paths", *arguments).shown.partition("\n\n")[0])
+
+    assert path("I05", "--pattern", "^treats>herb") == "Dyspepsia ← treats Turmeric"
+    asked = ["H2", "--pattern", "herb>constituent>indication"]
+    assert path(*asked, "--icd", "K30") == "Ginger has constituent Curcumin treats Dyspepsia"
+    assert path(*asked, "--to", "nausea") == "Ginger has constituent 6-Gingerol treats Nausea"
+    assert path("H2", "--edges", "treats") == "Ginger treats Nausea"
+    assert path("H2", "--max-depth", "1", "--nodes", "indication") == "Ginger treats Nausea"
     assert "No path fits." in graph("kg", "paths", "H2", "--evidence").shown
 
 

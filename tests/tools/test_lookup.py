@@ -136,7 +136,7 @@ def test_a_converter_that_is_down_makes_an_id_unknown_not_absent(ncbi, at):
     ncbi.control.fault(endpoint="idconv", times=9, recorded="500_diagnostic.html")
     body = at.ask(lookup.convert_ids, ids=["PMC999999999"])
     assert (body["records"][0]["found"], body["status"]) == ("unknown", "partial")
-    assert "upstream_failed" in body["reasons"][0]
+    assert "looked up: NCBI is having trouble" in body["reasons"][0]
 
 
 def test_no_key_stands_in_the_converters_address(ncbi, at, in_pmc):

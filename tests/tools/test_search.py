@@ -77,7 +77,7 @@ def test_a_hit_carries_what_an_agent_needs_to_cite_it(corpus):
     assert "Statins lowered mortality." in hit["snippet"]
     assert (hit["year"], hit["journal"], hit["retraction"]) == (2024, "The Lancet", "clear")
     assert hit["quality"] == 8
-    assert hit["explanation"].endswith("listed journal (+2), studied in humans (+2)")
+    assert hit["explanation"].endswith("journal of a leading rank (+2), studied in humans (+2)")
 
 
 def test_quality_bias_is_the_score_times_one_plus_a_tenth_of_the_quality(corpus):

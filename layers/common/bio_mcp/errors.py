@@ -132,6 +132,10 @@ class NcbiFailed(UpstreamFailed):
     """NCBI failed after every retry."""
 
 
+class NcbiUnreachable(NcbiFailed):
+    """No connection to NCBI could be made."""
+
+
 class NcbiRateLimited(NcbiFailed):
     """NCBI refused us for asking too fast."""
 

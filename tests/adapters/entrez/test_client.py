@@ -7,6 +7,7 @@ from bio_mcp.errors import (
     InvalidInput,
     NcbiFailed,
     NcbiRateLimited,
+    NcbiUnreachable,
 )
 from tests.adapters.clocks import Clock
 from tests.adapters.entrez.recordings import entries
@@ -52,7 +53,16 @@ def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
     client, ncbi = eutils(*[PASSING[name]() for _ in range(6)])
     with pytest.raises(NcbiFailed) as failed:
         client.esearch("asthma")
-    assert failed.value.details["tries"] == len(ncbi.requests) == (3 if name == "backend" else 6)
+    assert failed.value.details["tries"] == len(ncbi.requests) == {"backend": 3, "refused": 2}.get(name, 6)
+
+
+def test_an_ncbi_that_has_answered_before_is_tried_longer_than_one_that_never_has():
+    refused = [PASSING["refused"]() for _ in range(6)]
+    client, _ = eutils(found(2, 1), *refused)
+    client.esearch("asthma")
+    with pytest.raises(NcbiUnreachable) as failed:
+        client.esearch("asthma")
+    assert failed.value.details["tries"] == 6
 
 
 PERMANENT = {

@@ -55,9 +55,11 @@ def asked(
     service: str,
     setting: str,
     deadline: Deadline,
+    failed: type[UpstreamFailed] = UpstreamFailed,
     unreachable: type[UpstreamFailed] = UpstreamFailed,
 ) -> T:
-    """Return `send()`, which asks the service at the address of this setting; errors of httpx become failures."""
+    """Return `send()`, which asks the service at the address of this setting; errors of httpx become failures, those of
+    connecting `unreachable`."""
     failure: Failure
     try:
         return send()
@@ -66,7 +68,8 @@ def asked(
     except UnicodeEncodeError:
         failure = InvalidInput("the request contains an unpaired surrogate; remove it")
     except httpx.HTTPError as error:
-        failure = unreachable(f"{service} could not be reached ({type(error).__name__}); try again in a minute")
+        kind = unreachable if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) else failed
+        failure = kind(f"{service} could not be reached ({type(error).__name__}); try again in a minute")
     # Raised here and not in the handler: httpx's exception holds the request, and so its key or e-mail.
     if failure.retryable:
         deadline.check(f"{service} answered")

@@ -296,8 +296,14 @@ def _candidates(reading: _Reading, vector: "Vectors", sort: Sort, backends: Back
     return candidates
 
 
+EARLIEST_YEAR, LATEST_YEAR = 1600, 9999  # the first journals are of 1665; agents leave a range open by 9999
+
+
 def check_years(first: int | None, last: int | None) -> None:
-    """Raise `InvalidInput` for a range of years that ends before it begins."""
+    """Raise `InvalidInput` for a year in which nothing was published, and for a range that ends before it begins."""
+    for which, year in (("filters.year_from", first), ("filters.year_to", last)):
+        if year is not None and not EARLIEST_YEAR <= year <= LATEST_YEAR:
+            raise InvalidInput(f"{year} is no year of publication; give one such as 2021", field=which)
     if first and last and first > last:
         raise InvalidInput(f"{first} is after the last year, {last}", field="filters.year_from")
 

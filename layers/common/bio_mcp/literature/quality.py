@@ -149,7 +149,7 @@ def total_quality(
     known = (
         (design, design_name or _OBSERVED.get(design or 0, _BEST)),
         (recent, f"published {year}"),
-        (journal, journal_name or ("listed journal" if journal else "journal not listed")),
+        (journal, journal_name or ("journal of a leading rank" if journal else "no journal of a leading rank")),
         (human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),
     )
     reasons = tuple(f"{what} (+{points})" for points, what in known if points is not None)

@@ -86,6 +86,13 @@ def _cut(section: TextSection, left: int) -> TextSection:
 
 
 Place = Literal["pubmed_central", "europe_pmc", "preprint", "unpaywall", "publisher"]
+NAMES: dict[Place, str] = {
+    "pubmed_central": "PubMed Central",
+    "europe_pmc": "Europe PMC",
+    "preprint": "the preprint",
+    "unpaywall": "Unpaywall",
+    "publisher": "the publisher's page",
+}
 Outcome = Literal["available", "absent", "withheld", "failed", "not_asked"]
 NOTHING = FullText(None, None, None, "", "", Licence(), (), withheld=True)
 PLACE_S = 9.0  # for each place behind the first, all tries together
@@ -135,7 +142,7 @@ class FullTextSearch:
             self._note(place, "not_asked", str(failure))
         except (UpstreamFailed, DeadlineExceeded) as failure:
             self.failure = self.failure or failure
-            self._note(place, "failed", f"{failure_status(failure)}: {failure}")
+            self._note(place, "failed", str(failure))
 
     def pubmed_central(self, deadline: Deadline) -> None:
         ids = self.ids
@@ -262,8 +269,9 @@ def reasons_of(found: FullTextSearch) -> list[str]:
     if not found.has_text:
         withheld = found.text is not None
         why = "the publisher does not let PubMed Central give this text away" if withheld else "no text is given away"
-        reasons.append(f"{why}; read it at the publisher's, or at an address in places")
+        addresses = dict.fromkeys(each.url for each in found.rungs if each.url)
+        reasons.append(f"{why}; read it at {' or '.join(addresses) or 'the publisher'}")
     if found.place == "preprint":
         reasons.append("this is the text of the preprint, which may differ from the article")
     failed = [each for each in found.rungs if each.outcome == "failed"]
-    return [*reasons, *(f"{each.place} was not read: {each.detail}" for each in failed)]
+    return [*reasons, *(f"{NAMES[each.place]} was not read: {each.detail}" for each in failed)]

@@ -57,7 +57,7 @@ def optional(ask: Callable[[], T], otherwise: T, missing: str, reasons: list[str
     try:
         return ask()
     except (UpstreamFailed, DeadlineExceeded, InvalidInput) as failure:  # of what we made up ourselves
-        reasons.append(f"{missing} ({failure_status(failure)}): {failure}")
+        reasons.append(f"{missing}: {failure}")
         return otherwise
 
 

@@ -31,6 +31,7 @@ from bio_mcp.errors import (
     NcbiFailed,
     NcbiQueryRejected,
     NcbiRateLimited,
+    NcbiUnreachable,
     NcbiUnreadable,
     NotFound,
     UpstreamFailed,
@@ -72,6 +73,7 @@ WORTH: Worth = {
 }
 HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # sometimes reported although the history still exists
 TEXT_WORTH: Worth = {**WORTH, NcbiUnreadable: 1}  # an empty text may mean no records: the XML decides
+NEVER_ANSWERED = 2  # tries at an NCBI that has not answered this client yet: there may be no network
 COOL_DOWN_S = 1.0
 STYLES = {
     "medline": {"rettype": "medline", "retmode": "text"},
@@ -247,6 +249,8 @@ class Eutils:
             return self._read(endpoint, form, deadline, read)
 
         waiting = partial(log_wait, self._transport.base_url)
+        if self._status.answered is None:
+            worth = {**worth, NcbiUnreachable: NEVER_ANSWERED}
         return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=waiting)
 
     def _note(self, answer: Answer | None, waiting: int = 0, **times: Any) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from bio_mcp.errors import (
     NcbiFailed,
     NcbiQueryRejected,
     NcbiRateLimited,
+    NcbiUnreachable,
     NcbiUnreadable,
 )
 from bio_mcp.literature.clock import EASTERN
@@ -215,9 +216,8 @@ class HttpTransport:
         """
         deadline.check("asking NCBI")
         url = f"{self.base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
-        return asked(
-            lambda: self._exchange(url, endpoint, form, deadline), "NCBI", "NCBI_BASE_URL", deadline, NcbiFailed
-        )
+        exchange = partial(self._exchange, url, endpoint, form, deadline)
+        return asked(exchange, "NCBI", "NCBI_BASE_URL", deadline, NcbiFailed, NcbiUnreachable)
 
     def close(self) -> None:
         self._client.close()

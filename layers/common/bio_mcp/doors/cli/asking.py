@@ -1,18 +1,21 @@
 """`bio-mcp search`, `get`, `answer` and `news`: what the papers of the corpus say."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
-from bio_mcp.doors.cli.render import PLAIN, View, markdown
+from bio_mcp.doors.cli.render import View, entry, markdown, render
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
-from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.ports import Backends
 from bio_mcp.tools.answer import rag_answer
 from bio_mcp.tools.answer_size import MOST
 from bio_mcp.tools.get_doc import rag_get
@@ -22,23 +25,13 @@ from bio_mcp.tools.search import rag_search
 HITS = View(
     ranked="{}. ",
     hidden=frozenset({"section", "interpreted", "total"}),
-    empty="No paper in the corpus matches. `bio-mcp doctor` shows how many it has.",
+    empty="`bio-mcp pubmed search` asks PubMed itself, and `bio-mcp sync` brings papers here.",
     foot="Scores only order this answer: they say nothing of how well a paper fits.",
 )
-ANSWER = View(
-    ranked="[{}] ",
-    hidden=frozenset("scores withheld reason tau mode answer_id conflicts uri rests_on missing_concepts".split()),
-    foot="confidence {scores[answer_conf]:.2f}; {mode}; answer {answer_id}",
-)
-WITHHELD = replace(ANSWER, head="Withheld: {reason}.", foot="answer {answer_id}")
-EARLIER = View(
-    ranked="[{}] ",
-    titles=("quote",),
-    hidden=frozenset("answer_id question answer_conf asked retracted_since".split()),
-    labels={"version": "version"},
-    head="{question}",
-    foot="given {asked} with confidence {answer_conf:.2f}",
-)
+CITED = View(hidden=frozenset("uri span role".split()))
+SUREST = 0.99  # as is shown
+_CLAIM_END = re.compile(r"(\[\d+\]) ")
+HOW = {"extractive": "Quoted word for word"}  # by mode; else a model wrote it
 HELPS = {
     "lang": "language of the question",
     "year_from": "of publication",
@@ -87,13 +80,26 @@ def hits_view(body: Mapping[str, Any]) -> View:
     return replace(HITS, head=head, foot=foot)
 
 
+PAPER = View(labels={"edat": "came to PubMed", "lr": "revised"}, hidden=frozenset({"year", "doc_id"}))
+PAPER_ORDER = "title authors journal pdat pmid pmcid doi pub_types study quality".split()
+
+
 @click.command("get")
 @pmids
 @answering
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
     """Show the papers of PMIDS: 34093513 or pmid:34093513."""
+
+    def show(body: Mapping[str, Any]) -> None:
+        quality = body["quality"]
+        shown = {**body, "pmid": body["doc_id"].removeprefix("pmid:")}
+        shown["quality"] = f"{quality['total']} of 9: {', '.join(quality['reasons'])}"
+        shown |= {name: shown[name][:10] for name in ("edat", "lr") if shown.get(name)}
+        first = {name: shown.pop(name) for name in PAPER_ORDER if name in shown}
+        render({**first, **shown, "warnings": []}, PAPER)
+
     whole = {"max_characters": MOST}
-    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), PLAIN)
+    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), show)
 
 
 @click.command("answer")
@@ -106,19 +112,28 @@ def answer_command(session: Session, /, question: tuple[str, ...], answer_id: st
     if bool(question) == bool(answer_id):
         raise click.UsageError("give a QUESTION, or --show and the ID of an answer")
     if answer_id:
-        session.answer(_stored(session.own.answers.get(answer_id)), answer_view)
+        session.answer(_stored(answer_id, session.own), show_answer)
     else:
         arguments = arguments_of(rag_answer, {**given, "question": " ".join(question)})
-        session.answer(session.ask(rag_answer, arguments), answer_view)
+        session.answer(session.ask(rag_answer, arguments), show_answer)
 
 
-def _stored(stored: StoredAnswer) -> dict[str, Any]:
+def _stored(answer_id: str, backends: Backends) -> dict[str, Any]:
+    stored = backends.answers.get(answer_id)
+    papers = backends.documents.get_many(list({each.pmid for each in stored.spans}))
+    titles = {pmid: paper.article.title for pmid, paper in papers.items()}
     return {
         "answer_id": stored.answer_id,
         "question": stored.question,
         "answer": stored.text,
         "citations": [
-            {"id": f"pmid:{each.pmid}", "version": each.version, "span": each.where, "quote": each.quote}
+            {
+                "id": f"pmid:{each.pmid}",
+                "title": titles.get(each.pmid, "(no longer in the corpus)"),
+                "version": each.version,
+                "span": each.where,
+                "quote": each.quote,
+            }
             for each in stored.spans
         ],
         "answer_conf": stored.confidence,
@@ -127,13 +142,32 @@ def _stored(stored: StoredAnswer) -> dict[str, Any]:
     }
 
 
-def answer_view(body: Mapping[str, Any]) -> View:
-    """An answer, or why it is withheld, with its citations; of an earlier one also its question and its flags."""
+def show_answer(body: Mapping[str, Any]) -> None:
+    """Print an answer, or why it is withheld, and its papers, each with the numbers of its sentences; a sentence that
+    the answer does not have is quoted. An earlier answer has also its question, its day and its flags."""
     for doc_id in body.get("retracted_since", ()):
         terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
-    if "asked" in body:
-        return EARLIER
-    return WITHHELD if body["withheld"] else ANSWER
+    asked, answer_id = body.get("asked"), body["answer_id"]
+    text = f"No answer: {body['reason']}." if body.get("withheld") else _CLAIM_END.sub(r"\1\n", body["answer"])
+    parts: list[RenderableType] = [*([Text(body["question"], "bold")] if asked else []), Text(text), ""]
+    cited: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+    for number, each in enumerate(body["citations"], 1):
+        cited.setdefault(each["id"], []).append((number, each))
+    for citations in cited.values():
+        paper = {
+            **citations[0][1],
+            "quote": "\n".join(each["quote"] for _, each in citations if each["quote"] not in text),
+        }
+        parts.append(entry(paper, CITED, rank=f"[{', '.join(str(number) for number, _ in citations)}] "))
+    if asked:
+        foot = f"Given on {asked[:10]} with confidence {min(SUREST, body['answer_conf']):.2f}."
+    elif body["withheld"]:
+        foot = "`bio-mcp search` shows what comes nearest, and `bio-mcp pubmed search` asks PubMed."
+    else:
+        how = HOW.get(body["mode"], "Written by a model from these papers")
+        kept = f"`bio-mcp answer --show {answer_id}` shows it again, and what was retracted since."
+        foot = f"{how}. Confidence {min(SUREST, body['scores']['answer_conf']):.2f}. {kept}"
+    terminal.show(*parts, *([Text(foot, "dim")] if foot else []))
 
 
 @click.command("news")
@@ -164,7 +198,7 @@ def digest(body: Mapping[str, Any]) -> Iterator[str]:
         if news:
             yield from ("", f"## {heading} ({len(news)})", "", *(line for each in news for line in _item(each)))
     if not body["news"]:
-        yield from ("", "Nothing new.")
+        yield from ("", "Nothing new; --since DATE looks further back.")
     if body["more"]:
         yield from ("", f"There is more: give --since {body['next']!r}.")
 

@@ -46,7 +46,7 @@ LAST = {"state": "last sync", "updated_at": "at", "processed": "records", "expec
 QUERIES = View(
     hidden=frozenset({"left_out"}),
     tables={"queries": ("query_key", "term", "settled_to", *(f"last_sync.{each}" for each in LAST))},
-    labels={"query_key": "query", "papers": "papers in the corpus"}
+    labels={"query_key": "query", "papers": "papers in the corpus", "settled_to": "complete to"}
     | {f"last_sync.{name}": word for name, word in LAST.items()},
     empty="No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.",
 )
@@ -102,8 +102,38 @@ def _sync(session: Session, **arguments: Any) -> None:
         _sync(session, **{**arguments, **details["confirm"]})
         return
     session.code = 0 if body["state"] == "complete" else 1
-    stays = "The watermark stays where it was:" if session.code else ""
-    session.answer(body, View(labels={"pmids_processed": "processed", "max_edat_seen": "newest"}, head=stays))
+    session.answer(body, sync_said(arguments["query_key"], body))
+
+
+SYNC_STATES = {
+    "complete": "{} is complete",
+    "incomplete": "{} is not complete: {of}. The watermark stays where it was; run the same command again",
+    "running": "Another process syncs {}; nothing was started",
+    "cancelled": "The sync of {} is cancelled; what was stored stays",
+}
+SYNC_COUNTS = {"inserted": "new", "updated": "changed", "skipped": "unchanged", "failed": "failed"}
+
+
+CHECKS = {RETRACTIONS_KEY: "The check for retractions", withdrawals.QUERY_KEY: "The check for withdrawn papers"}
+
+
+def sync_said(query_key: str, body: Mapping[str, Any]) -> str:
+    """How a sync ended, what it brought and what to do next, in sentences."""
+    processed, check = body["pmids_processed"], query_key in CHECKS
+    if body["state"] == "complete" and not processed:
+        return f"{CHECKS.get(query_key, query_key)} is complete: nothing new."
+    of = f"{processed:,} of {body['expected']:,}"
+    said = SYNC_STATES[body["state"]].format(CHECKS.get(query_key, query_key), of=of)
+    counts = {
+        word: body[name] for name, word in SYNC_COUNTS.items() if body[name] and not (check and name == "skipped")
+    }
+    checked = terminal.counted(processed, "paper") + " checked" if check else terminal.counted(processed, "record")
+    sentences = [f"{said}; {', '.join((checked, *(f'{count:,} {word}' for word, count in counts.items())))}."]
+    if body["max_edat_seen"] and not check:
+        sentences.append(f"The newest came to PubMed on {body['max_edat_seen'][:10]}.")
+    if body["inserted"] and not check:
+        sentences.append(f"`bio-mcp news {query_key}` lists what is new.")
+    return " ".join(sentences)
 
 
 @click.command("retractions")

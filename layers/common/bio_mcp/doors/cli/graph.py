@@ -15,7 +15,7 @@ from bio_mcp.answering.graph_questions import Relation, relations, resolve
 from bio_mcp.answering.project_search import flagged
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
-from bio_mcp.doors.cli.render import View
+from bio_mcp.doors.cli.render import View, label
 from bio_mcp.doors.cli.session import Session, counted
 from bio_mcp.graph.nodes import EdgeType, NodeType, to_record
 from bio_mcp.ingesting.graph_import import import_graph, read_items
@@ -116,14 +116,22 @@ def paths_command(session: Session, start: str, **given: Any) -> None:
 
 
 def _show_paths(body: Mapping[str, Any]) -> None:
+    """Print a line for each path, and after the last the sources, by the numbers that the edges have."""
+    numbers: dict[str, int] = {}
     for path in body["paths"]:
         line = Text(path[0]["label"], "bold")
         for node in path[1:]:
             flag = " [retracted]" if node.get("retracted") else ""
-            line.append(f" {node['edge']} ", "dim").append(f"{node['label']}{flag}", "bold")
+            cited = sorted(numbers.setdefault(each, len(numbers) + 1) for each in node["sources"])
+            line.append(f" {label(node['edge'], {}).replace('^', '← ')} ", "dim").append(
+                f"{node['label']}{flag}", "bold"
+            )
+            line.append(f" [{', '.join(map(str, cited))}]", "dim")
         terminal.show(line)
-    if not body["paths"]:
-        terminal.show("No path fits.")
+    if body["paths"]:
+        terminal.show("", *(Text(f"[{number}] {source}", "dim") for source, number in numbers.items()))
+    else:
+        terminal.show("No path fits. `bio-mcp kg show NODE` lists every edge of a node.")
 
 
 @kg_command.command("contraindications")

@@ -47,14 +47,20 @@ HELPS = {field: meaning for field, (_, meaning) in OPTIONS.items()}
 FOUND = View(
     hidden=frozenset({"pmids", "effectiveESearchTerm", "totalFound"}),
     head="{totalFound:,} found for {effectiveESearchTerm}",
+    labels={"droppedTerms": "left out"},
+    empty="`bio-mcp pubmed spell` corrects words, and `bio-mcp pubmed mesh` finds the headings for them.",
 )
-HEADINGS = View(hidden=frozenset({"totalFound", "name", "kind", "treeNumbers"}), head="{totalFound:,} found")
+HEADINGS = View(
+    hidden=frozenset({"totalFound", "name", "kind", "treeNumbers"}),
+    head="{totalFound:,} found",
+    empty="`bio-mcp pubmed spell` corrects words.",
+)
 RELATED = View(
-    hidden=frozenset({"sourcePmid", "retrievedCount", "totalCount"}), head="{retrievedCount} of {totalCount}"
+    hidden=frozenset({"sourcePmid", "retrievedCount", "totalCount", "score"}), head="{retrievedCount} of {totalCount}"
 )
 IDS = View(tables={"records": ("requested", "found", "pmid", "pmcid", "doi")})
 MATCHES = View(tables={"matches": ("verdict", "pmid", "candidatePmids", "citation", "differs", "reason")})
-TEXT = View(hidden=frozenset({"places", "available"}))
+TEXT = View(hidden=frozenset({"places", "available", "source"}))
 RECORDS = View(hidden=frozenset({"meshTerms", "keywords", "publicationTypes", "notFoundPmids"}))
 
 

@@ -27,6 +27,7 @@ CITING = {
     "citekey": "{}",
     "authors": "{}",
     "journal": "{}",
+    "journalInfo": "{}",
     "source": "{}",
     "section_path": "{}",
     "page_span": "{}",
@@ -179,7 +180,7 @@ def entry(item: Mapping[str, Any], view: View, query: str = "", rank: str = "") 
     study = shown.pop("study", "")
     citing = [form.format(plain(name, shown[name], view.labels)) for name, form in CITING.items() if name in shown]
     texts = [shown[name] for name in TEXTS if name in shown and not title.plain.endswith(shown[name])]
-    inner = {name: value for name, value in shown.items() if _is_list_of_objects(value)}
+    inner = {name: value for name, value in shown.items() if _is_list_of_objects(value) and name not in CITING}
     used = {*view.titles, *TITLES, *TEXTS, *CITING, *inner}
     facts = [
         f"{label(name, view.labels)} {plain(name, value, view.labels)}"
@@ -266,6 +267,11 @@ def _listed(name: str, values: Sequence[Any], labels: Mapping[str, str]) -> str:
 
 def _object(value: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     """The fields of an object in a line, each after its name; a text that is named like its kind needs none."""
+    if "isoAbbreviation" in value:
+        year = (value.get("publicationDate") or {}).get("year") or ""
+        volume, issue, pages = (value.get(name) or "" for name in ("volume", "issue", "pages"))
+        printed = f"{year};{volume}{f'({issue})' if issue else ''}:{pages}".rstrip(";:")
+        return f"{value['isoAbbreviation'] or value['title']} {printed}".strip()
     if {"lastName", "collectiveName"} & value.keys():
         return value.get("collectiveName") or " ".join(filter(None, (value["lastName"], value["initials"])))
     parts = []

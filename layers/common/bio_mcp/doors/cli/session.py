@@ -17,7 +17,7 @@ from bio_mcp.deadline import NEVER, Deadline, Progress, silent
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import in_words_of_the_command
 from bio_mcp.doors.cli.render import PLAIN, View, render
-from bio_mcp.errors import InvalidInput, Misconfigured
+from bio_mcp.errors import InvalidInput, Misconfigured, NcbiUnreachable
 from bio_mcp.ports import Backends, OpenBackends
 from bio_mcp.settings import Settings
 from bio_mcp.tenants import CallBackends
@@ -27,6 +27,10 @@ from bio_mcp.untrusted import notes, told
 
 SILENT_S = 3.0  # without any output, before a notice of waiting is shown
 WEEK_S = 7 * 24 * 3600
+WITHOUT_NETWORK = (
+    "Is this machine online? Without a network `bio-mcp search` finds what the corpus has, and `make demo-ncbi` in a "
+    "clone of bio-mcp serves a PubMed of test records."
+)
 
 Show = View | str | Callable[[Mapping[str, Any]], View | None]
 Work = Callable[[Backends, Context], Mapping[str, Any]]
@@ -123,7 +127,7 @@ class Session:
         if outcome.failed:
             if self.interrupts:
                 raise KeyboardInterrupt
-            body = waiting.explained(outcome.body)
+            body = waiting.explained(outcome.body, isinstance(outcome.failure, NcbiUnreachable))
             sentence = in_words_of_the_command(body["error"], click.get_current_context(silent=True))
             raise Failed(sentence, body, misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
         return outcome.body
@@ -257,9 +261,13 @@ class Waiting(logging.Handler):
             log.removeHandler(self)
             log.setLevel(level)
 
-    def explained(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The error envelope; after failed tries at NCBI its message has their number and the address."""
+    def explained(self, body: dict[str, Any], away: bool) -> dict[str, Any]:
+        """The error envelope; after failed tries at NCBI its message has their number and the address, or, where NCBI
+        is `away`, what works without it."""
         error: Mapping[str, Any] = body["error"]
+        if away:
+            message = f"PubMed cannot be reached at {self._address}. {WITHOUT_NETWORK}"
+            return {**body, "error": {**error, "message": message}}
         if not (tries := error["details"].get("tries")):
             return body
         times = f"{tries} tries" if tries > 1 else "one try"

@@ -18,7 +18,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import Citation, CitationMatch, SearchPage
 from bio_mcp.ports.scholarly import RegisteredWork
 from bio_mcp.querying.identifiers import convert
-from bio_mcp.querying.search import articles, failure_status
+from bio_mcp.querying.search import articles
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import PassageQuery
 
@@ -347,5 +347,5 @@ class _Ladder:
             return ask()
         except (UpstreamFailed, DeadlineExceeded, InvalidInput, BudgetSpent) as failure:
             self.failed.update(places)
-            self.reasons.append(f"some references could not be looked up ({failure_status(failure)}): {failure}")
+            self.reasons.append(f"some references could not be looked up: {failure}")
             return otherwise
