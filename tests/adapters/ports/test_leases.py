@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bio_mcp.errors import Conflict, NotFound, TakenOver
+from bio_mcp.errors import Conflict, TakenOver
 from bio_mcp.literature.records import ChangeKind, CorpusChange
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Found, Job
