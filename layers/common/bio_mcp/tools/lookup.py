@@ -3,8 +3,9 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.citing.works import Work
@@ -22,7 +23,6 @@ from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import live_tool
 
-Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
 Word = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -65,9 +65,9 @@ class KnownCitation(Request):
     """A reference; needs a title, or two other fields."""
 
     journal: str = ""
-    year: Text = Field(default="", pattern=r"^(\d{4})?$")
-    volume: Text = ""
-    firstPage: Text = ""
+    year: str = Field(default="", pattern=r"^(\d{4})?$")
+    volume: str = ""
+    firstPage: str = ""
     author: str = Field(default="", description="surname and initials: mann bj")
     title: str = ""
 
@@ -160,7 +160,7 @@ class FullArticle(MayBePartial):
 
 
 class BookQuestion(Request):
-    id: Word = Field(description="PMID or NBK accession")
+    id: Annotated[Word, PaperId(others="any")] = Field(description="PMID or NBK accession")
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 

@@ -2,10 +2,11 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bio_mcp.arguments import Day
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant, moment, sortable
 from bio_mcp.literature.differences import Difference
@@ -27,7 +28,7 @@ _KINDS = ("removed", "added")
 
 class WhatsNew(Request):
     query_key: QueryKey = Field(description="of a sync; corpus_queries lists them")
-    since: str = Field(
+    since: Annotated[str, Day("-", whole=True)] = Field(
         default=ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
     )
     limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")

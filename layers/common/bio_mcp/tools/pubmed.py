@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from bio_mcp import __version__
+from bio_mcp.arguments import Day
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 from bio_mcp.literature.citing import cite
@@ -366,8 +367,8 @@ LINKS = {"pubmed_similar_articles": SIMILAR, "pubmed_citedin": CITED_IN, "pubmed
 class PubmedDates(Request):
     """A date range; either end may be open."""
 
-    minDate: str = Field(default=ABSENT, pattern=DAY)
-    maxDate: str = Field(default=ABSENT, pattern=DAY)
+    minDate: Annotated[str, Day("/")] = Field(default=ABSENT, pattern=DAY)
+    maxDate: Annotated[str, Day("/")] = Field(default=ABSENT, pattern=DAY)
     dateType: DateType = Field(default="pdat", description="pdat: published; edat: entered; mdat: changed")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.notices import Noted, note_notices
 from bio_mcp.literature.identifiers import europe_pmc_page, is_pmid, parse_pmid, preprint_id
@@ -26,7 +27,9 @@ Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 class EuropePmcQuestion(Request):
     query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
-    citing: str = Field(default="", max_length=512, description="id of a paper or preprint: only what cites it")
+    citing: Annotated[str, PaperId(others="any")] = Field(
+        default="", max_length=512, description="id of a paper or preprint: only what cites it"
+    )
     preprintsOnly: bool = True
     order: Order = "relevance"
     maxResults: int = Field(default=20, ge=1, le=100)
