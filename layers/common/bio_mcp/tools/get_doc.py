@@ -182,7 +182,6 @@ def stored_document(pmid: str, backends: Backends) -> Document:
         raise NotFound(
             f"pmid:{pmid} is not in the corpus. Look with rag_search for what is, or sync a PubMed query that finds "
             f"it, for example pubmed_sync_delta with the term {pmid}[uid].",
-            tools=("rag_search", "pubmed_sync_delta"),
             doc_id=f"pmid:{pmid}",
         ) from None
 

@@ -301,10 +301,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
     article = _book(request.id.strip(), backends, context)
     book = article.book
     if book is None:
-        raise NotFound(
-            f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails",
-            tools=("fetchArticleDetails",),
-        )
+        raise NotFound(f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails")
     sections = [
         ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
     ]
@@ -335,7 +332,6 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
     if not records:
         raise NotFound(
             f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles",
-            tools=("searchPubMedArticles",),
             id=asked,
         )
     return records[0]

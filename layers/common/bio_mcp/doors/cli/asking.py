@@ -91,9 +91,13 @@ def hits_view(body: Mapping[str, Any]) -> View:
 @pmids
 @answering
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
-    """Show the papers of PMIDS: 34093513 or pmid:34093513."""
-    whole = {"max_characters": MOST}
-    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), PLAIN)
+    """Show the papers of PMIDS: 34093513, pmid:34093513, a PMCID or a DOI."""
+
+    def ask(named: str) -> dict[str, Any]:
+        doc_id = f"pmid:{named}" if named.isdecimal() else named
+        return session.ask(rag_get, {"doc_id": doc_id, "max_characters": MOST})
+
+    session.answer_each("papers", pmids, ask, PLAIN)
 
 
 @click.command("answer")
