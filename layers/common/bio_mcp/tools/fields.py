@@ -60,6 +60,10 @@ DocId = Annotated[
     PaperId("pmid:"),
 ]
 
+BY_OTHER_IDS = ("documents.resolve", "lookup.convert", "pubmed.esearch")
+"""What a tool that asks outside uses, beside `pubmed.esummary`, where a paper is named by a DOI or PMCID that the corpus
+does not have."""
+
 Name = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 
 

@@ -21,7 +21,7 @@ from bio_mcp.querying.versions import retraction_statuses
 from bio_mcp.tool import Context, Request, Response, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, live_tool
 
 Word = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -295,7 +295,12 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@live_tool("getBookRecord", command="pubmed book", beyond="GeneReviews and StatPearls are in PubMed, and no articles")
+@live_tool(
+    "getBookRecord",
+    command="pubmed book",
+    beyond="GeneReviews and StatPearls are in PubMed, and no articles",
+    also_uses=(*BY_OTHER_IDS, "pubmed.esummary"),
+)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)

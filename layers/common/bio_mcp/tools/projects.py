@@ -345,6 +345,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     timeout=15,
     longest=LONGEST_ANSWER,
     beyond="whether a quotation is true to its source, and where it stands there",
+    also_uses=("documents.resolve",),
 )
 def locate_quote(request: Quote, backends: Backends, context: Context) -> LocatedQuote:
     """Find where a quoted sentence is from, and whether it is quoted exactly.

@@ -24,7 +24,7 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import PMID, PUBMED, AnsweredPmid, Pmid, live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, PMID, PUBMED, AnsweredPmid, Pmid, live_tool
 
 NAMED = 5  # authors named before "et al."
 
@@ -465,7 +465,13 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     return answer_size.within(answer, "briefSummaries", advice=advice)
 
 
-@live_tool("fetchArticleDetails", command="pubmed fetch", timeout=TIMEOUT_S, in_default_list=True)
+@live_tool(
+    "fetchArticleDetails",
+    command="pubmed fetch",
+    timeout=TIMEOUT_S,
+    in_default_list=True,
+    also_uses=(*BY_OTHER_IDS, "pubmed.esummary"),
+)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = list(dict.fromkeys(request.pmids))
@@ -483,7 +489,13 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
 
 
-@live_tool("getArticleRelationships", command="pubmed related", timeout=TIMEOUT_S, output_listed=True)
+@live_tool(
+    "getArticleRelationships",
+    command="pubmed related",
+    timeout=TIMEOUT_S,
+    output_listed=True,
+    also_uses=BY_OTHER_IDS,
+)
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
     pmid = request.sourcePmid

@@ -30,7 +30,7 @@ from bio_mcp.screening.reviews import (
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(others="doi")]
 Stage = Literal["abstract", "full_text"]
@@ -193,7 +193,7 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     family=REVIEW,
     timeout=25,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
-    also_uses=("projects.get", "jobs.latest"),
+    also_uses=("projects.get", "jobs.latest", "documents.resolve"),
 )
 def screen_papers(request: Screen, backends: Backends) -> Screened:
     """Show which papers of a review (of a project or query key) to decide next, ranked by what was decided so far.
@@ -227,8 +227,10 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     open_world=True,
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
-        *("projects.get", "project_documents.all", "documents.resolve", "screenings.remove_labels", "audit.record"),
-        *("checkpoints.get", "pubmed.esearch", "pubmed.efetch"),
+        *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),
+        *("checkpoints.get", "pubmed.efetch"),
+        *BY_OTHER_IDS,
+        "pubmed.esummary",
     ),
 )
 def label_papers(request: LabelPapers, backends: Backends, context: Context) -> Labelled:
