@@ -186,7 +186,7 @@ class _Reading:
 
     def _list(self, kind: Any, value: Any, path: tuple[str, ...], beside: Mapping[str, Any], most: int) -> Any:
         if isinstance(value, list):
-            if len(value) > most:
+            if len(value) > most or all(type(each) is kind for each in value):
                 return value
             return [self._value(kind, (), each, path, beside, most) for each in value]
         if not _may_be_one_of(kind, value):
@@ -307,8 +307,9 @@ def _refusal(tool: Tool, error: ValidationError) -> InvalidInput:
     """What is wrong with a request: a path and a sentence for each problem, at most `PROBLEMS` of them."""
     problems = error.errors(include_url=False, include_context=False)
     shown = [_located(each) for each in problems[:PROBLEMS]]
+    listed: set[type[BaseModel]] = set()
     sentences = [
-        f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_sentence(tool, each, problem['input'])}"
+        f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_sentence(tool, each, problem['input'], listed)}"
         for each, problem in zip(shown, problems, strict=False)
     ]
     more = [f"And {len(problems) - PROBLEMS} more."] if len(problems) > PROBLEMS else []
@@ -321,20 +322,33 @@ def _located(problem: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": problem["type"], "loc": loc, "msg": excerpt(problem["msg"].removeprefix("Value error, "))}
 
 
-def _sentence(tool: Tool, problem: Mapping[str, Any], given: Any) -> str:
-    """What to give instead, with an example."""
+def _sentence(tool: Tool, problem: Mapping[str, Any], given: Any, listed: set[type[BaseModel]]) -> str:
+    """What to give instead, with an example. `listed` are models whose fields were told already."""
     if problem["type"] == "value_error":
         return f"{problem['msg'].rstrip('.')}."
     at = _Place.of(tool.input, problem["loc"])
     if problem["type"] == "extra_forbidden":
-        names = list(at.model.model_fields)
-        near = get_close_matches(str(problem["loc"][-1]), names, 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        return f"This is not a parameter of {tool.portable_name}.{meant} It takes {', '.join(names) or 'none'}."
+        return _not_a_parameter(tool, at.model, str(problem["loc"][-1]), listed)
     if problem["type"] == "missing":
         return f"This is required. Give {at.expected(problem['type'])}."
     absent = ", or leave it out" if given is None and at.field and not at.field.is_required() else ""
     return f"Give {at.expected(problem['type'])}{absent}."
+
+
+def _not_a_parameter(tool: Tool, model: type[BaseModel], name: str, listed: set[type[BaseModel]]) -> str:
+    own = [each for each in QUESTIONS if each in model.model_fields] if model is tool.input else []
+    if name in QUESTIONS and own:
+        return f"Give the question once, as {' or '.join(own)}."
+    near = get_close_matches(name, model.model_fields, 1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    takes = "" if model in listed else f" It takes {', '.join(model.model_fields) or 'none'}."
+    listed.add(model)
+    return f"This is not a parameter of {tool.portable_name}.{meant}{takes}"
+
+
+def example_of(model: type[BaseModel], name: str) -> Any:
+    """A value that the field of this name may have."""
+    return _Place.of(model, (name,)).example
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +426,7 @@ class _Place:
         if _is_model(self.kind):
             fields = self.kind.model_fields.items()
             shown = [name for name, each in fields if each.is_required()] or [name for name, _ in fields][:1]
-            return {name: _Place.of(self.kind, (name,)).example for name in shown}
+            return {name: example_of(self.kind, name) for name in shown}
         if get_origin(self.kind) is Literal:
             return get_args(self.kind)[0]
         return self._marked or self._known

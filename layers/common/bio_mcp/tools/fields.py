@@ -61,8 +61,7 @@ DocId = Annotated[
 ]
 
 BY_OTHER_IDS = ("documents.resolve", "lookup.convert", "pubmed.esearch")
-"""What a tool that asks outside uses, beside `pubmed.esummary`, where a paper is named by a DOI or PMCID that the corpus
-does not have."""
+"""What a tool that asks outside uses, beside `pubmed.esummary`, where a paper is named by a DOI or PMCID."""
 
 Name = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 
