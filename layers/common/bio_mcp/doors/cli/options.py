@@ -147,21 +147,23 @@ def in_words_of_the_command(error: Mapping[str, Any], context: click.Context | N
     paths = [".".join(map(str, each["loc"])) for each in details.get("problems", ()) if "loc" in each]
     for path in filter(None, (*paths, details.get("field"))):
         message = message.replace(f"{path}: ", f"{_typed(path, context)}: ", 1)
-    return _with_commands(message)
+    return _with_commands(message, context)
 
 
 def warning_of_the_command(sentence: str, context: click.Context | None) -> str:
     """A warning, with tools as commands, and the field that it begins with as what was typed for it."""
     if not (begins := re.match(r"([A-Za-z_]\w*(?:\.\w+)*): ", sentence)):
-        return _with_commands(sentence)
-    return f"{_typed(begins[1], context)}: {_with_commands(sentence[begins.end() :])}"
+        return _with_commands(sentence, context)
+    return f"{_typed(begins[1], context)}: {_with_commands(sentence[begins.end() :], context)}"
 
 
 _MAY_NAME_A_TOOL = re.compile("[a-z]_[a-z]|[a-z][A-Z]")
 
 
-def _with_commands(sentence: str) -> str:
-    if not _MAY_NAME_A_TOOL.search(sentence):  # else every tool would be imported
+def _with_commands(sentence: str, context: click.Context | None) -> str:
+    """The sentence with tools as commands, but for a person who calls tools by their names."""
+    by_name = context is not None and context.info_name == "call"
+    if by_name or not _MAY_NAME_A_TOOL.search(sentence):  # else every tool would be imported
         return sentence
     from bio_mcp.catalog import naming_tools
 
