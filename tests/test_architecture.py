@@ -35,6 +35,7 @@ ORDER = [
     "screening",
     "exporting",
     "tool",
+    "arguments",
     "tools",
     "catalog",
     "skills",
@@ -61,6 +62,7 @@ THIRD_PARTIES = {
     "pydantic": {
         "adapters.parsers.frames",
         "tool",
+        "arguments",
         "tools",
         "call",
         "adapters.caching",

@@ -68,13 +68,14 @@ def test_a_resource_of_an_audited_family_has_the_contracts_payload_alone():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({}, "text: Field required"),
-        ({"text": ""}, "text: String should have at least 1 character"),
-        ({"text": "x", "times": 0}, "times: Input should be greater than or equal to 1"),
-        ({"text": "x", "times": "2"}, "times: Input should be a valid integer"),
-        ({"text": "x", "times": None}, "times: Input should be a valid integer"),
-        ({"text": "x", "n": 1}, "n: not a parameter of sample_echo; it takes text, times"),
-        ({"n": 1, "m": 2}, "text: Field required; n: not a parameter"),
+        ({}, 'text: This is required. Give a text, such as "acupuncture for migraine".'),
+        ({"text": ""}, 'text: Give a text that is not empty, such as "acupuncture for migraine".'),
+        ({"text": "x", "times": 0}, "times: Give a whole number from 1 to 3, such as 1."),
+        ({"text": "x", "times": "two"}, "times: Give a whole number from 1 to 3, such as 1."),
+        ({"text": "x", "times": None}, "times: Give a whole number from 1 to 3, such as 1, or leave it out."),
+        ({"text": "x", "n": 1}, "n: This is not a parameter of sample_echo. It takes text, times."),
+        ({"text": "x", "time": 1}, "time: This is not a parameter of sample_echo. Did you mean times? It takes"),
+        ({"n": 1, "m": 2}, 'migraine". n: This is not a parameter'),
     ],
 )
 def test_bad_arguments_are_named_one_by_one(arguments, says):
@@ -109,7 +110,7 @@ def test_however_many_problems_there_are_ten_are_named_and_the_rest_counted():
     outcome = ask(sample.echo, {"text": "x"} | {f"k{number}": 1 for number in range(40)})
     error = outcome.body["error"]
     assert error["message"].count("not a parameter") == len(error["details"]["problems"]) == 10
-    assert error["message"].endswith("and 30 more")
+    assert error["message"].endswith("And 30 more.")
 
 
 @pytest.mark.parametrize(
@@ -267,20 +268,39 @@ def test_details_that_are_not_json_do_not_break_the_answer():
         (
             "rag.search",
             {"query": "x", "filters": {"tag": 1}},
-            "filters.tag: not a parameter of rag_search; it takes year_from",
+            "filters.tag: This is not a parameter of rag_search. It takes year_from",
         ),
-        ("rag.get", {"doc_id": "34097036"}, 'it is "pmid:" and the PMID, as pmid:384001'),
-        ("fetchArticleDetails", {"pmids": [34097036]}, "pmids.0: should be a string, in quotes"),
+        (
+            "rag.get",
+            {"doc_id": "the first hit"},
+            'doc_id: Give the PMID, PMCID or DOI of a paper, such as "pmid:34093119".',
+        ),
+        (
+            "fetchArticleDetails",
+            {"pmids": [True]},
+            'pmids.0: Give the PMID, PMCID or DOI of a paper, such as "34093119".',
+        ),
         (
             "searchPubMedArticles",
-            {"queryTerm": "cancer", "dateRange": {"minDate": "2020-01-01"}},
-            "it is YYYY[/MM[/DD]]",
+            {"queryTerm": "cancer", "dateRange": {"minDate": "01/02/2020"}},
+            'dateRange.minDate: Give a day, such as "2026/01/31".',
         ),
         (
             "searchPubMedArticles",
             {"queryTerm": "cancer", "dateRange": {"dateType": "crdt"}},
-            "it is pdat: published; edat: entered; mdat: changed",
+            'dateRange.dateType: Give "pdat", "mdat" or "edat" (pdat: published; edat: entered; mdat: changed).',
         ),
+        (
+            "labelPapers",
+            {"labels": [{"paper": "1", "decision": "perhaps"}]},
+            'labels.0.decision: Give "include", "exclude", "maybe" or "none" (none takes it back).',
+        ),
+        (
+            "matchCitations",
+            {"citations": ["Doe J. On tests. 2021."]},
+            'citations.0: Give an object, such as {"journal": "Lancet"}.',
+        ),
+        ("corpus.checkpoint.get", {"query_key": "x" * 201}, "query_key: Give a text of at most 200 characters, such"),
     ],
 )
 def test_a_refusal_says_what_to_give_instead(name, arguments, says):

@@ -5,8 +5,8 @@ from typing import Any
 
 MEANING = ("type", "minLength", "maxLength", "minimum", "maximum", "pattern", "enum", "minItems", "maxItems")
 
-MISSPELT = ["pmid:abc", "12", "pmid:", "PMID:12", "pmid:1\n", "1\n", "pmid:１", "１", "0x1"]
-WRONG: dict[str, list[Any]] = {"string": [7, True], "integer": ["7", 1.5, True], "boolean": ["true", 1]}
+MISSPELT = ["pmid:abc", "pmid:", "pmid:1\n", "1\n", "pmid:１", "１", "0x1"]
+WRONG: dict[str, list[Any]] = {"string": [7.5, True], "integer": ["7.5", 1.5, True], "boolean": ["maybe", 1]}
 
 
 def resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
@@ -67,13 +67,13 @@ def misfits(contract: dict[str, Any], fitting: dict[str, Any]) -> list[tuple[str
     """Inputs that break the contract in one place each, with the name of what is broken."""
     found = [("unknown_key", {**fitting, "unknown_key": 1})]
     for name, each in contract["properties"].items():
-        wrong: list[Any] = {"object": [None, [], "x"], "array": [None, {}, "x"]}.get(each.get("type"), [None, [], {}])
+        wrong: list[Any] = {"object": [None, [], "x"], "array": [None, {}, True]}.get(each.get("type"), [None, [], {}])
         wrong += WRONG.get(each.get("type", ""), [])
         wrong += [""] if each.get("minLength") else []
         wrong += ["another", 1] if "enum" in each else []
         wrong += [[]] if each.get("minItems") else []
         wrong += [fitting[name] * (each["maxItems"] + 1)] if "maxItems" in each else []
-        wrong += [[None], [7], [["x"]]] if each.get("type") == "array" else []
+        wrong += [[None], [7.5], [["x"]]] if each.get("type") == "array" else []
         wrong += [each["minimum"] - 1] if "minimum" in each else []
         wrong += [each["maximum"] + 1] if "maximum" in each else []
         wrong += [text for text in MISSPELT if "pattern" in each and not re.fullmatch(each["pattern"], text, re.ASCII)]

@@ -211,7 +211,7 @@ def test_arguments_come_from_a_file_or_standard_input(cli, tmp_path, typed):
         (["rag_get", "7"], 'JSON is not an object of arguments, such as {"query": "migraine"}.'),
         (["rag_get", "@nowhere.json"], "nowhere.json cannot be read: No such file or directory."),
         (["rag_get", "[" * 100_000], "JSON is nested too deep."),
-        (["rag_get", '{"pmid": "1"}'], "doc_id: Field required"),
+        (["rag_get", '{"pmid": "1"}'], "pmid: This is not a parameter of rag_get."),
     ],
 )
 def test_what_cannot_be_called_is_one_sentence_and_exit_code_two(cli, argv, sentence):

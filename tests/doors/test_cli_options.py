@@ -8,7 +8,13 @@ from click.testing import CliRunner
 from pydantic import Field
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.cli.options import arguments_of, in_words_of_the_command, leaves, options_of
+from bio_mcp.doors.cli.options import (
+    arguments_of,
+    in_words_of_the_command,
+    leaves,
+    options_of,
+    warning_of_the_command,
+)
 from bio_mcp.doors.cli.program import ADMIN, MENU, bio_mcp
 from bio_mcp.errors import BIO_MCP
 from bio_mcp.tool import Family, Request, Response, tool
@@ -134,17 +140,29 @@ def commands(command=bio_mcp, path="bio-mcp"):
             "--journals: too long; --top-k: too many",
         ),
         ("pubmed search", "queryTerm: too short", {"problems": [{"loc": ["queryTerm"]}]}, "TERM: too short"),
-        ("get", "Look with rag_search.", {"tools": ["rag_search"]}, "Look with `bio-mcp search`."),
-        ("get", "Look with query_kg.", {"tools": ["query_kg"]}, "Look with `bio-mcp admin call query_kg`."),
+        ("get", "Look with rag_search.", {}, "Look with `bio-mcp search`."),
+        ("get", "A chapter's query_kg.", {}, "A chapter's `bio-mcp admin call query_kg`."),
         ("get", "PubMed does not know 'top_k: rag_search'", {}, "PubMed does not know 'top_k: rag_search'"),
+        ("get", "a query or search, pubmed_sync", {}, "a query or search, pubmed_sync"),
         ("kg import", "Line 2: no", {"problems": [{"line": 2}]}, "Line 2: no"),
     ],
 )
 def test_an_error_names_what_its_details_name_as_the_command_does(path, message, details, worded):
     context = click.Context(dict(commands())[f"bio-mcp {path}"])
     assert in_words_of_the_command({"message": message, "details": details}, context) == worded
-    outside = {"message": message, "details": {key: each for key, each in details.items() if key != "tools"}}
-    assert in_words_of_the_command(outside, None) == message
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence", "worded"),
+    [
+        ("pubmed search", 'dateRange.minDate: "2020" was read as it', '--from: "2020" was read as it'),
+        ("search", "Look there (searchPubMedArticles): now", "Look there (`bio-mcp pubmed search`): now"),
+        ("search", "The corpus is small.", "The corpus is small."),
+    ],
+)
+def test_a_warning_names_fields_and_tools_as_the_command_does(path, sentence, worded):
+    context = click.Context(dict(commands())[f"bio-mcp {path}"])
+    assert warning_of_the_command(sentence, context) == worded
 
 
 ALONE = {  # fields that are given by `bio-mcp admin call` alone, and why

@@ -44,7 +44,7 @@ def test_a_call_and_a_resource_are_answered_with_their_bodies(handler):
         ({"tool": "sample.echo", "arguments": None}, "arguments: Input should be a valid dictionary"),
         ({"tool": "sample.echo", "Records": []}, "Records: Extra inputs are not permitted"),
         ({"tool": "sample.echo", "timeout_s": -1}, "timeout_s: Input should be greater than 0"),
-        ({"tool": "sample.echo", "arguments": {}}, "text: Field required"),
+        ({"tool": "sample.echo", "arguments": {}}, "text: This is required."),
         ({"resource": "sample://paper/x"}, "x is not a PMID"),
     ],
 )

@@ -234,8 +234,3 @@ def test_an_accession_that_no_book_has_is_not_found(at):
 def test_what_is_known_of_a_citation_may_be_numbers(at):
     asked = {"title": "x", "journal": "J Test", "year": 2021, "volume": 3, "firstPage": 12}
     assert "matches" in at.ask(lookup.match_citations, citations=[asked])
-
-
-def test_a_citation_as_text_is_refused_with_the_fields_it_needs(at):
-    message = at.ask(lookup.match_citations, citations=["Doe J. On tests. 2021."])["error"]["message"]
-    assert message == "citations.0: should be an object with journal, year, volume, firstPage, author, title"

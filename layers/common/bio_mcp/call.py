@@ -8,15 +8,16 @@ import json
 import logging
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import rfc8785
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
+from bio_mcp.arguments import read_arguments
 from bio_mcp.callers import Caller, forbidden, may, who
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.errors import UNKNOWN, Dialect, Failure, InvalidInput, code_for
@@ -26,12 +27,10 @@ from bio_mcp.recording import Reads
 from bio_mcp.scope import CacheUse, Meter, entered, spend
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Resource, Tool
-from bio_mcp.untrusted import told
+from bio_mcp.untrusted import excerpt, told
 
 log = logging.getLogger("bio_mcp.call")
 
-PROBLEMS = 10  # at most in the error about bad input
-ECHOED = 200  # characters of what a client sent, at most, in an error
 LONGEST = 3_000  # characters of an error's message
 
 
@@ -115,7 +114,7 @@ def perform(
                 raise forbidden(what.name, what.scope)
             if not context.unattended:
                 spend("calls")
-            body = _answer(what, given, own, running).model_dump(mode="json", exclude_unset=True)
+            body = _answer(what, given, own, running)
         except Exception as problem:  # noqa: BLE001  everything is answered, and logged below
             failure = problem
         outcome = _outcome(what, given, body, failure, running, started)
@@ -131,16 +130,20 @@ def _record(what: Tool | Resource, given: dict[str, Any], outcome: Outcome, own:
     return CallRecord(own.names.stored(audit["correlation_id"]), what.name, given, at=own.now(), **taken)
 
 
-def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, context: Context) -> BaseModel:
+def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, context: Context) -> dict[str, Any]:
+    """The body of the answer. Its warnings begin with what was read as another value than it was sent as."""
+    told_context = {"context": context} if what.wants_context else {}
     if isinstance(what, Tool):
-        try:
-            request = what.input.model_validate(given)
-        except ValidationError as error:
-            raise _refusal(what, error) from None
-        return what.run(request, backends, context) if what.wants_context else what.run(request, backends)
+        request, read_otherwise = read_arguments(what, given, backends, context.deadline)
+        body = _body(what.run(request, backends, **told_context))
+        return {**body, "warnings": [*read_otherwise, *body.get("warnings", ())]} if read_otherwise else body
     if any(re.search("[\ud800-\udfff]", each) for each in given.values()):
         raise InvalidInput("the address of the resource is no text; it has half a character")
-    return what.run(backends, **given, **({"context": context} if what.wants_context else {}))
+    return _body(what.run(backends, **given, **told_context))
+
+
+def _body(answer: BaseModel) -> dict[str, Any]:
+    return answer.model_dump(mode="json", exclude_unset=True)
 
 
 def failed_outcome(
@@ -181,53 +184,6 @@ def _outcome(
     why = {"failure": type(failure).__name__} if "error" in body else {}  # NoneType for a bug
     log.info("call", extra={"tool": what.name, "code": code, **why, **audit})
     return outcome
-
-
-def _refusal(tool: Tool, error: ValidationError) -> InvalidInput:
-    """What is wrong with a request: one sentence per problem, at most `PROBLEMS` of them."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    shown = [_located(each) for each in problems[:PROBLEMS]]
-    sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in shown]
-    more = [f"and {len(problems) - PROBLEMS} more"] if len(problems) > PROBLEMS else []
-    return InvalidInput("; ".join(dict.fromkeys(sentences + more)), problems=shown)
-
-
-def _located(problem: Mapping[str, Any]) -> dict[str, Any]:
-    """The problem with long names cut, since a client may give an unknown parameter any name."""
-    loc = tuple(excerpt(each, 50) if isinstance(each, str) else each for each in problem["loc"])
-    return {**problem, "loc": loc, "msg": excerpt(problem["msg"].removeprefix("Value error, "))}
-
-
-def excerpt(text: str, most: int = ECHOED) -> str:
-    """Cut `text` to `most` characters: long input is not echoed in full."""
-    return text if len(text) <= most else f"{text[:most]} ... ({len(text)} characters)"
-
-
-def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
-    """Describe a validation problem in a sentence that names the parameters and their meaning."""
-    model, description = _place(tool.input, problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        return f"not a parameter of {tool.portable_name}; it takes {', '.join(model.model_fields)}"
-    if problem["type"] == "model_type":
-        return f"should be an object with {', '.join(model.model_fields)}"
-    message = "should be a string, in quotes" if problem["type"] == "string_type" else problem["msg"]
-    return f"{message}; it is {description}" if description else str(message)
-
-
-def _place(model: type[BaseModel], loc: Sequence[str | int]) -> tuple[type[BaseModel], str | None]:
-    """The innermost model on the path `loc`, and the description of the innermost field that has one."""
-    description = None
-    for name in loc:
-        if field := model.model_fields.get(str(name)):
-            description = field.description or description
-            model = next((each for each in _inside(field.annotation) if issubclass(each, BaseModel)), model)
-    return model, description
-
-
-def _inside(annotation: Any) -> tuple[type, ...]:
-    """The classes in a field's annotation; `list[X]` includes X."""
-    inner = tuple(each for given in get_args(annotation) for each in _inside(given))
-    return (annotation, *inner) if isinstance(annotation, type) and not get_args(annotation) else inner
 
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:

@@ -38,7 +38,6 @@ class Failure(Exception):
 
     `retryable`: the same call may succeed later. `retry_after_s`: seconds to wait, where known.
     `field`: the path of the argument that it is about, such as filters.year_from, with which the message then begins.
-    `tools`: portable names of the tools that the message names. Doors may call both otherwise.
     `details`: JSON values that help a program act; the same secrecy as for the message.
     """
 
@@ -51,7 +50,6 @@ class Failure(Exception):
         retryable: bool | None = None,
         retry_after_s: float | None = None,
         field: str = "",
-        tools: tuple[str, ...] = (),
         **details: Any,
     ) -> None:
         super().__init__(f"{field}: {message}" if field else message)
@@ -59,7 +57,7 @@ class Failure(Exception):
             self.retryable = retryable
         self.retry_after_s = retry_after_s
         named = {"field": field} if field else {}
-        self.details = {**named, **({"tools": list(tools)} if tools else {}), **details}
+        self.details = {**named, **details}
 
 
 class InvalidInput(Failure):

@@ -37,6 +37,7 @@ MEANINGS = {
 
 class Request(BaseModel):
     """Base of every input model: unknown keys are refused, values are not coerced, and all of them are bounded.
+    What is clear in another form was read before (`arguments.py`).
 
     An optional field is absent, never null: its default may be None, but its type is the contract's. No list has more
     than `most_items`.

@@ -11,13 +11,16 @@ from bio_mcp.literature.records import Article
 LONGEST_PMID = 9  # digits
 _BARE_PMID = re.compile(rf"0*([1-9][0-9]{{0,{LONGEST_PMID - 1}}})", re.ASCII)
 _PMID = re.compile(
-    r"(?:pmid[:\s]\s*|pubmed[:\s]\s*|paper://pmid/|(?:https?://)?(?:www\.)?(?:europepmc\.org/(?:article|abstract)/MED/|"
-    r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(?:\?term=)?))?([0-9]+)(?:v[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
+    r"(?:(?:pmid|pubmed)[:\s]\s*)?([0-9]+)(?:v[0-9]{1,2})?"
+    r"|(?:paper://pmid/|(?:https?://)?(?:www\.)?(?:europepmc\.org/(?:article|abstract)/MED/|"
+    r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(?:\?term=)?))"
+    r"([0-9]+)(?:v[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
     re.IGNORECASE | re.ASCII,
 )
 _PMCID = re.compile(
-    r"(?:pmcid[:\s]\s*|(?:https?://)?(?:www\.)?(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc)/articles/)?"
-    r"PMC ?([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
+    r"(?:pmcid[:\s]\s*)?PMC ?([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?"
+    r"|(?:https?://)?(?:www\.)?(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc)/articles/"
+    r"PMC([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?/?(?:[?#&]\S{0,200})?",
     re.IGNORECASE | re.ASCII,
 )
 _PREPRINT = re.compile(
@@ -53,7 +56,7 @@ def parse_pmid(text: str) -> str:
     A version suffix (`384001v2`) is dropped. Raises `InvalidInput`.
     """
     match = _PMID.fullmatch(text.strip())
-    return bare_pmid(match[1] if match else text)
+    return bare_pmid(match[1] or match[2] if match else text)
 
 
 def pmcid(text: str) -> str:
@@ -64,7 +67,7 @@ def pmcid(text: str) -> str:
     match = _PMCID.fullmatch(text.strip())
     if not match:
         raise InvalidInput('Not a PMCID: give "PMC" and digits, such as "PMC6108041".')
-    return f"PMC{match[1]}"
+    return f"PMC{match[1] or match[2]}"
 
 
 def doi(text: str) -> str:

@@ -238,7 +238,6 @@ def find_full_text(asked: str, backends: Backends, deadline: Deadline) -> FullTe
         raise found.failure
     raise NotFound(
         "no place that may be asked gives this article's text away; read its abstract with fetchArticleDetails",
-        tools=("fetchArticleDetails",),
         pmid=found.ids.pmid,
         doi=found.ids.doi,
         rungs=rungs,

@@ -348,7 +348,7 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
 
 def unknown_pmid(pmid: str) -> NotFound:
     message = f"PubMed has no record {pmid}; look for it with searchPubMedArticles"
-    return NotFound(message, tools=("searchPubMedArticles",), pmid=pmid)
+    return NotFound(message, pmid=pmid)
 
 
 def _links(pmid: str, link_name: str, pubmed: Pubmed, deadline: Deadline, warnings: list[str]) -> tuple[Link, ...]:

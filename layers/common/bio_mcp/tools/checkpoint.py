@@ -2,9 +2,11 @@
 
 from contextlib import suppress
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import Field
 
+from bio_mcp.arguments import Day
 from bio_mcp.errors import Conflict, Failure, InvalidInput
 from bio_mcp.jobs.runner import leased
 from bio_mcp.literature.clock import eastern_day, instant, moment
@@ -38,7 +40,7 @@ class CheckpointState(Response):
 
 class CheckpointSet(Request):
     query_key: QueryKey
-    last_edat: str = Field(description="ISO8601 UTC")
+    last_edat: Annotated[str, Day("-", whole=True)] = Field(description="ISO8601 UTC")
 
 
 class Done(Response):

@@ -15,7 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import EXPIRING_DAYS
 from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, said, tool
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
 
 SELECTIONS = ("pmids", "query", "query_key", "project")
 MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
@@ -72,7 +72,7 @@ class Exported(Response):
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "collections.document"),
-        "documents.resolve",
+        *BY_OTHER_IDS,
         *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels", "screenings.records"),
     ),
 )

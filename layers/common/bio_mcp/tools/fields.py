@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from bio_mcp import errors
 from bio_mcp.answering.search import check_years
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.ports import Backends
@@ -51,12 +52,16 @@ def _checked(text: str) -> str:
 
 AnsweredPmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
 """A PMID in an answer, as NCBI or the corpus has it: only what a caller gives is checked."""
-Pmid = Annotated[AnsweredPmid, AfterValidator(_checked)]
+Pmid = Annotated[AnsweredPmid, AfterValidator(_checked), PaperId()]
 DocId = Annotated[
     str,
     Field(pattern=DOC_ID, max_length=40, json_schema_extra=unpublished),
     AfterValidator(lambda text: f"pmid:{_checked(text.removeprefix('pmid:'))}"),
+    PaperId("pmid:"),
 ]
+
+BY_OTHER_IDS = ("documents.resolve", "lookup.convert", "pubmed.esearch")
+"""What a tool that asks outside uses, beside `pubmed.esummary`, where a paper is named by a DOI or PMCID."""
 
 Name = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 

@@ -117,7 +117,15 @@ class Study(Response):
     left_out: str | None = None
 
 
-@reading_tool("rag.get", family=BIO_MCP, command="get", output_listed=True, timeout=5, in_default_list=True)
+@reading_tool(
+    "rag.get",
+    family=BIO_MCP,
+    command="get",
+    output_listed=True,
+    timeout=5,
+    in_default_list=True,
+    also_uses=("documents.resolve",),
+)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus: abstract, study in numbers, quality, retraction."""
     paper = paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
@@ -131,6 +139,7 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
     timeout=5,
     output_listed=True,
     beyond="deep research of ChatGPT calls tools of these names and shapes alone",
+    also_uses=("documents.resolve",),
 )
 def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
     """Read a paper that search found: its abstract, and in `metadata` authors, journal, year, DOI and retraction."""
@@ -182,7 +191,6 @@ def stored_document(pmid: str, backends: Backends) -> Document:
         raise NotFound(
             f"pmid:{pmid} is not in the corpus. Look with rag_search for what is, or sync a PubMed query that finds "
             f"it, for example pubmed_sync_delta with the term {pmid}[uid].",
-            tools=("rag_search", "pubmed_sync_delta"),
             doc_id=f"pmid:{pmid}",
         ) from None
 

@@ -3,8 +3,9 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.citing.works import Work
@@ -20,9 +21,8 @@ from bio_mcp.querying.versions import retraction_statuses
 from bio_mcp.tool import Context, Request, Response, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, live_tool
 
-Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
 Word = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -65,9 +65,9 @@ class KnownCitation(Request):
     """A reference; needs a title, or two other fields."""
 
     journal: str = ""
-    year: Text = Field(default="", pattern=r"^(\d{4})?$")
-    volume: Text = ""
-    firstPage: Text = ""
+    year: str = Field(default="", pattern=r"^(\d{4})?$")
+    volume: str = ""
+    firstPage: str = ""
     author: str = Field(default="", description="surname and initials: mann bj")
     title: str = ""
 
@@ -160,7 +160,7 @@ class FullArticle(MayBePartial):
 
 
 class BookQuestion(Request):
-    id: Word = Field(description="PMID or NBK accession")
+    id: Annotated[Word, PaperId(others="any")] = Field(description="PMID or NBK accession")
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
@@ -300,16 +300,18 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@live_tool("getBookRecord", command="pubmed book", beyond="GeneReviews and StatPearls are in PubMed, and no articles")
+@live_tool(
+    "getBookRecord",
+    command="pubmed book",
+    beyond="GeneReviews and StatPearls are in PubMed, and no articles",
+    also_uses=(*BY_OTHER_IDS, "pubmed.esummary"),
+)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)
     book = article.book
     if book is None:
-        raise NotFound(
-            f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails",
-            tools=("fetchArticleDetails",),
-        )
+        raise NotFound(f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails")
     sections = [
         ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
     ]
@@ -340,7 +342,6 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
     if not records:
         raise NotFound(
             f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles",
-            tools=("searchPubMedArticles",),
             id=asked,
         )
     return records[0]

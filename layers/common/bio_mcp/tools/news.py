@@ -2,10 +2,11 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bio_mcp.arguments import Day
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant, moment, sortable
 from bio_mcp.literature.differences import Difference
@@ -31,7 +32,7 @@ _KINDS = ("removed", "added")
 
 class WhatsNew(Request):
     query_key: QueryKey = Field(default=ABSENT, description="without one: what is followed")
-    since: str = Field(
+    since: Annotated[str, Day("-", whole=True)] = Field(
         default=ABSENT,
         max_length=100,
         description=f"date, time, or `next` of an answer; default {DAYS} days ago, after a first sync everything",

@@ -18,6 +18,7 @@ from bio_mcp.answering.project_search import (
     warnings,
 )
 from bio_mcp.answering.search import check_years
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.literature.identifiers import doi_page, pubmed_page
@@ -225,7 +226,9 @@ LONGEST_ANSWER = 15_000  # characters, of the JSON
 class Quote(Request):
     quote: str = Field(min_length=8, max_length=LONGEST_QUOTE, description="a sentence as quoted")
     project: ProjectId = Field(default=ABSENT, description="without one: the corpus of PubMed papers")
-    doc_id: str = Field(default=ABSENT, max_length=500, description="look in this document alone")
+    doc_id: Annotated[str, PaperId("pmid:", others="any", unless="project")] = Field(
+        default=ABSENT, max_length=500, description="look in this document alone"
+    )
 
 
 class QuoteDifference(Response):
@@ -373,6 +376,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     in_default_list=True,
     longest=LONGEST_ANSWER,
     beyond="whether a quotation is true to its source, and where it stands there",
+    also_uses=("documents.resolve",),
 )
 def locate_quote(request: Quote, backends: Backends, context: Context) -> LocatedQuote:
     """Find where a quoted sentence is from, and whether it is quoted exactly.

@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from bio_mcp import __version__
+from bio_mcp.arguments import Day
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 from bio_mcp.literature.citing import cite
@@ -23,7 +24,7 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import PMID, PUBMED, AnsweredPmid, Pmid, live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, PMID, PUBMED, AnsweredPmid, Pmid, live_tool
 
 NAMED = 5  # authors named before "et al."
 
@@ -366,8 +367,8 @@ LINKS = {"pubmed_similar_articles": SIMILAR, "pubmed_citedin": CITED_IN, "pubmed
 class PubmedDates(Request):
     """A date range; either end may be open."""
 
-    minDate: str = Field(default=ABSENT, pattern=DAY)
-    maxDate: str = Field(default=ABSENT, pattern=DAY)
+    minDate: Annotated[str, Day("/")] = Field(default=ABSENT, pattern=DAY)
+    maxDate: Annotated[str, Day("/")] = Field(default=ABSENT, pattern=DAY)
     dateType: DateType = Field(default="pdat", description="pdat: published; edat: entered; mdat: changed")
 
 
@@ -464,7 +465,13 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     return answer_size.within(answer, "briefSummaries", advice=advice)
 
 
-@live_tool("fetchArticleDetails", command="pubmed fetch", timeout=TIMEOUT_S, in_default_list=True)
+@live_tool(
+    "fetchArticleDetails",
+    command="pubmed fetch",
+    timeout=TIMEOUT_S,
+    in_default_list=True,
+    also_uses=(*BY_OTHER_IDS, "pubmed.esummary"),
+)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = list(dict.fromkeys(request.pmids))
@@ -483,7 +490,12 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
 
 
 @live_tool(
-    "getArticleRelationships", command="pubmed related", timeout=TIMEOUT_S, in_default_list=True, output_listed=True
+    "getArticleRelationships",
+    command="pubmed related",
+    timeout=TIMEOUT_S,
+    in_default_list=True,
+    output_listed=True,
+    also_uses=BY_OTHER_IDS,
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.notices import Noted, note_notices
 from bio_mcp.literature.identifiers import europe_pmc_page, is_pmid, parse_pmid, preprint_id
@@ -19,14 +20,16 @@ from bio_mcp.querying.versions import Found, retraction_statuses
 from bio_mcp.tool import Context, Request, Response
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.answer_size import MayBePartial
-from bio_mcp.tools.fields import REVIEW, Pmid, ProjectId, live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, Pmid, ProjectId, live_tool
 
 Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class EuropePmcQuestion(Request):
     query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
-    citing: str = Field(default="", max_length=512, description="id of a paper or preprint: only what cites it")
+    citing: Annotated[str, PaperId(others="any")] = Field(
+        default="", max_length=512, description="id of a paper or preprint: only what cites it"
+    )
     preprintsOnly: bool = True
     order: Order = "relevance"
     maxResults: int = Field(default=20, ge=1, le=100)
@@ -166,7 +169,7 @@ Statuses = Mapping[str | None, RetractionStatus]
 MOST_AUTHORS = 10
 
 
-@live_tool("searchEuropePmc", family=REVIEW, beyond="PubMed has few preprints")
+@live_tool("searchEuropePmc", family=REVIEW, beyond="PubMed has few preprints", also_uses=BY_OTHER_IDS)
 def search_europe_pmc(request: EuropePmcQuestion, backends: Backends, context: Context) -> EuropePmcHits:
     """Search preprints live at Europe PMC, each with the article that it became; or all that Europe PMC has."""
     query = effective_query(request)
@@ -221,7 +224,12 @@ def _links(others: Iterable[versions.OtherVersion], statuses: Statuses) -> list[
     return [LinkedVersion.of(each, retraction=statuses[each.pmid]) for each in others]
 
 
-@live_tool("getCitationMetrics", family=REVIEW, beyond="how much a paper is cited, for its field and age")
+@live_tool(
+    "getCitationMetrics",
+    family=REVIEW,
+    beyond="how much a paper is cited, for its field and age",
+    also_uses=BY_OTHER_IDS,
+)
 def get_citation_metrics(request: MetricsQuestion, backends: Backends, context: Context) -> MetricsAnswer:
     """Give citation counts and relative citation ratios of papers, by NIH iCite."""
     pmids = list(dict.fromkeys(request.pmids))

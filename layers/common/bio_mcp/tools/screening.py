@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
@@ -29,9 +30,9 @@ from bio_mcp.screening.reviews import (
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
 
-RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished)]
+RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(others="doi")]
 Stage = Literal["abstract", "full_text"]
 Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
@@ -192,7 +193,7 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     family=REVIEW,
     timeout=25,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
-    also_uses=("projects.get", "jobs.latest"),
+    also_uses=("projects.get", "jobs.latest", "documents.resolve"),
 )
 def screen_papers(request: Screen, backends: Backends) -> Screened:
     """Show which papers of a review (of a project or query key) to decide next, ranked by what was decided so far.
@@ -226,8 +227,10 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     open_world=True,
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
-        *("projects.get", "project_documents.all", "documents.resolve", "screenings.remove_labels", "audit.record"),
-        *("checkpoints.get", "pubmed.esearch", "pubmed.efetch"),
+        *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),
+        *("checkpoints.get", "pubmed.efetch"),
+        *BY_OTHER_IDS,
+        "pubmed.esummary",
     ),
 )
 def label_papers(request: LabelPapers, backends: Backends, context: Context) -> Labelled:
@@ -237,8 +240,9 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     """
     name = _name(request, backends)
     done = [*_added(request, name, backends, context)]
-    decisions = [Decided(each.paper, each.decision, each.reason) for each in request.labels or ()]
     review = review_of(name, backends.screenings)
+    papers = _record_ids([each.paper for each in request.labels or ()], review, backends)
+    decisions = [Decided(papers[each.paper], each.decision, each.reason) for each in request.labels or ()]
     chosen = [each.record_id for each in decisions if is_pmid(each.record_id) and each.record_id not in review.by_id]
     if chosen:
         done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
@@ -256,6 +260,14 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         counts=_counts(request, review_of(name, backends.screenings)),
         warnings=[warning] if early else [],
     )
+
+
+def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> dict[str, str]:
+    """The id in the review, by what each was called: a DOI is that of a record, or of a paper of the corpus."""
+    own = {f"doi:{each.doi}": each.record_id for each in review.records if each.doi}
+    others = [each for each in papers if each.startswith("doi:") and each not in review.by_id and each not in own]
+    known = own | backends.documents.resolve(others) if others else own
+    return {each: each if each in review.by_id else known.get(each, each) for each in papers}
 
 
 def _name(request: OfReview, backends: Backends) -> str:
@@ -296,9 +308,10 @@ def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, A
     """The papers that were decided so, after one that was shown before, and how many more there are."""
     labels = [each for each in review.decisions(request.stage).values() if each.decision == request.show]
     names = [each.record_id for each in labels]
-    if request.after and request.after not in names:
+    after = _record_ids([request.after], review, backends)[request.after] if request.after else None
+    if after and after not in names:
         raise InvalidInput(f"{request.after!r} is not among the papers with the decision {request.show}", field="after")
-    start = names.index(request.after) + 1 if request.after else 0
+    start = names.index(after) + 1 if after else 0
     shown = labels[start : start + request.top_k]
     status = statuses([each.record_id for each in shown], backends)
     papers = [

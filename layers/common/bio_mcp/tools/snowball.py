@@ -14,7 +14,7 @@ from bio_mcp.querying.snowballing import Direction, Neighbour, known_to, snowbal
 from bio_mcp.screening.reviews import review_name, review_of
 from bio_mcp.tool import ABSENT, Context, Request, Response
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, live_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, live_tool
 
 MOST_SEEDS = 200
 CONSIDERED = 1_000  # papers, the best, that are looked up in corpus, project and review
@@ -65,7 +65,7 @@ class FoundPapers(answer_size.MayBePartial):
     "snowball",
     family=REVIEW,
     beyond="citations find what no words of a search do",
-    also_uses=("projects.get", "project_documents.find", "pubmed.elink"),
+    also_uses=("projects.get", "project_documents.find", "pubmed.elink", *BY_OTHER_IDS),
 )
 def snowball_papers(request: Seeds, backends: Backends, context: Context) -> FoundPapers:
     """Find papers that the seeds cite or that cite them, those first that most seeds name, and mark known ones."""

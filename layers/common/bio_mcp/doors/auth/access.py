@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from bio_mcp.call import excerpt
 from bio_mcp.callers import SCOPES, Caller
 from bio_mcp.doors.auth.tokens import Keys, Tokens, hmac_keys, rsa_keys
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
+from bio_mcp.untrusted import excerpt
 from bio_mcp.wiring import published_keys
 from bio_mcp.wiring.mode import STORED, stored_secret
 

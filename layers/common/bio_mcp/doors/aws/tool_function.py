@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from bio_mcp import wiring
-from bio_mcp.call import Outcome, call, envelope, excerpt, read
+from bio_mcp.call import Outcome, call, envelope, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.queues import Event, QueuedCalls, left_s, parse, records_of
 from bio_mcp.doors.logs import names_caller
@@ -24,6 +24,7 @@ from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
+from bio_mcp.untrusted import excerpt
 
 SERVICE = "bio_mcp"
 Call = Callable[..., Outcome]

@@ -88,7 +88,11 @@ PAPER_ORDER = "title authors journal pdat pmid pmcid doi pub_types study quality
 @pmids
 @answering
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
-    """Show the papers of PMIDS: 34093513 or pmid:34093513."""
+    """Show the papers of PMIDS: 34093513, pmid:34093513, a PMCID or a DOI."""
+
+    def ask(named: str) -> dict[str, Any]:
+        doc_id = f"pmid:{named}" if named.isdecimal() else named
+        return session.ask(rag_get, {"doc_id": doc_id, "max_characters": MOST})
 
     def show(body: Mapping[str, Any]) -> None:
         quality = body["quality"]
@@ -98,8 +102,7 @@ def get_command(session: Session, pmids: tuple[str, ...]) -> None:
         first = {name: shown.pop(name) for name in PAPER_ORDER if name in shown}
         render({**first, **shown, "warnings": []}, PAPER)
 
-    whole = {"max_characters": MOST}
-    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}", **whole}), show)
+    session.answer_each("papers", pmids, ask, show)
 
 
 @click.command("answer")

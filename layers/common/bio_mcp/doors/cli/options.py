@@ -15,8 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from bio_mcp.doors.cli.render import PLAIN
-from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.identifiers import parse_pmid
+from bio_mcp.querying.identifiers import kind_of
 from bio_mcp.tool import Tool
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -25,15 +24,15 @@ NONE: Mapping[str, Any] = types.MappingProxyType({})
 
 
 class _Pmid(click.ParamType[str]):
-    """A PMID in any spelling; the value is its digits."""
+    """A paper by any of its identifiers; the value is that in its normal form."""
 
     name = "pmid"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return parse_pmid(value)
-        except InvalidInput:
-            self.fail(f"{value!r} is not a PMID, which is a number such as 34093513.", param, ctx)
+        known = kind_of(value)
+        if known is None:
+            self.fail(f"{value!r} is not a PMID, which is a number such as 34093513, a PMCID or a DOI.", param, ctx)
+        return known[1]
 
 
 def answering(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,20 +146,34 @@ IN_COMMANDS = {"ingest_from_source with create: true": "`bio-mcp projects create
 
 def in_words_of_the_command(error: Mapping[str, Any], context: click.Context | None) -> str:
     """The message of an error envelope. The fields that its details name are named as the options and arguments of the
-    command that runs, and the tool as a command."""
+    command that runs, and tools as commands."""
     message, details = str(error["message"]), error["details"]
     for said, typed in IN_COMMANDS.items():
         message = message.replace(said, typed)
     paths = [".".join(map(str, each["loc"])) for each in details.get("problems", ()) if "loc" in each]
     for path in filter(None, (*paths, details.get("field"))):
         message = message.replace(f"{path}: ", f"{_typed(path, context)}: ", 1)
-    for name in details.get("tools", ()):
-        from bio_mcp.catalog import TOOLS
-        from bio_mcp.tool import by_any_name
+    return _with_commands(message, context)
 
-        tool = by_any_name(TOOLS.values())[name]
-        message = message.replace(tool.portable_name, f"`bio-mcp {tool.command or f'admin call {tool.portable_name}'}`")
-    return message
+
+def warning_of_the_command(sentence: str, context: click.Context | None) -> str:
+    """A warning, with tools as commands, and the field that it begins with as what was typed for it."""
+    if not (begins := re.match(r"([A-Za-z_]\w*(?:\.\w+)*): ", sentence)):
+        return _with_commands(sentence, context)
+    return f"{_typed(begins[1], context)}: {_with_commands(sentence[begins.end() :], context)}"
+
+
+_MAY_NAME_A_TOOL = re.compile("[a-z]_[a-z]|[a-z][A-Z]")
+
+
+def _with_commands(sentence: str, context: click.Context | None) -> str:
+    """The sentence with tools as commands, but for a person who calls tools by their names."""
+    by_name = context is not None and context.info_name == "call"
+    if by_name or not _MAY_NAME_A_TOOL.search(sentence):  # else every tool would be imported
+        return sentence
+    from bio_mcp.catalog import naming_tools
+
+    return naming_tools(sentence, lambda tool: f"`bio-mcp {tool.command or f'admin call {tool.portable_name}'}`")
 
 
 def _typed(path: str, context: click.Context | None) -> str:
@@ -213,7 +226,11 @@ def _option(flag: str, leaf: Leaf, meaning: str, whole: bool, choice: Mapping[st
     if typing.get_origin(kind) is typing.Literal:
         values = choice or {each: each for each in typing.get_args(kind)}
         return click.option(
-            flag, leaf.name, type=click.Choice(list(values)), callback=lambda *given: values.get(given[-1]), help=text
+            flag,
+            leaf.name,
+            type=click.Choice(list(values), case_sensitive=False),
+            callback=lambda *given: values.get(given[-1]),
+            help=text,
         )
     many = typing.get_origin(kind) in (list, tuple, set, frozenset)
     one = typing.get_args(kind)[0] if many else kind

@@ -14,8 +14,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.call import excerpt
 from bio_mcp.doors import terminal
+from bio_mcp.untrusted import excerpt
 
 TITLES = ("title", "label", "heading", "searchTerm", "correctedQuery")
 TEXTS = """

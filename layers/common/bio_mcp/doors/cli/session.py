@@ -15,7 +15,7 @@ from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline, Progress, silent
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.options import in_words_of_the_command
+from bio_mcp.doors.cli.options import in_words_of_the_command, warning_of_the_command
 from bio_mcp.doors.cli.render import PLAIN, View, render
 from bio_mcp.errors import InvalidInput, Misconfigured, NcbiUnreachable
 from bio_mcp.ports import Backends, OpenBackends
@@ -130,7 +130,13 @@ class Session:
             body = waiting.explained(outcome.body, isinstance(outcome.failure, NcbiUnreachable))
             sentence = in_words_of_the_command(body["error"], click.get_current_context(silent=True))
             raise Failed(sentence, body, misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
-        return outcome.body
+        return outcome.body if self.as_json else self._worded(outcome.body)
+
+    def _worded(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer with its warnings and reasons in words of the command."""
+        context = click.get_current_context(silent=True)
+        said = {name: body[name] for name in ("warnings", "reasons") if body.get(name)}
+        return body | {name: [warning_of_the_command(each, context) for each in said[name]] for name in said}
 
     def do(self, name: str, work: Work, progress: Progress | None = None) -> dict[str, Any]:
         """Do what no tool does, with the errors, log and interrupts of a tool's call. Raises `Failed`."""

@@ -11,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
+from bio_mcp.catalog import naming_tools
 from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.literature.quality import DESIGN_NAMES
+from bio_mcp.tool import Tool
 from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
@@ -68,6 +70,40 @@ async def serve(request: Request) -> Response:
     return Response(content, 200, {**SECURE, **caching}, TYPES[name])
 
 
+PAGES_OF_TOOLS = MappingProxyType(
+    {
+        "rag.search": "the search box",
+        "rag_answer": "the button Answer from the corpus",
+        "corpus.queries": "the page Corpora",
+        "whatsNew": "the page News",
+        "list_projects": "the page Projects",
+    }
+)
+LABELS = MappingProxyType(
+    {
+        "filters.year_from": "From year",
+        "filters.year_to": "To year",
+        "filters.publication_types": "Kind",
+        "top_k": "Hits",
+        "query": "The question",
+        "question": "The question",
+    }
+)
+"""What a page calls the arguments that it gives."""
+
+
+def in_words_of_the_page(sentence: str) -> str:
+    """The sentence with arguments as the page labels them, and tools as what one clicks or, without that, types."""
+    for path, label in LABELS.items():
+        sentence = sentence.replace(f"{path}: ", f"{label}: ")
+
+    def name_of(tool: Tool) -> str:
+        typed = tool.command or f"admin call {tool.portable_name}"
+        return PAGES_OF_TOOLS.get(tool.name, f"`bio-mcp {typed}`")
+
+    return naming_tools(sentence, name_of)
+
+
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
@@ -111,7 +147,7 @@ def _made() -> "Environment":
     )
     made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[1]}", plots=PLOTS)
     made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
-    made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown)
+    made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown, worded=in_words_of_the_page)
     return made
 
 

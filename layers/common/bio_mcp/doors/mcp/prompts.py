@@ -17,12 +17,12 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from bio_mcp.call import Outcome, excerpt
+from bio_mcp.call import Outcome
 from bio_mcp.doors.mcp.listing import RequestContext, body_of
 from bio_mcp.errors import InvalidInput
 from bio_mcp.skills import FILE, NAMES, skill
 from bio_mcp.tool import Resource, Tool
-from bio_mcp.untrusted import neutral
+from bio_mcp.untrusted import excerpt, neutral
 
 LONGEST_FILLED_IN = 4_000  # characters of an argument
 

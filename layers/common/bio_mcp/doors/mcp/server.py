@@ -26,7 +26,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.methods import CacheableMethod
 
 from bio_mcp import __version__
-from bio_mcp.call import Outcome, excerpt, failed_outcome, perform
+from bio_mcp.call import Outcome, failed_outcome, perform
 from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
@@ -44,7 +44,7 @@ from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.scope import account_of
 from bio_mcp.tool import Context, FileText, Resource, Response, Tool, by_any_name, schema_of
-from bio_mcp.untrusted import addressing_a_model, foreign_fields, notes
+from bio_mcp.untrusted import addressing_a_model, excerpt, foreign_fields, notes
 
 T = TypeVar("T")
 
