@@ -72,7 +72,7 @@ class Exported(Response):
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "collections.document"),
-        *BY_OTHER_IDS,
+        *(*BY_OTHER_IDS, "pubmed.esummary"),
         *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels", "screenings.records"),
     ),
 )
