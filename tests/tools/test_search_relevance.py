@@ -15,7 +15,7 @@ TITLED = {each.pmid: each.title for each in articles() if each.title and each.ab
 
 
 def search(query, corpus):
-    body = call(rag_search, {"query": query}, corpus).body
+    body = call(rag_search, {"query": query, "include_weak": True}, corpus).body
     assert "results" in body, body
     return body
 

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -104,6 +104,9 @@ said: Callable[..., Any] = functools.partial(Field, exclude_if=operator.not_)
 """A field of an answer that is left out where it is empty."""
 if_known: Callable[..., Any] = functools.partial(Field, default=ABSENT, exclude_if=lambda value: value is None)
 """A field of an answer that is left out where it is not known; no and 0 are known."""
+
+NextStep = Annotated[str, Field(exclude_if=operator.not_, description="what to call next")]
+"""A line for a client, of an answer that has a natural next step: the field `next_step`, else ABSENT."""
 
 
 def stated(**fields: Any) -> dict[str, Any]:
