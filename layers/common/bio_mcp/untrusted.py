@@ -107,7 +107,7 @@ OURS = frozenset(
     effectiveESearchTerm eInfoUrl eLinkUrl embed_model ended english entity_id error eSearchUrl eSummaryUrl
     explanation fusion icdCode id job_id kind last_edat lastFailure lastNcbiConnectivityCheck lastSuccess lastUpdate
     linkUrl log_uri lr max_edat_seen mcpSpecVersion menuName mode model month named_vectors ncbiStatus
-    ncbiUsagePolicyUrl next_step outcome payload_keys pdat pmcid pmid pmids project pubDate query query_key reason
+    ncbiUsagePolicyUrl outcome payload_keys pdat pmcid pmid pmids project pubDate query query_key reason
     reasons relationshipType report_uri requested retracted searchParameters searchTerm serverName serverVersion
     settled_to span sparse_model started_at state suggestedTerm supportedEutilities term termCount toolIdentifier
     treeNumbers type ui updated_at uri uuid version warnings with_id

@@ -402,13 +402,11 @@ class Page:
 WEAK_SHOWN = 3  # where every match is weak
 
 
-def page(
-    retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, weak_too: bool = True
-) -> Page:
+def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, weak_too: bool = True) -> Page:
     """At most `most` papers from place `first` on, which is counted from 0.
 
-    Of a question without `weak_too`, weak matches are left out, but for the best `WEAK_SHOWN` where there are no others.
-    What matches another query and is not among the best is behind them, the newest first.
+    Of a question without `weak_too`, weak matches are left out, but for the best `WEAK_SHOWN` where there are no
+    others. What matches another query and is not among the best is behind them, the newest first.
     """
     is_question = retrieved.read.kind is Kind.QUESTION
     ranked, best_weak = retrieved.ranked, False

@@ -14,7 +14,6 @@ from bio_mcp.literature.identifiers import normal, year_in
 from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import Article, Journal
 
-
 FIRST_AUTHORS = 2  # named before "et al."
 
 

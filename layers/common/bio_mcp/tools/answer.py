@@ -11,6 +11,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
+from bio_mcp.tools import next_steps
 from bio_mcp.tools.fields import TTM, SameFilters, filters_of, unknown_names
 
 MOST_PAPERS = 50
@@ -94,6 +95,7 @@ class GivenAnswer(Response):
     in_default_list=True,
     command="answer",
     also_uses=("language_model.generate",),
+    next_step=next_steps.after_answer,
 )
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
     """Answer a question by sentences of its papers, quoted word for word, each with its place.

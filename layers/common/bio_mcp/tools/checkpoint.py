@@ -16,7 +16,7 @@ from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BIO_MCP, QueryKey, reading_tool
 
 MOST_QUERIES = 100
@@ -139,6 +139,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     in_default_list=True,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
+    next_step=next_steps.after_queries,
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""

@@ -10,7 +10,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.question import parse_question
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import TTM, ProjectId, reading_tool
 
@@ -62,7 +62,13 @@ class HybridHits(MayBePartial):
     warnings: list[str] = Field(default_factory=list)
 
 
-@reading_tool("hybrid_search", family=TTM, timeout=15, also_uses=("project_documents.find",))
+@reading_tool(
+    "hybrid_search",
+    family=TTM,
+    timeout=15,
+    also_uses=("project_documents.find",),
+    next_step=next_steps.after_everything,
+)
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
     """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
     given = request.filters or HybridFilters()

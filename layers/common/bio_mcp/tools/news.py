@@ -14,7 +14,7 @@ from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, read_news
 from bio_mcp.tool import ABSENT, Request, Response, stated
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
 
 DAYS = 30  # before today, where nothing says since when
@@ -78,6 +78,7 @@ class WhatIsNew(Response):
     in_default_list=True,
     beyond="what became of a topic since somebody last looked",
     also_uses=("checkpoints.all", "documents.at_version"),
+    next_step=next_steps.after_news,
 )
 def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     """List what became of the papers of a followed query: new, changed (what differs), retracted or withdrawn.

@@ -29,7 +29,7 @@ from bio_mcp.retrieval.project_chunks import ChunkFilters
 from bio_mcp.retrieval.quotes import is_same_work, unrepeated
 from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
 from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId, reading_tool
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
@@ -257,7 +257,14 @@ OF_OTHERS = ("project_documents.find", "collections.document")  # of documents t
 Passages = TypeVar("Passages", bound=FoundChunks)
 
 
-@reading_tool("list_projects", family=CITELOOM, command="projects list", timeout=2, in_default_list=True)
+@reading_tool(
+    "list_projects",
+    family=CITELOOM,
+    command="projects list",
+    timeout=2,
+    in_default_list=True,
+    next_step=next_steps.after_projects,
+)
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
     first = int(request.cursor or 0)

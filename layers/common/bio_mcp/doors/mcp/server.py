@@ -29,6 +29,7 @@ from bio_mcp.call import Outcome, excerpt, failed_outcome, perform
 from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
+from bio_mcp.doors.mcp.clients import IN_STRUCTURED, reads_structured
 from bio_mcp.doors.mcp.listing import ALL, META, Listing, RequestContext, body_of, cache_scope, permitted
 from bio_mcp.doors.mcp.prompts import (
     Completing,
@@ -236,13 +237,15 @@ class Calling:
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
         outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
-        content: list[types.ContentBlock] = [types.TextContent(text=outcome.text)]
+        one_line = not outcome.failed and not tool.family.by_name_only and reads_structured(context)
+        content: list[types.ContentBlock] = [types.TextContent(text=IN_STRUCTURED if one_line else outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
             content.append(
                 types.ResourceLink(uri=file["uri"], name=file["name"], mime_type=file["mime_type"], size=file["bytes"])
             )
         if not tool.family.by_name_only:  # whose clients take one text alone
-            content += [types.TextContent(text=each) for each in notes(outcome.body)]
+            said = outcome.body.get("warnings", ()) if one_line else notes(outcome.body)
+            content += [types.TextContent(text=each) for each in said]
         return types.CallToolResult(
             content=content,
             structured_content=outcome.body,
