@@ -95,6 +95,59 @@ def test_quality_bias_is_the_score_times_one_plus_a_tenth_of_the_quality(corpus)
     assert [hit["score"] for hit in biased] == sorted((hit["score"] for hit in biased), reverse=True)
 
 
+def test_what_does_not_fit_is_counted_and_named_where_it_can_be_had(corpus):
+    body = brief(corpus, "aspirin against headache").body
+    assert [hit["doc_id"] for hit in body["results"]] == ["pmid:13"]
+    assert (body["total"], body["weak"]) == (1, 4)
+    assert body["next_step"] == "rag_get doc_id=pmid:13 for the record; include_weak: true for 4 weak ones"
+    whole = brief(corpus, "aspirin against headache", include_weak=True).body
+    assert (len(whole["results"]), "weak" in whole, whole["total"]) == (5, False, 5)
+
+
+def test_where_all_is_weak_the_best_three_are_listed_and_marked(corpus):
+    body = brief(corpus, "quantum chromodynamics lattice").body
+    assert [hit["match"] for hit in body["results"]] == ["weak"] * 3
+    assert (body["total"], body["weak"], "next_cursor" in body) == (3, 2, False)
+    whole = brief(corpus, "quantum chromodynamics lattice", include_weak=True).body
+    assert [hit["doc_id"] for hit in whole["results"][:3]] == [hit["doc_id"] for hit in body["results"]]
+    assert body["warnings"] == whole["warnings"]
+
+
+def test_the_weak_passages_of_a_paper_that_fits_are_left_out_too(corpus):
+    fitting = brief(corpus, "statins lowered mortality", group_by_doc=False).body["results"]
+    every = brief(corpus, "statins lowered mortality", group_by_doc=False, include_weak=True).body["results"]
+    assert fitting == [hit for hit in every if "match" not in hit]
+
+
+PARTS = {"sim", "bm25", "quality", "chunk_id", "section", "explanation", "word_rank", "vector_rank"}
+
+
+def test_the_parts_of_the_score_are_shown_to_who_asks_for_them(corpus):
+    [plain, *_] = brief(corpus, "statins survival mortality").body["results"]
+    [explained, *_] = brief(corpus, "statins survival mortality", explain=True).body["results"]
+    assert not PARTS & plain.keys()
+    assert explained.keys() - plain.keys() == PARTS - {"section"}
+    assert plain["score"] == round(explained["score"], 3)
+    assert "interpreted" not in brief(corpus, "statins survival mortality").body
+    assert brief(corpus, "12").body["interpreted"]["kind"] == "identifier"
+
+
+def test_many_hits_have_short_passages_of_the_words_that_were_asked_for_and_few_have_long_ones():
+    filler = "The weather of that year was of no account to any of the people who were seen. "
+    texts = [f"{filler * 2}In all, {'and so on ' * 8}niacin lowered mortality. {filler}" for _ in range(30)]
+    many = Corpus(*(article(str(n), f"Niacin {n}. " * 6, text) for n, text in enumerate(texts, 1)))
+    thirty = brief(many, "niacin mortality", top_k=30)
+    assert len(thirty.text.encode()) <= 30 * 450
+    assert all("niacin lowered mortality" in hit["snippet"] for hit in thirty.body["results"])
+    longest = max(len(hit["snippet"]) for hit in thirty.body["results"])
+    three = brief(many, "niacin mortality", top_k=3).body["results"]
+    assert min(len(hit["snippet"]) for hit in three) > longest
+
+
+def test_where_nothing_is_found_the_next_step_is_pubmed(corpus):
+    assert brief(corpus, "nonsuch[ti]").body["next_step"] == "searchPubMedArticles looks in PubMed itself"
+
+
 def interpreted(corpus, query, **more):
     body = search(corpus, query, **more).body
     return body["interpreted"] | {"total": body["total"], "found": [hit["doc_id"][5:] for hit in body["results"]]}

@@ -28,6 +28,16 @@ def test_a_question_of_another_field_is_warned_of_and_no_hit_is_likely_to_fit(qu
     assert max(hit["relevance"] for hit in body["results"]) < 0.4
 
 
+def test_an_answer_has_as_many_characters_as_it_has_room():
+    """The test of the whole sample in tests/all says more."""
+    for title in TITLED.values():
+        fitting = call(rag_search, {"query": title, "top_k": 10}, corpus())
+        assert len(fitting.text.encode()) <= 4_500
+        marked = call(rag_search, {"query": title, "top_k": 10, "include_weak": True}, corpus())
+        assert len(marked.text.encode()) <= 4_900, "each says that it is weak, and most that it was corrected"
+        assert all(hit["snippet"] for hit in marked.body["results"])
+
+
 @pytest.mark.parametrize("pmid", TITLED)
 def test_a_question_that_a_paper_answers_is_not(pmid):
     body = call(rag_search, {"query": TITLED[pmid]}, corpus()).body

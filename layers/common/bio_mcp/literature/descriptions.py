@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -29,10 +29,15 @@ class InShort:
     url: str
 
 
+def first_of(authors: Sequence[str]) -> str:
+    """The first authors, and "et al." where there are more."""
+    return ", ".join([*authors[:FIRST_AUTHORS], *("et al." for _ in authors[FIRST_AUTHORS:][:1])])
+
+
 def in_short(article: Article) -> InShort:
-    names, journal = [each.short_name for each in article.authors], article.journal or Journal()
+    journal = article.journal or Journal()
     return InShort(
-        authors=", ".join([*names[:FIRST_AUTHORS], *("et al." for _ in names[FIRST_AUTHORS:][:1])]),
+        authors=first_of([each.short_name for each in article.authors]),
         journal=journal.iso_abbreviation or journal.medline_abbreviation or journal.title or "",
         year=year(article),
         doi=article.doi or "",

@@ -111,8 +111,8 @@ def contents(
 
 INSTRUCTIONS = (
     "Biomedical literature from PubMed, held in a local index, perhaps of few papers. Search with rag_search (a "
-    "question or key terms; each hit names a paper by doc_id, such as pmid:12345; scores order one answer only, and "
-    "match weak marks what does not fit), then read a paper with rag_get before citing it: give its PMID, and never "
+    "question or key terms; each hit names a paper by doc_id, such as pmid:12345; scores order one answer only; "
+    "what does not fit is counted in weak), then read a paper with rag_get before citing it: give its PMID, and never "
     "rest a claim on one whose retraction status is retracted. If the corpus lacks a topic, "
     "pubmed_sync_delta brings in what PubMed has on it; running it again only adds what is new. "
     "searchPubMedArticles, fetchArticleDetails and getArticleRelationships ask PubMed itself, live. "
