@@ -97,7 +97,8 @@ class Corpus:
         )
 
     def search(self, question: str) -> dict[str, Any]:
-        return cast(dict[str, Any], call(rag_search, {"query": question, "top_k": ASKED_FOR}, self.backends).body)
+        asked = {"query": question, "top_k": ASKED_FOR, "include_weak": True}
+        return cast(dict[str, Any], call(rag_search, asked, self.backends).body)
 
 
 def warned(answer: dict[str, Any]) -> bool:

@@ -25,6 +25,7 @@ from bio_mcp.retrieval.passages import NAMESPACE
 from bio_mcp.tools.search import rag_search
 from tests.support.opensearch_node.passages import passages_at
 
+WHOLE = {"include_weak": True, "explain": True}
 BM25, FUSED = "BM25", ("dense, best window", "fused, no feedback", "**rag.search**")
 AT_LEAST = {BM25: 0.98} | dict.fromkeys(FUSED, 0.95)
 REWRITTEN = dict.fromkeys(AT_LEAST, 0.95)  # OpenSearch's BM25 still counts words of papers that were replaced
@@ -115,7 +116,7 @@ def test_both_warn_of_the_same_questions_and_mark_the_same_hits(engines, model):
     common["reranker"] = None
     backends = [SimpleNamespace(passages=passages, **common) for passages in engines]
     for question in [*off_topic()["off_topic"][:20], *questions_of(found[::9]).questions]:
-        ours, theirs = (call(rag_search, {"query": question}, each).body for each in backends)
+        ours, theirs = (call(rag_search, {"query": question, **WHOLE}, each).body for each in backends)
         assert ours["warnings"] == theirs["warnings"], question
         assert marks(ours) == marks(theirs), question
         assert chances(ours) == pytest.approx(chances(theirs), abs=0.01), question

@@ -37,7 +37,8 @@ class Reranker:
 def searched(reranker=None, papers=PAPERS, **more):
     corpus = Corpus(*papers)
     corpus.reranker = reranker
-    body = call(rag_search, {"query": QUESTION, "top_k": 100, "max_characters": 100_000, **more}, corpus).body
+    whole = {"top_k": 100, "max_characters": 100_000, "include_weak": True, "explain": True}
+    body = call(rag_search, {"query": QUESTION, **whole, **more}, corpus).body
     return body, [int(each["doc_id"][5:]) for each in body["results"]]
 
 

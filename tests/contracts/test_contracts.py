@@ -33,6 +33,8 @@ MORE_INPUTS = {
     ("rag.search", "sort"): "the newest papers, or the best evidence, first",
     ("rag.search", "cursor"): "what is found goes on where an answer ends",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
+    ("rag.search", "include_weak"): "matches that fit neither by meaning nor by words are left out",
+    ("rag.search", "explain"): "why a hit stands where it does costs as many characters as the hit",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
     **{
         (name, "max_characters"): PAYS

@@ -37,6 +37,21 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_word():
     assert snippet("", {"statin"}) == ""
 
 
+def test_a_sentence_that_is_too_long_is_cut_to_where_most_of_the_words_are():
+    sentence = f"Statins were given and {'nothing of note was seen ' * 20}but statins lowered mortality in the end."
+    for most in (60, 100, 320):
+        shown = snippet(sentence, {"statin", "mortal"}, most)
+        assert "statins lowered mortality" in shown
+        assert len(shown) <= most
+        assert shown.startswith("…")
+    assert snippet(sentence, {"given"}, 60).startswith("Statins were given")
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "x " * 50_000, "statin " * 20_000])
+def test_a_long_text_is_cut_in_time(text):
+    assert len(snippet(text, {"statin"}, 60)) <= 60
+
+
 @pytest.mark.parametrize(
     ("text", "limit", "shown"),
     [

@@ -72,6 +72,7 @@ def test_a_citation_says_who_wrote_it_when_and_where():
     first = ask(corpus_of(written, *GINGER[1:])).body["citations"][0]
     assert first["authors"] == ["Rossi A", "Bianchi A", "Verdi A", "et al."]
     assert (first["year"], first["journal"], first["doi"]) == (2024, "Midwifery", "10.1000/ginger")
+    assert first["url"] == "https://doi.org/10.1000/ginger"
 
 
 def test_filters_are_those_of_a_search():

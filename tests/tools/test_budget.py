@@ -34,9 +34,10 @@ LONGEST = replace(article("9", "Statins.", '"Much" was said.\n' * 5_000), author
 PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
 CHAPTER = replace(BOOK, abstract=tuple(AbstractSection(f"Part {n}", None, LONG) for n in range(50)))
 
+EXPLAINED = {"query": "statins", "top_k": 100, "explain": True, "include_weak": True}
 MUCH = {
     "rag.get": [{"doc_id": "pmid:9"}],
-    "rag.search": [{"query": "statins", "top_k": 100}, {"query": "statins", "top_k": 100, "group_by_doc": False}],
+    "rag.search": [EXPLAINED, EXPLAINED | {"group_by_doc": False}],
     "searchPubMedArticles": [{"queryTerm": "statins", "maxResults": 1000, "fetchBriefSummaries": 100}],
     "fetchArticleDetails": [
         {"pmids": [each.pmid for each in PAPERS], "detailLevel": level, "includeAffiliations": True}
@@ -213,7 +214,7 @@ def test_the_first_records_fill_the_room_and_one_is_always_given():
 
 RAISED = {  # what is left out within the default length, and is there when more characters are asked for
     "rag.get": ("max_characters", {"doc_id": "pmid:9"}),
-    "rag.search": ("max_characters", {"query": "statins", "top_k": 100}),
+    "rag.search": ("max_characters", EXPLAINED),
     "getArticleRelationships": ("maxCharacters", {"sourcePmid": "100", "maxRelatedResults": 50}),
     "getBookRecord": ("maxCharacters", {"id": BOOK.pmid}),
     "hybrid_search": ("max_characters", {"query": "statins", "top_k": 100}),

@@ -58,6 +58,9 @@ def test_a_hit_says_where_it_is_from(corpus):
         "score": paper["score"],
         "source": "PubMed",
         "pmid": "17727691",
+        "journal": "A journal",
+        "year": 2007,
+        "url": "https://pubmed.ncbi.nlm.nih.gov/17727691/",
         "retraction": "clear",
     }
     assert (passage["source"], passage["project"], passage["pages"]) == ("granelli2007", "lab", [1, 2])

@@ -36,8 +36,13 @@ def corpus():
     return Corpus(*PAPERS)
 
 
-def search(corpus, query, **more):
+def brief(corpus, query, **more):
     return call(rag_search, {"query": query, **more}, corpus)
+
+
+def search(corpus, query, **more):
+    """Everything that was found, and why."""
+    return brief(corpus, query, **{"include_weak": True, "explain": True, **more})
 
 
 def found(corpus, query, **more):
@@ -75,7 +80,8 @@ def test_a_hit_carries_what_an_agent_needs_to_cite_it(corpus):
     assert hit["uuid"] == chunk_uuid("11", hit["chunk_id"])
     assert hit["title"] == "Statins and survival."
     assert "Statins lowered mortality." in hit["snippet"]
-    assert (hit["year"], hit["journal"], hit["retraction"]) == (2024, "The Lancet", "clear")
+    assert (hit["authors"], hit["journal"], hit["year"]) == ("Smith A", "Lancet (London)", 2024)
+    assert (hit["url"], "retraction" in hit) == ("https://doi.org/10.1000/statin", False)
     assert hit["quality"] == 8
     assert hit["explanation"].endswith("journal of a leading rank (+2), studied in humans (+2)")
 
@@ -87,6 +93,59 @@ def test_quality_bias_is_the_score_times_one_plus_a_tenth_of_the_quality(corpus)
     for hit in biased:
         assert hit["score"] == pytest.approx(plain[hit["doc_id"]]["score"] * (1 + hit["quality"] / 10), abs=2e-6)
     assert [hit["score"] for hit in biased] == sorted((hit["score"] for hit in biased), reverse=True)
+
+
+def test_what_does_not_fit_is_counted_and_named_where_it_can_be_had(corpus):
+    body = brief(corpus, "aspirin against headache").body
+    assert [hit["doc_id"] for hit in body["results"]] == ["pmid:13"]
+    assert (body["total"], body["weak"]) == (1, 4)
+    assert body["next_step"] == "rag_get doc_id=pmid:13 for the record; include_weak: true for 4 weak ones"
+    whole = brief(corpus, "aspirin against headache", include_weak=True).body
+    assert (len(whole["results"]), "weak" in whole, whole["total"]) == (5, False, 5)
+
+
+def test_where_all_is_weak_the_best_three_are_listed_and_marked(corpus):
+    body = brief(corpus, "quantum chromodynamics lattice").body
+    assert [hit["match"] for hit in body["results"]] == ["weak"] * 3
+    assert (body["total"], body["weak"], "next_cursor" in body) == (3, 2, False)
+    whole = brief(corpus, "quantum chromodynamics lattice", include_weak=True).body
+    assert [hit["doc_id"] for hit in whole["results"][:3]] == [hit["doc_id"] for hit in body["results"]]
+    assert body["warnings"] == whole["warnings"]
+
+
+def test_the_weak_passages_of_a_paper_that_fits_are_left_out_too(corpus):
+    fitting = brief(corpus, "statins lowered mortality", group_by_doc=False).body["results"]
+    every = brief(corpus, "statins lowered mortality", group_by_doc=False, include_weak=True).body["results"]
+    assert fitting == [hit for hit in every if "match" not in hit]
+
+
+PARTS = {"sim", "bm25", "quality", "chunk_id", "section", "explanation", "word_rank", "vector_rank"}
+
+
+def test_the_parts_of_the_score_are_shown_to_who_asks_for_them(corpus):
+    [plain, *_] = brief(corpus, "statins survival mortality").body["results"]
+    [explained, *_] = brief(corpus, "statins survival mortality", explain=True).body["results"]
+    assert not PARTS & plain.keys()
+    assert explained.keys() - plain.keys() == PARTS - {"section"}
+    assert plain["score"] == round(explained["score"], 3)
+    assert "interpreted" not in brief(corpus, "statins survival mortality").body
+    assert brief(corpus, "12").body["interpreted"]["kind"] == "identifier"
+
+
+def test_many_hits_have_short_passages_of_the_words_that_were_asked_for_and_few_have_long_ones():
+    filler = "The weather of that year was of no account to any of the people who were seen. "
+    texts = [f"{filler * 2}In all, {'and so on ' * 8}niacin lowered mortality. {filler}" for _ in range(30)]
+    many = Corpus(*(article(str(n), f"Niacin {n}. " * 6, text) for n, text in enumerate(texts, 1)))
+    thirty = brief(many, "niacin mortality", top_k=30)
+    assert len(thirty.text.encode()) <= 30 * 450
+    assert all("niacin lowered mortality" in hit["snippet"] for hit in thirty.body["results"])
+    longest = max(len(hit["snippet"]) for hit in thirty.body["results"])
+    three = brief(many, "niacin mortality", top_k=3).body["results"]
+    assert min(len(hit["snippet"]) for hit in three) > longest
+
+
+def test_where_nothing_is_found_the_next_step_is_pubmed(corpus):
+    assert brief(corpus, "nonsuch[ti]").body["next_step"] == "searchPubMedArticles looks in PubMed itself"
 
 
 def interpreted(corpus, query, **more):
@@ -199,11 +258,11 @@ def test_nothing_to_rank_by_is_ordered_by_evidence(corpus):
         ("statins[tiab]", "evidence", "11 12 15"),
         ("statins lowered mortality", "date", "11 15 12"),
         ("statins lowered mortality", "evidence", "11 12 15"),
-        ("quantum chromodynamics lattice", "date", ""),
+        ("quantum chromodynamics lattice", "date", "15 13 12"),  # the best of those that do not fit
     ],
 )
 def test_papers_that_fit_are_sorted_by_date_or_evidence(corpus, query, sort, pmids):
-    it = interpreted(corpus, query, sort=sort)
+    it = interpreted(corpus, query, sort=sort, include_weak=False)
     assert it["found"] == pmids.split()
     assert it["total"] == len(it["found"])
 
@@ -277,7 +336,7 @@ def test_an_index_of_an_earlier_version_answers_questions_and_refuses_what_it_ca
 def test_a_retracted_paper_is_flagged_and_sinks(corpus):
     for bias in (True, False):
         hits = search(corpus, "statins lowered mortality", quality_bias=bias).body["results"]
-        flags = {hit["doc_id"]: (hit["retraction"], hit["quality"]) for hit in hits}
+        flags = {hit["doc_id"]: (hit.get("retraction"), hit["quality"]) for hit in hits}
         assert flags["pmid:15"] == ("retracted", 0)
         assert hits[0]["doc_id"] == "pmid:11"
 

@@ -15,7 +15,7 @@ TITLED = {each.pmid: each.title for each in articles() if each.title and each.ab
 
 
 def search(query, corpus):
-    body = call(rag_search, {"query": query}, corpus).body
+    body = call(rag_search, {"query": query, "include_weak": True}, corpus).body
     assert "results" in body, body
     return body
 
@@ -26,6 +26,16 @@ def test_a_question_of_another_field_is_warned_of_and_no_hit_is_likely_to_fit(qu
     assert "Probably none of the papers fits the query" in body["warnings"][-1]
     assert body["results"][0]["score"] > 0.5, "a score cannot show it"
     assert max(hit["relevance"] for hit in body["results"]) < 0.4
+
+
+def test_an_answer_has_as_many_characters_as_it_has_room():
+    """The test of the whole sample in tests/all says more."""
+    for title in TITLED.values():
+        fitting = call(rag_search, {"query": title, "top_k": 10}, corpus())
+        assert len(fitting.text.encode()) <= 4_500
+        marked = call(rag_search, {"query": title, "top_k": 10, "include_weak": True}, corpus())
+        assert len(marked.text.encode()) <= 4_900, "each says that it is weak, and most that it was corrected"
+        assert all(hit["snippet"] for hit in marked.body["results"])
 
 
 @pytest.mark.parametrize("pmid", TITLED)

@@ -115,6 +115,8 @@ def perform(
             if not context.unattended:
                 spend("calls")
             body = _answer(what, given, own, running)
+            if isinstance(what, Tool) and what.next_step and (step := what.next_step(body)):
+                body["next_step"] = step
         except Exception as problem:  # noqa: BLE001  everything is answered, and logged below
             failure = problem
         outcome = _outcome(what, given, body, failure, running, started)

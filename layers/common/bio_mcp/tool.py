@@ -12,7 +12,7 @@ import inspect
 import operator
 import re
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, ClassVar, Self
@@ -193,6 +193,7 @@ class Family:
 
 
 WARNINGS_SCHEMA = {"type": "array", "items": {"type": "string"}, "description": "tell the user"}
+NEXT_STEP_SCHEMA = {"type": "string", "description": "what to call next"}
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 AUDIT_SCHEMA = {
     "type": "object",
@@ -232,10 +233,11 @@ class Tool(Declaration):
 
     `destructive`: it can undo or overwrite what stands.
     `output_listed`: tools/list has the schema of the answer. `in_default_list`: clients are sent it unless they ask for
-    other tools; the list is 12 kB at most.
+    other tools; the list is 13 kB at most.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
     `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp admin call` alone.
     `beyond`: why there is a tool that no contract document has; None for a contract's tool.
+    `next_step` makes of an answer's body the line that says what to call next, "" where nothing is natural.
     `also_uses`: methods of ports, as "documents.delete", that its examples do not reach; `does_without`: those that it
     tries and answers without. On AWS its function is given what its examples and `also_uses` take, and no more.
     """
@@ -248,6 +250,7 @@ class Tool(Declaration):
     longest: int | None = None
     command: str | None = None
     beyond: str | None = None
+    next_step: Callable[[Mapping[str, Any]], str] | None = None
     also_uses: tuple[str, ...] = ()
     does_without: tuple[str, ...] = ()
 
@@ -269,11 +272,13 @@ class Tool(Declaration):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the answer: with warnings, which any may have of what others wrote (`untrusted.told`), and in
-        an audited family with the audit record."""
+        """JSON Schema of the answer: with warnings, which any may have of what others wrote (`untrusted.told`), with
+        the next step of a tool that has one, and in an audited family with the audit record."""
         schema = without_defaults(schema_of(self.output))
         properties = {**schema["properties"]}
         properties.setdefault("warnings", WARNINGS_SCHEMA)
+        if self.next_step:
+            properties["next_step"] = NEXT_STEP_SCHEMA
         if not self.family.audited:
             return {**schema, "properties": properties}
         required = [*schema.get("required", ()), "audit"]

@@ -23,7 +23,8 @@ from tests.support.scholarly_server.shapes import crossref_work, update
 pytestmark = pytest.mark.timeout(300)
 FIRST, LATER, AFTER = "1971/02/01", "1971/03/01", "1971/04/01"
 OTHERS = {"Monitoring": "basic", "SnapStart": "off", "NightlyNotices": "on"}
-QUESTION = {"query": "treatment of depression in adults", "top_k": 100, "max_characters": 200_000}  # all of the papers
+ALL_OF_THE_PAPERS = {"top_k": 100, "max_characters": 200_000, "include_weak": True, "explain": True}
+QUESTION = {"query": "treatment of depression in adults", **ALL_OF_THE_PAPERS}
 SEEN_S = 30  # a copy looks for what is new every ten seconds
 
 

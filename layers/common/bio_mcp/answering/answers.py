@@ -23,13 +23,12 @@ from bio_mcp.retrieval.concepts import Asked, PaperWords, asked_about
 from bio_mcp.retrieval.passages import Filters
 from bio_mcp.retrieval.question import parse_question
 from bio_mcp.retrieval.quotes import unrepeated
-from bio_mcp.retrieval.relevance import answers
+from bio_mcp.retrieval.relevance import LIKELY, answers
 
 LEAST_CITED = 3  # sentences that an answer rests on: the contract's policy
 MOST_CITED = 5
 SPARE = 10  # papers read beyond those asked for, in the place of retracted ones
 ANSWERS_FROM, ALSO_FROM = 0.65, 0.8  # the least probability that a paper answers: of the likeliest, of another
-LIKELY = 0.2  # relevance of a retracted paper that is named
 _NEVER_CITED = {RetractionStatus.RETRACTED, RetractionStatus.NOTICE}
 
 

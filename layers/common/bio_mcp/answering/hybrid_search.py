@@ -11,12 +11,15 @@ from bio_mcp.answering.search import Question, check_years, search_papers
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.graph.nodes import NodeType
 from bio_mcp.ingesting.projects import model_for
+from bio_mcp.literature.descriptions import InShort, first_of, in_short
+from bio_mcp.literature.identifiers import doi_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.retrieval.excerpts import SNIPPET, best_chunk, cut, snippet
 from bio_mcp.retrieval.passages import Candidate, Filters
-from bio_mcp.retrieval.project_chunks import ChunkFilters
+from bio_mcp.retrieval.project_chunks import ChunkFilters, Work
 from bio_mcp.retrieval.query import Kind
 from bio_mcp.retrieval.question import ParsedQuestion
 from bio_mcp.retrieval.quotes import unrepeated
@@ -44,7 +47,8 @@ class HybridQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something that was found. `source` says where it is from; a chunk has its project, and pages where it has any."""
+    """Something that was found. `source` says where it is from; a chunk has its project, and pages where it has any.
+    `cited` is what cites the paper or document."""
 
     id: str
     kind: str
@@ -56,6 +60,8 @@ class Hit:
     project: str | None = None
     pages: tuple[int, int] | None = None
     retraction: RetractionStatus | None = None
+    cited: InShort | None = None
+    study: str = ""
 
 
 class Found(NamedTuple):
@@ -130,9 +136,8 @@ def papers(question: HybridQuestion, backends: Backends, deadline: Deadline) -> 
             article, candidate = documents[pmid].article, of[pmid]
             title = article.title or article.vernacular_title or f"PMID {pmid}"
             text = snippet(best_chunk(chunks[pmid], candidate.chunk_id, retrieved.terms).text, retrieved.terms) or title
-            hits.append(
-                Hit(f"pmid:{pmid}", PAPER, title, text, scores[pmid], "PubMed", pmid, None, None, candidate.retraction)
-            )
+            hit = Hit(f"pmid:{pmid}", PAPER, title, text, scores[pmid], "PubMed", pmid, retraction=candidate.retraction)
+            hits.append(replace(hit, cited=in_short(article), study=study_of(article).short))
     flagged = doubts((f"PMID {each.pmid}", each.retraction) for each in hits)
     gone = [f"{len(best) - len(hits)} papers were deleted during the search"] if len(hits) < len(best) else []
     return Found(hits, [*retrieved.warnings, *flagged], gone)
@@ -179,10 +184,16 @@ def passages(question: HybridQuestion, backends: Backends, deadline: Deadline) -
             project=each.project.project_id,
             pages=each.chunk.page_span,
             retraction=each.retraction,
+            cited=_cited(each.chunk.work),
         )
         for each in found.hits
     ]
     return Found(hits, [*warnings, *found.warnings])
+
+
+def _cited(work: Work) -> InShort:
+    doi = work.doi or ""
+    return InShort(first_of(work.authors), "", work.year, doi, doi_page(doi) if doi else work.url or "")
 
 
 def _projects(named: Sequence[str], backends: Backends) -> tuple[list[Project], list[str]]:

@@ -38,7 +38,7 @@ from bio_mcp.retrieval.ranking import (
     rerank,
     terms_of,
 )
-from bio_mcp.retrieval.relevance import answerable, background, is_weak, relevance
+from bio_mcp.retrieval.relevance import answerable, background, is_open, is_weak, relevance
 from bio_mcp.retrieval.spelling import Spelling
 from bio_mcp.retrieval.thai import THAI
 
@@ -395,21 +395,32 @@ def _texts(best: Sequence[Ranked], retrieved: Retrieved, backends: Backends) -> 
 @dataclass(frozen=True, slots=True)
 class Page:
     """Some papers of what was found, in their order. `total` counts all pages' papers, `reachable` those that pages can
-    be made of."""
+    be made of. `weak` are the weak matches that are left out, `best_weak` whether those would be the whole first page.
+    """
 
     places: list[Ranked]
     total: int
     reachable: int
+    weak: int = 0
+    best_weak: bool = False
 
 
-def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends) -> Page:
+WEAK_SHOWN = 3  # where every match is weak
+
+
+def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, weak_too: bool = True) -> Page:
     """At most `most` papers from place `first` on, which is counted from 0.
 
-    Of a question sorted by evidence or date, weak matches are left out. What matches another query and is not among the
-    best is behind them, the newest first.
+    Of a question without `weak_too`, weak matches are left out, but for the best `WEAK_SHOWN` where there are no
+    others. What matches another query and is not among the best is behind them, the newest first.
     """
     is_question = retrieved.read.kind is Kind.QUESTION
-    ranked = _fitting(retrieved, backends) if is_question and sort is not Sort.RELEVANCE else retrieved.ranked
+    ranked, best_weak = retrieved.ranked, False
+    if is_question and not weak_too:
+        ranked = _fitting(retrieved, backends)
+        fitting = {each.candidate.pmid for each in ranked}
+        best_weak = not any(each.candidate.pmid in fitting for each in retrieved.ranked[:most])
+        ranked = ranked or retrieved.ranked[:WEAK_SHOWN]
     total = len(ranked) if is_question else retrieved.total
     known = {each.candidate.pmid: each for each in ranked}
     match sort:
@@ -426,7 +437,8 @@ def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Back
     wanted = order[first : first + most]
     if others := frozenset(wanted).difference(known):
         known |= _unranked(others, retrieved, backends)
-    return Page([known[pmid] for pmid in wanted if pmid in known], total, min(total, DEEPEST))
+    weak = len(retrieved.ranked) - len(ranked)
+    return Page([known[pmid] for pmid in wanted if pmid in known], total, min(total, DEEPEST), weak, best_weak)
 
 
 _UNRANKED = Fused(0.0, 0.0)
@@ -442,11 +454,16 @@ def _unranked(pmids: frozenset[str], retrieved: Retrieved, backends: Backends) -
 
 
 def _fitting(retrieved: Retrieved, backends: Backends) -> list[Ranked]:
-    """The ranked papers of a question that are no weak match."""
-    texts = _texts(retrieved.ranked, retrieved, backends)
-    return [
+    """The ranked papers of a question that are no weak match. Only those are read of which that is open."""
+    relevant = retrieved.relevance
+    unread = [
         each
         for each in retrieved.ranked
-        if (text := texts.get(each.candidate.pmid)) is not None
-        and (each.named or not is_weak(each.candidate.sim, text, retrieved.terms))
+        if not each.named and is_open(each.candidate.sim, relevant[each.candidate.pmid])
     ]
+    texts = _texts(unread, retrieved, backends)
+
+    def fits(paper: Candidate) -> bool:
+        return not is_weak(paper.sim, texts.get(paper.pmid, ""), retrieved.terms, relevant[paper.pmid])
+
+    return [each for each in retrieved.ranked if each.named or fits(each.candidate)]

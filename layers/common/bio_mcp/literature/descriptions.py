@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,7 +11,38 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.citing.works import Name, names, nlm_name
 from bio_mcp.literature.identifiers import normal, year_in
-from bio_mcp.literature.records import Article
+from bio_mcp.literature.quality import year
+from bio_mcp.literature.records import Article, Journal
+
+FIRST_AUTHORS = 2  # named before "et al."
+
+
+@dataclass(frozen=True, slots=True)
+class InShort:
+    """What cites a paper, in few characters: `Horby P, Lim WS, et al.`, the journal's abbreviation, and the address of
+    the paper, which is its DOI's, else PubMed's."""
+
+    authors: str
+    journal: str
+    year: int | None
+    doi: str
+    url: str
+
+
+def first_of(authors: Sequence[str]) -> str:
+    """The first authors, and "et al." where there are more."""
+    return ", ".join([*authors[:FIRST_AUTHORS], *("et al." for _ in authors[FIRST_AUTHORS:][:1])])
+
+
+def in_short(article: Article) -> InShort:
+    journal = article.journal or Journal()
+    return InShort(
+        authors=first_of([each.short_name for each in article.authors]),
+        journal=journal.iso_abbreviation or journal.medline_abbreviation or journal.title or "",
+        year=year(article),
+        doi=article.doi or "",
+        url=identifiers.doi_page(article.doi) if article.doi else identifiers.pubmed_page(article.pmid),
+    )
 
 
 @dataclass(frozen=True, slots=True)

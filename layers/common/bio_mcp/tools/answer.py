@@ -6,11 +6,12 @@ from pydantic import Field
 
 from bio_mcp.answering.answers import answer
 from bio_mcp.answering.extracts import Extract
-from bio_mcp.literature.quality import year
+from bio_mcp.literature.descriptions import in_short
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
+from bio_mcp.tools import next_steps
 from bio_mcp.tools.fields import TTM, SameFilters, filters_of, unknown_names
 
 MOST_PAPERS = 50
@@ -46,8 +47,9 @@ class Citation(Response):
     role: Literal["result", "conclusion", "secondary"]
     authors: list[str] = Field(default_factory=list)
     year: int | None = None
-    journal: str | None = None
+    journal: str | None = Field(default=None, description="abbreviated")
     doi: str | None = None
+    url: str = Field(default="", description="of its DOI, else of PubMed")
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     study: str = said(default="", description="what the abstract states of it")
 
@@ -94,6 +96,7 @@ class GivenAnswer(Response):
     in_default_list=True,
     command="answer",
     also_uses=("language_model.generate",),
+    next_step=next_steps.after_answer,
 )
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
     """Answer a question by sentences of its papers, quoted word for word, each with its place.
@@ -129,7 +132,7 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
 
 def _citation(extract: Extract) -> Citation:
     article, span = extract.document.article, extract.span
-    authors = [each.short_name for each in article.authors]
+    authors, cited = [each.short_name for each in article.authors], in_short(article)
     return Citation.of(
         span,
         id=f"pmid:{span.pmid}",
@@ -139,9 +142,10 @@ def _citation(extract: Extract) -> Citation:
         relevance=round(extract.relevance, 4),
         role=extract.role,
         authors=[*authors[:FIRST_AUTHORS], *("et al." for _ in authors[FIRST_AUTHORS:][:1])],
-        year=year(article),
-        journal=article.journal.title if article.journal else None,
+        year=cited.year,
+        journal=cited.journal or None,
         doi=article.doi,
+        url=cited.url,
         retraction=article.retraction,
         study=study_of(article).short,
     )

@@ -14,6 +14,7 @@ from bio_mcp.tool import Response, unpublished
 
 DEFAULT = 60_000  # characters of an answer's JSON, some 15,000 tokens
 AUDIT = 500  # characters of the audit record of its call, which an answer may carry
+NEXT_STEP = 150  # of the line on what to call next, which it may carry too
 LEAST, MOST = 1_000, 1_500_000  # twice in one MCP result, and escaped, the most is 5 of Lambda's 6 MB
 WARNINGS = 10_000  # characters of an answer's warnings
 
@@ -61,6 +62,7 @@ def within(
     end with that. `more` is called with the records left out, and returns further fields that change when they are.
     """
     records: list[BaseModel] = getattr(answer, field)
+    most -= NEXT_STEP
     if length(answer) <= most or not records:
         return answer
 

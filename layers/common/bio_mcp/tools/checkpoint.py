@@ -19,7 +19,7 @@ from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BIO_MCP, QueryKey, reading_tool
 
 MOST_QUERIES = 100
@@ -140,6 +140,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     timeout=5,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
+    next_step=next_steps.after_queries,
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the followed queries as whatsNew does, with the counts and warnings of the last sync of each."""

@@ -15,7 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import Stated, abstract_text, study_of
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import Request, Response, if_known, resource, said, stated, tool
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.chatgpt import MOST_AUTHORS, NO_ABSTRACT, RETRACTED, AnyId, WholeSource, source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, PMID, TTM, DocId, reading_tool
 
@@ -125,6 +125,7 @@ class Study(Response):
     timeout=5,
     in_default_list=True,
     also_uses=("documents.resolve",),
+    next_step=next_steps.after_paper,
 )
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus: abstract, study in numbers, quality, retraction."""

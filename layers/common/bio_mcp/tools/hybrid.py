@@ -9,8 +9,8 @@ from bio_mcp.answering.search import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.question import parse_question
-from bio_mcp.tool import ABSENT, Context, Request, Response, said, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tool import ABSENT, Context, Request, Response, if_known, said, unpublished
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import TTM, ProjectId, reading_tool
 
@@ -48,6 +48,11 @@ class HybridHit(Response):
     pmid: str = said(default="")
     project: str = said(default="")
     pages: list[int] = said(default_factory=list)
+    authors: str = said(default="", description="the first two")
+    journal: str = said(default="", description="abbreviated")
+    year: int = if_known(description="of publication")
+    url: str = said(default="", description="of the DOI, else of PubMed")
+    study: str = said(default="", description="what the abstract states of it")
     retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
 
 
@@ -62,7 +67,13 @@ class HybridHits(MayBePartial):
     warnings: list[str] = Field(default_factory=list)
 
 
-@reading_tool("hybrid_search", family=TTM, timeout=15, also_uses=("project_documents.find",))
+@reading_tool(
+    "hybrid_search",
+    family=TTM,
+    timeout=15,
+    also_uses=("project_documents.find",),
+    next_step=next_steps.after_everything,
+)
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
     """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
     given = request.filters or HybridFilters()
@@ -77,7 +88,7 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
     found = hybrid_search(question, backends, context.deadline)
     thai: dict[str, Any] = {"english": question.asked.english} if question.asked.thai else {}
     answer = HybridHits(
-        hits=[HybridHit.of(each, type=each.kind) for each in found.hits],
+        hits=[HybridHit.of(each, each.cited, type=each.kind) for each in found.hits],
         reasons=list(found.reasons),
         warnings=list(found.warnings),
         **thai,

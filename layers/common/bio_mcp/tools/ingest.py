@@ -16,7 +16,7 @@ from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report
 
 log = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ class IngestResult(Response):
     family=CITELOOM,
     scope="ingest",
     command="ingest",
+    next_step=next_steps.after_ingest,
     timeout=15,
     read_only=False,
     open_world=True,
@@ -164,6 +165,7 @@ class RunResult(Response):
 @tool(
     BATCH_TOOL,
     family=TTM,
+    next_step=next_steps.after_dry_run,
     scope="ingest",
     timeout=15,
     read_only=False,

@@ -19,7 +19,7 @@ from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import required
 from bio_mcp.querying.versions import retraction_statuses
 from bio_mcp.tool import Context, Request, Response, said, stated
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import BY_OTHER_IDS, live_tool
 
@@ -182,7 +182,9 @@ class BookRecord(MayBePartial):
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@live_tool("lookupMeshTerms", command="pubmed mesh", beyond="headings to search with")
+@live_tool(
+    "lookupMeshTerms", command="pubmed mesh", beyond="headings to search with", next_step=next_steps.after_headings
+)
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with required():
@@ -205,7 +207,13 @@ def _heading(record: MeshRecord) -> MeshTerm:
     )
 
 
-@live_tool("checkSpelling", command="pubmed spell", longest=None, beyond="a query that finds nothing may be misspelt")
+@live_tool(
+    "checkSpelling",
+    command="pubmed spell",
+    longest=None,
+    beyond="a query that finds nothing may be misspelt",
+    next_step=next_steps.after_spelling,
+)
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
     """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
     with required():

@@ -16,7 +16,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, first_sync, read_news
 from bio_mcp.syncing.queries import list_queries, report_on
 from bio_mcp.tool import ABSENT, Request, Response, said, stated
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
 
 DAYS = 30  # before today, where nothing says since when
@@ -96,6 +96,7 @@ class WhatIsNew(Response):
     in_default_list=True,
     beyond="what became of a topic since somebody last looked",
     also_uses=("checkpoints.all", "documents.at_version", "jobs.latest"),
+    next_step=next_steps.after_news,
 )
 def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     """List what is new, changed (what differs), retracted or withdrawn on a followed query; or the followed queries.

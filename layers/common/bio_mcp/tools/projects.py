@@ -30,7 +30,7 @@ from bio_mcp.retrieval.project_chunks import MAKES_ONE, ChunkFilters
 from bio_mcp.retrieval.quotes import is_same_work, unrepeated
 from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
 from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId, reading_tool
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
@@ -282,6 +282,7 @@ Passages = TypeVar("Passages", bound=FoundChunks)
     timeout=2,
     in_default_list=True,
     also_uses=("projects.get", "project_documents.all"),
+    next_step=next_steps.after_projects,
 )
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects, which are libraries of the user's own documents; or the documents of one."""

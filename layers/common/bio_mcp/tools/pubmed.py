@@ -22,7 +22,7 @@ from bio_mcp.querying import search as querying
 from bio_mcp.querying.search import DateRange, DateType, clean, effective_term, required, unknown_type_reasons
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import ABSENT, Context, Request, Response, resource, said, stated
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import MayBePartial
 from bio_mcp.tools.fields import BY_OTHER_IDS, PMID, PUBMED, AnsweredPmid, Pmid, live_tool
 
@@ -428,7 +428,14 @@ class ArticleRelations(MayBePartial):
     warnings: list[str] = Field(default_factory=list)
 
 
-@live_tool("searchPubMedArticles", command="pubmed search", timeout=TIMEOUT_S, in_default_list=True, output_listed=True)
+@live_tool(
+    "searchPubMedArticles",
+    command="pubmed search",
+    timeout=TIMEOUT_S,
+    in_default_list=True,
+    output_listed=True,
+    next_step=next_steps.after_pubmed_search,
+)
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
     """Search PubMed live: PMIDs and, on request, short summaries; reports the term that was searched.
 
@@ -496,6 +503,7 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     in_default_list=True,
     output_listed=True,
     also_uses=BY_OTHER_IDS,
+    next_step=next_steps.after_relations,
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""

@@ -29,7 +29,7 @@ from bio_mcp.screening.reviews import (
     search_pubmed,
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(others="doi")]
@@ -194,6 +194,7 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     timeout=25,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
     also_uses=("projects.get", "jobs.latest", "documents.resolve"),
+    next_step=next_steps.after_screening,
 )
 def screen_papers(request: Screen, backends: Backends) -> Screened:
     """Show which papers of a review (of a project or query key) to decide next, ranked by what was decided so far.
@@ -225,6 +226,7 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     read_only=False,
     destructive=True,
     open_world=True,
+    next_step=next_steps.after_labels,
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
         *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),

@@ -1,6 +1,6 @@
 """Search the corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Literal, cast
@@ -8,24 +8,28 @@ from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
-from bio_mcp.answering.search import Question, Retrieved, Sort, find_reranked, page
+from bio_mcp.answering.search import Page, Question, Retrieved, Sort, find_reranked, page
 from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.descriptions import in_short
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import study_of
-from bio_mcp.retrieval.excerpts import best_chunk, snippet
+from bio_mcp.retrieval.excerpts import best_chunk, cut, snippet
 from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
 from bio_mcp.retrieval.query import Kind
 from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.scope import reading_at_once
-from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
-from bio_mcp.tools import answer_size
+from bio_mcp.tool import ABSENT, Context, Request, Response, if_known, said, tool, unpublished
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.chatgpt import AnyQuery, Sources, source
 from bio_mcp.tools.fields import BIO_MCP, CHATGPT, DOC_ID, SearchFilters, filters_of, reading_tool, unknown_names
 
-_PAGE = ("top_k", "cursor", "max_characters")  # what may change from page to page
+_PAGE = ("top_k", "cursor", "explain", "max_characters")  # what may change from page to page
+ROOM = 434  # bytes of a hit where there are more than `FEW`, which have the room of so many: cut passages leave it
+FEW = 10
+LEAST_PASSAGE, MOST_TITLE = 40, 120  # characters, in a hit that is brief
 
 
 class RagSearch(Request):
@@ -36,7 +40,9 @@ class RagSearch(Request):
     sort: Literal["relevance", "evidence", "date"] = "relevance"
     cursor: str = Field(default=ABSENT, max_length=40, json_schema_extra=unpublished, description="next_cursor")
     group_by_doc: bool = Field(default=True, description="false: every passage")
-    synonyms: bool = Field(default=True, description="other names too")
+    synonyms: bool = True
+    include_weak: bool = False
+    explain: bool = Field(default=False, description="ranks and whole passages too")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 
@@ -45,23 +51,38 @@ class SearchHit(Response):
 
     doc_id: str = Field(pattern=DOC_ID, description="for rag_get")
     uuid: str = Field(min_length=10, description="of the passage")
-    sim: float | None = Field(default=None, description="cosine to the query")
+    score: float = Field(description="orders this answer only: the best has 1, times its quality; a named paper 2 more")
+    relevance: float = if_known(ge=0, le=1, description="probability that the paper fits the query")
+    title: str = said(default="", description="of the paper")
+    authors: str = said(default="", description="the first two")
+    journal: str = said(default="", description="abbreviated")
+    year: int = if_known(description="of publication")
+    url: str = Field(default="", description="of its DOI, else of PubMed")
+    study: str = said(default="", description="its design, participants and first effect, as stated")
+    snippet: str = said(default="", description="of the passage")
+    retraction: RetractionStatus = Field(
+        default=RetractionStatus.UNKNOWN, exclude_if=lambda status: status is RetractionStatus.CLEAR
+    )
+    match: Literal["weak"] = said(default=ABSENT, description="if neither meaning nor words fit")
+    sim: float | None = Field(default=None, description="cosine to the query; this and what follows by explain")
     bm25: float | None = Field(default=None, description="null: none of its words")
     quality: float | None = Field(default=None, description="of the evidence, 0 to 9")
-    score: float = Field(description="orders this answer only: the best has 1, times its quality; a named paper 2 more")
-    relevance: float | None = Field(default=None, ge=0, le=1, description="probability that the paper fits the query")
-    title: str | None = Field(default=None, description="of the paper")
-    snippet: str | None = Field(default=None, description="of the passage")
-    year: int | None = Field(default=None, description="of publication")
-    journal: str | None = Field(default=None, description="its title")
-    retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    chunk_id: str | None = Field(default=None, description="the passage")
-    section: str | None = Field(default=None, description="of the abstract")
-    explanation: str | None = Field(default=None, description="of the score")
+    chunk_id: str = Field(default="", description="the passage")
+    section: str = said(default="", description="of the abstract")
+    explanation: str = Field(default="", description="of the score")
     word_rank: int | None = Field(default=None, description="place by words alone")
     vector_rank: int | None = Field(default=None, description="by meaning alone")
-    study: str = said(default="", description="what the abstract states of it")
-    match: Literal["weak"] = said(default=ABSENT, description="if neither meaning nor words fit")
+
+    @property
+    def brief(self) -> "SearchHit":
+        """The hit without what explains its place, and with its title cut."""
+        kept = {name: getattr(self, name) for name in self.model_fields_set - _EXPLAINING}
+        short = {"score": round(self.score, 3), "title": cut(self.title, MOST_TITLE)}
+        likely = {} if self.relevance is None else {"relevance": round(self.relevance, 2)}
+        return SearchHit(**kept | short | likely)
+
+
+_EXPLAINING = set("sim bm25 quality chunk_id section explanation word_rank vector_rank".split())
 
 
 class Interpreted(Response):
@@ -72,33 +93,44 @@ class Interpreted(Response):
     corrected: dict[str, str] = said(default=ABSENT)
 
 
+AS_IT_STANDS = Interpreted(kind=Kind.QUESTION, text="Read as a question.")
 _INTERPRETED = "how the query was read: kind (question, boolean, identifier, author), text, corrected"
 
 
 class RagResults(Response):
     """Hits, best first, how the query was read, and warnings for the user.
 
-    `total` counts all papers that match a query that is no question; of a question, those found.
+    `total` counts all papers that match a query that is no question; of a question, those that fit. `weak` ones are
+    left out.
     """
 
     results: list[SearchHit] = Field(description="best first")
     interpreted: Annotated[
         Interpreted, WithJsonSchema({"type": "object", "description": _INTERPRETED})  # clients pay for what is listed
-    ] = ABSENT
-    total: int = Field(default=ABSENT, description="papers that match; of a question, those found")
+    ] = if_known()
+    total: int = Field(default=ABSENT, description="papers that match; of a question, those that fit")
+    weak: int = said(default=0, description="weak ones that are left out")
     next_cursor: str = said(default=ABSENT, description="for the next page")
     status: Literal["complete", "partial"] = Field(default="complete", description="partial: hits are missing")
     reasons: list[str] = Field(default_factory=list, description="why partial")
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@reading_tool("rag.search", family=BIO_MCP, command="search", output_listed=True, timeout=8, in_default_list=True)
+@reading_tool(
+    "rag.search",
+    family=BIO_MCP,
+    command="search",
+    output_listed=True,
+    timeout=8,
+    in_default_list=True,
+    next_step=next_steps.after_search,
+)
 @reading_at_once()
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, perhaps few papers of PubMed; searchPubMedArticles searches PubMed itself.
 
     `query`: a question, PubMed's syntax, author and year, or identifiers. `score` orders one answer, `relevance`
-    compares; "weak" does not fit. quality_bias: better evidence and newer papers rank higher; retracted sink.
+    compares. quality_bias: better evidence and newer papers rank higher.
     """
     question = Question(
         request.query, filters_of(request.filters), request.quality_bias, request.synonyms, Sort(request.sort)
@@ -107,28 +139,29 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     unknown = unknown_names(request.filters, backends) if request.filters else []
     retrieved = find_reranked(question, backends, context.deadline)
     context.deadline.check("reading the passages")
-    found = page(retrieved, question.sort, first, request.top_k, backends)
+    found = page(retrieved, question.sort, first, request.top_k, backends, weak_too=request.include_weak)
     pmids = [each.candidate.pmid for each in found.places]
     documents = backends.documents.get_many(pmids)
     chunks = backends.passages.chunks(pmids, None if request.group_by_doc else retrieved.vector)
     shown = [each for each in found.places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
     view = _View(retrieved, backends.chunk_namespace, request.group_by_doc, places_in_legs(retrieved.ranked))
-    hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
-    if not request.group_by_doc:  # else they are in the order of their papers
-        hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
-    is_question = retrieved.read.kind is Kind.QUESTION
-    poor = hits and is_question and is_unanswered(retrieved.answerable, all(hit.match for hit in hits))
+    hits = _ordered([hit for each in shown for hit in view.hits(each, documents, chunks)], request)
+    doubts = _doubts(retrieved, hits, found, backends)
+    if not request.include_weak:  # passages of papers that fit
+        hits = [hit for hit in hits if not hit.match] or hits
     lost = len(pmids) - len(shown)
     last = first + len(pmids)
     answer = RagResults.of(
         found,
-        results=hits[: request.top_k],
-        interpreted=Interpreted.of(retrieved.read, corrected=dict(retrieved.read.corrected)),
+        results=[hit if request.explain else hit.brief for hit in hits[: request.top_k]],
+        interpreted=_read_as(retrieved, request),
         next_cursor=_cursor(request, last) if request.group_by_doc and last < found.reachable else "",
         status="partial" if lost else "complete",
         reasons=[f"{lost} papers were deleted during the search"] if lost else [],
-        warnings=[*unknown, *retrieved.warnings, *([_poor(retrieved, hits, backends)] if poor else [])],
+        warnings=[*unknown, *retrieved.warnings, *doubts],
     )
+    if request.group_by_doc and not request.explain:
+        answer = _in_room(answer, retrieved.terms)
 
     def goes_on(left_out: Sequence[SearchHit]) -> dict[str, str]:
         if not request.group_by_doc:
@@ -137,6 +170,32 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
 
     advice = "ask for more characters, for fewer papers, or for the next page"
     return answer_size.within(answer, "results", request.max_characters, advice, goes_on)
+
+
+def _read_as(retrieved: Retrieved, request: RagSearch) -> Interpreted | None:
+    """How the query was read; None for a question that was read as it stands, unless all is explained."""
+    interpreted = Interpreted.of(retrieved.read, corrected=dict(retrieved.read.corrected))
+    return interpreted if request.explain or interpreted != AS_IT_STANDS else None
+
+
+def _ordered(hits: list[SearchHit], request: RagSearch) -> list[SearchHit]:
+    """Papers are in order; passages of several go by their own score."""
+    if request.group_by_doc:
+        return hits
+    return sorted(hits, key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id))
+
+
+def _in_room(answer: RagResults, terms: Collection[str]) -> RagResults:
+    """The answer with its passages cut to what `ROOM` leaves them. What short ones do not need is the others'."""
+    hits = answer.results
+    lengths = sorted(len(hit.snippet) for hit in hits)
+    left = sum(lengths) + ROOM * max(FEW, len(hits)) - len(answer.model_dump_json(exclude_unset=True).encode())
+    if left >= sum(lengths):
+        return answer
+    shares = ((left - sum(lengths[:short])) // (len(hits) - short) for short in range(len(hits)))
+    most = max(LEAST_PASSAGE, *shares)
+    shorter = [hit.model_copy(update={"snippet": snippet(hit.snippet, terms, most)}) for hit in hits]
+    return answer.model_copy(update={"results": shorter})
 
 
 def _cursor(request: RagSearch, place: int) -> str:
@@ -173,16 +232,19 @@ def search_sources(request: AnyQuery, backends: Backends, context: Context) -> S
     return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
 
-def _poor(retrieved: Retrieved, hits: Sequence[SearchHit], backends: Backends) -> str:
-    """The warning that no hit fits the query, whatever the scores look like."""
+def _doubts(retrieved: Retrieved, hits: Sequence[SearchHit], found: Page, backends: Backends) -> list[str]:
+    """A warning where no hit fits the query, whatever the scores look like."""
+    all_weak = found.best_weak or all(hit.match for hit in hits)
+    if not hits or retrieved.read.kind is not Kind.QUESTION or not is_unanswered(retrieved.answerable, all_weak):
+        return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
     filtered = " that pass the filters" if retrieved.filters else ""
-    return (
+    return [
         f"Probably none of the papers{filtered} fits the query (the probability that one of the first ten does is "
         f"{retrieved.answerable:.2f}, the best cosine {best:.2f}); scores only order them. The corpus holds "
         f"{backends.passages.count()[0]} papers: look in PubMed itself "
         "(searchPubMedArticles), or sync a PubMed query on the topic."
-    )
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +282,12 @@ class _View:
         candidate, article, terms = place.candidate, document.article, self.retrieved.terms
         by_words, by_meaning = self.places.get(candidate.pmid, Places(None, None))
         likely = self.retrieved.relevance.get(candidate.pmid)
-        title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
+        cited = in_short(article)
+        title, sim = article.title or article.vernacular_title or "", candidate.sim if chunk.sim is None else chunk.sim
         may_be_weak = self.retrieved.read.kind is Kind.QUESTION and not place.named
-        weak = may_be_weak and is_weak(sim, f"{title or ''} {chunk.text}", terms)
+        weak = may_be_weak and is_weak(sim, f"{title} {chunk.text}", terms, likely or 0.0)
         return SearchHit.of(
+            cited,
             candidate,
             chunk,
             place,
@@ -236,7 +300,6 @@ class _View:
             relevance=None if likely is None else round(likely, 3),
             title=title,
             snippet=snippet(text, terms) or title,
-            journal=article.journal.title if article.journal else None,
             word_rank=by_words,
             vector_rank=by_meaning,
             study=study_of(article).short,

@@ -13,7 +13,7 @@ from bio_mcp.querying.search import summarised
 from bio_mcp.querying.snowballing import Direction, Neighbour, known_to, snowball
 from bio_mcp.screening.reviews import review_name, review_of
 from bio_mcp.tool import ABSENT, Context, Request, Response
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, live_tool
 
 MOST_SEEDS = 200
@@ -65,6 +65,7 @@ class FoundPapers(answer_size.MayBePartial):
     "snowball",
     family=REVIEW,
     beyond="citations find what no words of a search do",
+    next_step=next_steps.after_snowball,
     also_uses=("projects.get", "project_documents.find", "pubmed.elink", *BY_OTHER_IDS),
 )
 def snowball_papers(request: Seeds, backends: Backends, context: Context) -> FoundPapers:

@@ -12,7 +12,7 @@ from bio_mcp.syncing import queries, withdrawals
 from bio_mcp.syncing.cursor import TOOL, SyncReport
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
-from bio_mcp.tools import answer_size
+from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BIO_MCP, QueryKey, log_report
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class SyncResult(Response):
     read_only=False,
     open_world=True,
     in_default_list=True,
+    next_step=next_steps.after_sync,
     also_uses=(
         *("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
         *("notices.of", "project_documents.find", "project_documents.put", "leases.take"),

@@ -57,7 +57,7 @@ MACHINE = frozenset(
     status uuid chunk_id sim bm25 word_rank vector_rank char_start char_end lang audit next_cursor retraction level
     eSearchUrl eSummaryUrl eLinkUrl linkUrl eFetchDetails searchParameters queryTranslation relationshipType score_kind
     sourceRetraction epubDate contentType requestedPmids retrievedPmidCount affiliationIndices version agrees url
-    metadata truncated
+    metadata truncated next_step
     """.split()
 )
 """Fields for programs; --json has them."""

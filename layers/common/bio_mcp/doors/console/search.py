@@ -99,6 +99,8 @@ def _arguments(question: str, asked: Mapping[str, str]) -> dict[str, Any]:
     return {
         "query": question,
         "top_k": _number(asked["top_k"] or str(COUNTS[0])),
+        "include_weak": True,
+        "explain": True,
         **ORDERS.get(asked["order"], ORDERS["evidence"])[1],
         **({"filters": filters} if filters else {}),
     }

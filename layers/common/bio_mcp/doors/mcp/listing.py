@@ -179,10 +179,10 @@ def brief(schema: dict[str, Any]) -> dict[str, Any]:
 
 def sparing(schema: dict[str, Any]) -> dict[str, Any]:
     """An answer's schema without what clients do without: descriptions, which docs/tools.md has; the type beside an
-    enum; and `additionalProperties` of inner objects, which a later version may extend."""
+    enum or a const; and `additionalProperties` of inner objects, which a later version may extend."""
 
     def reduced(part: dict[str, Any]) -> dict[str, Any]:
-        bare = {key: value for key, value in part.items() if key != "type" or "enum" not in part}
+        bare = {key: value for key, value in part.items() if key != "type" or not part.keys() & {"enum", "const"}}
         bare = {key: value for key, value in bare.items() if key != "description" or not isinstance(value, str)}
         return {
             key: value for key, value in bare.items() if key != "additionalProperties" or not isinstance(value, bool)

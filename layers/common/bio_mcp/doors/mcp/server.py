@@ -30,6 +30,7 @@ from bio_mcp.call import Outcome, failed_outcome, perform
 from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
+from bio_mcp.doors.mcp.clients import IN_STRUCTURED, reads_structured
 from bio_mcp.doors.mcp.listing import ALL, META, Listing, RequestContext, body_of, cache_scope, permitted
 from bio_mcp.doors.mcp.prompts import (
     Completing,
@@ -111,8 +112,8 @@ def contents(
 
 INSTRUCTIONS = (
     "Biomedical literature from PubMed, held in a local index, perhaps of few papers. Search with rag_search (a "
-    "question or key terms; each hit names a paper by doc_id, such as pmid:12345; scores order one answer only, and "
-    "match weak marks what does not fit), then read a paper with rag_get before citing it: give its PMID, and never "
+    "question or key terms; each hit names a paper by doc_id, such as pmid:12345; scores order one answer only; "
+    "what does not fit is counted in weak), then read a paper with rag_get before citing it: give its PMID, and never "
     "rest a claim on one whose retraction status is retracted. If the corpus lacks a topic, "
     "pubmed_sync_delta brings in what PubMed has on it; running it again only adds what is new. "
     "searchPubMedArticles, fetchArticleDetails and getArticleRelationships ask PubMed itself, live. "
@@ -255,13 +256,15 @@ class Calling:
                 return answer
             yes = answer
             outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
-        content: list[types.ContentBlock] = [types.TextContent(text=outcome.text)]
+        one_line = not outcome.failed and not tool.family.by_name_only and reads_structured(context)
+        content: list[types.ContentBlock] = [types.TextContent(text=IN_STRUCTURED if one_line else outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
             content.append(
                 types.ResourceLink(uri=file["uri"], name=file["name"], mime_type=file["mime_type"], size=file["bytes"])
             )
         if not tool.family.by_name_only:  # whose clients take one text alone
-            content += [types.TextContent(text=each) for each in notes(outcome.body)]
+            said = outcome.body.get("warnings", ()) if one_line else notes(outcome.body)
+            content += [types.TextContent(text=each) for each in said]
         return types.CallToolResult(
             content=content,
             structured_content=outcome.body,
