@@ -64,7 +64,7 @@ def after_news(body: Body) -> str:
 
 def after_pubmed_search(body: Body) -> str:
     if not body["pmids"]:
-        return "checkSpelling corrects its words; lookupMeshTerms has headings to search with"
+        return "fewer or other words find more; suggestedTerm, if any, is how PubMed spells them"
     return _abstracts(body["pmids"])
 
 
