@@ -76,6 +76,8 @@ class DocumentWriter:
     ) -> None:
         self._project, self._backends, self._deadline = project, backends, deadline
         self._references, self._languages, self._again = references, tuple(languages), again
+        # Documents that this writer recorded, and those whose chunks it wrote and perhaps could not record.
+        self._recorded, self._begun = set[str](), set[str]()
         # All that the chunks of a file depend on, but for its work and its languages.
         self._recipe = f"{backends.parser.version} {project.embed_model}"
 
@@ -86,7 +88,7 @@ class DocumentWriter:
         """
         parse = cache(lambda: self._parse(incoming))
         made: Vectors = {}
-        self._begun = set[str]()
+        self._begun.clear()
         return in_turns(lambda: self._bring_in(incoming, parse, made), self._deadline)
 
     def _bring_in(self, incoming: Incoming, parse: Callable[[], ParsedDocument], made: "Vectors") -> WrittenDocument:
@@ -119,6 +121,7 @@ class DocumentWriter:
             self._write(record.doc_id, chunks, made, is_whole=is_whole)
             self._drop(found, same, incoming, record.doc_id)
             self._record(record)
+        self._recorded.add(record.doc_id)
         return WrittenDocument(
             record.doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described)
         )
@@ -168,10 +171,12 @@ class DocumentWriter:
         if not document.chunks or document.recipe != self._recipe:
             return False
         collection, collections = self._project.collection, self._backends.collections
-        if document.doc_id in self._begun:  # by this run, while another recorded it
+        if document.doc_id in self._begun:  # while another recorded it
             works = {each.work for each in collections.document(collection, document.doc_id)}
             if works != {document.work}:
                 return False
+        elif document.doc_id in self._recorded:
+            return True
         hashes = collections.hashes(collection, document.doc_id)
         return document.chunks_sha256 in ("", _sha256_of(document.doc_id, document.chunks, hashes))
 
@@ -323,13 +328,19 @@ class DocumentWriter:
         self._backends.project_documents.put(self._project.project_id, document)
 
     def _embed(self, doc_id: str, chunks: Sequence[ProjectChunk], made: "Vectors") -> bool:
-        """Add to `made` the vectors of texts that have none in the index yet; returns whether the time was enough."""
+        """Add to `made` the vectors of texts that have none in the index yet; returns whether the time was enough.
+
+        Raises `DeadlineExceeded` where there was none at all.
+        """
         model = model_for(self._project, self._backends)
         stored = self._backends.collections.hashes(self._project.collection, doc_id).values()
         waiting = {each.embedded_sha256: each.embedded_text for each in chunks}
-        names = [each for each in waiting if each not in {*stored, *made}]
+        there = {*stored, *made}
+        names = [each for each in waiting if each not in there]
         for start in range(0, len(names), SLICE):
             if self._deadline.remaining < RESERVE_S:
+                if not made:
+                    raise DeadlineExceeded("out of time before a document was embedded; nothing of it was stored")
                 return False
             some = names[start : start + SLICE]
             made.update(zip(some, model.embed([waiting[each] for each in some]), strict=True))
