@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, IndexUnavailable
+from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.ingesting.projects import delete_project
 from bio_mcp.ingesting.turns import TRIES, in_turns, turn
 from bio_mcp.retrieval.project_chunks import collection_name
@@ -32,7 +32,7 @@ def test_a_project_that_is_deleted_in_the_middle_of_a_turn_leaves_nothing(librar
     if call == 2:
         library.ingest(over=meanwhile)
     else:
-        with pytest.raises(IndexUnavailable, match="has lost its index"):
+        with pytest.raises(NotFound, match="has lost its index"):
             library.ingest(over=meanwhile)
     assert (library.documents_of_project, library.collections.count(COLLECTION), library.projects.all()) == ([], 0, [])
 

@@ -27,7 +27,7 @@ from bio_mcp.ingesting.documents import (
     same_work,
     work_of,
 )
-from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument
@@ -130,11 +130,14 @@ class DocumentWriter:
     def _turn(self, identifiers: Set[str], found: Sequence[ProjectDocument]) -> Iterator[None]:
         """Write in this block, if `found` still are the documents of these identifiers.
 
-        Raises `TurnLost` where they are not, and `Conflict` where the index is of another model by now.
+        Raises `TurnLost` where they are not, `NotFound` where the index is gone, and `Conflict` where it is of another
+        model by now.
         """
         project, backends = self._project, self._backends
         with turn(project.project_id, backends):
-            if index_of(project, backends)[0] != project.embed_model:
+            if (held := backends.collections.model(project.collection)) is None:
+                raise lost_index(project)
+            if held[0] != project.embed_model:
                 raise Conflict(
                     f"the project {project.project_id!r} was rebuilt for another model meanwhile; ingest again"
                 )
