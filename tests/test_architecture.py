@@ -199,7 +199,10 @@ def broad_excepts(name: str, source: str) -> list[str]:
 
 
 RETRY = "adapters.retry"
-TURNS = {"adapters.rate_limit", "adapters.aws.rate_limit", "adapters.embedded.rate_limit"}  # they sleep until a turn
+TURNS = {  # they sleep until a turn
+    *("adapters.rate_limit", "adapters.aws.rate_limit", "adapters.embedded.rate_limit"),
+    "deadline",  # for writers of one project, who take turns
+}
 
 
 def retries_of_its_own(name: str, source: str) -> list[str]:

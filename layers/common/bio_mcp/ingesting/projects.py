@@ -98,6 +98,12 @@ def rebound(project: Project, backends: Backends) -> Project:
     return in_turns(rebind, call_deadline())
 
 
+def lost_index(project: Project) -> NotFound:
+    """The failure for a project without an index, or one that is deleted by now, for who writes into it."""
+    name = project.project_id
+    return NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+
+
 def index_of(project: Project, backends: Backends) -> tuple[str, int]:
     """Fingerprint and dimension of the model of a project's index.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.ingesting.documents import Feed, FileFeed
-from bio_mcp.ingesting.projects import model_for, rebound
+from bio_mcp.ingesting.projects import lost_index, model_for, rebound
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.writing import DocumentWriter
 from bio_mcp.ingesting.zotero import ZOTERO, ZoteroFeed, parsed
@@ -39,7 +39,10 @@ def ingest(
     model unless it is to be rebuilt, and what `Sources` raises.
     """
     backends, deadline = context.backends, context.deadline
-    project = rebound(backends.projects.get(arguments["project"]), backends)
+    project = backends.projects.get(arguments["project"])
+    if backends.collections.model(project.collection) is None:
+        raise lost_index(project)
+    project = rebound(project, backends)
     if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
         raise other_model(project, backends)
 

@@ -20,8 +20,11 @@ TRIES = 12
 FIRST_S, CAP_S = 0.1, 5.0  # of a pause, at most; longer than a turn takes
 
 
-class TurnLost(Exception):
+class TurnLost(Conflict):
     """Another writer came first: the work has to be done once more."""
+
+    def __init__(self) -> None:
+        super().__init__("others write into this project without a pause; try again", retry_after_s=30)
 
 
 @contextmanager
@@ -36,10 +39,10 @@ def turn(project_id: str, backends: Backends) -> Iterator[None]:
 
 
 def in_turns(work: Callable[[], T], deadline: Deadline) -> T:
-    """Do `work`, which has turns, until none of them is lost. Raises `Conflict` after `TRIES`."""
-    for tried in range(TRIES):
+    """Do `work`, which has turns, until none of them is lost. Raises `TurnLost` after `TRIES`."""
+    for tried in range(TRIES - 1):
         try:
             return work()
         except TurnLost:
             deadline.pause(uniform(0, min(CAP_S, FIRST_S * 2**tried)))  # noqa: S311  no secret
-    raise Conflict("others write into this project without a pause; try again", retry_after_s=30)
+    return work()

@@ -27,7 +27,7 @@ from bio_mcp.ingesting.documents import (
     same_work,
     work_of,
 )
-from bio_mcp.ingesting.projects import index_of, model_for
+from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument
@@ -76,6 +76,8 @@ class DocumentWriter:
     ) -> None:
         self._project, self._backends, self._deadline = project, backends, deadline
         self._references, self._languages, self._again = references, tuple(languages), again
+        # Documents that this writer recorded, and those whose chunks it wrote and perhaps could not record.
+        self._recorded, self._begun = set[str](), set[str]()
         # All that the chunks of a file depend on, but for its work and its languages.
         self._recipe = f"{backends.parser.version} {project.embed_model}"
 
@@ -86,7 +88,7 @@ class DocumentWriter:
         """
         parse = cache(lambda: self._parse(incoming))
         made: Vectors = {}
-        self._begun = set[str]()
+        self._begun.clear()
         return in_turns(lambda: self._bring_in(incoming, parse, made), self._deadline)
 
     def _bring_in(self, incoming: Incoming, parse: Callable[[], ParsedDocument], made: "Vectors") -> WrittenDocument:
@@ -119,6 +121,7 @@ class DocumentWriter:
             self._write(record.doc_id, chunks, made, is_whole=is_whole)
             self._drop(found, same, incoming, record.doc_id)
             self._record(record)
+        self._recorded.add(record.doc_id)
         return WrittenDocument(
             record.doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described)
         )
@@ -127,11 +130,14 @@ class DocumentWriter:
     def _turn(self, identifiers: Set[str], found: Sequence[ProjectDocument]) -> Iterator[None]:
         """Write in this block, if `found` still are the documents of these identifiers.
 
-        Raises `TurnLost` where they are not, and `Conflict` where the index is of another model by now.
+        Raises `TurnLost` where they are not, `NotFound` where the index is gone, and `Conflict` where it is of another
+        model by now.
         """
         project, backends = self._project, self._backends
         with turn(project.project_id, backends):
-            if index_of(project, backends)[0] != project.embed_model:
+            if (held := backends.collections.model(project.collection)) is None:
+                raise lost_index(project)
+            if held[0] != project.embed_model:
                 raise Conflict(
                     f"the project {project.project_id!r} was rebuilt for another model meanwhile; ingest again"
                 )
@@ -168,10 +174,12 @@ class DocumentWriter:
         if not document.chunks or document.recipe != self._recipe:
             return False
         collection, collections = self._project.collection, self._backends.collections
-        if document.doc_id in self._begun:  # by this run, while another recorded it
+        if document.doc_id in self._begun:  # while another recorded it
             works = {each.work for each in collections.document(collection, document.doc_id)}
             if works != {document.work}:
                 return False
+        elif document.doc_id in self._recorded:
+            return True
         hashes = collections.hashes(collection, document.doc_id)
         return document.chunks_sha256 in ("", _sha256_of(document.doc_id, document.chunks, hashes))
 
@@ -323,13 +331,19 @@ class DocumentWriter:
         self._backends.project_documents.put(self._project.project_id, document)
 
     def _embed(self, doc_id: str, chunks: Sequence[ProjectChunk], made: "Vectors") -> bool:
-        """Add to `made` the vectors of texts that have none in the index yet; returns whether the time was enough."""
+        """Add to `made` the vectors of texts that have none in the index yet; returns whether the time was enough.
+
+        Raises `DeadlineExceeded` where there was none at all.
+        """
         model = model_for(self._project, self._backends)
         stored = self._backends.collections.hashes(self._project.collection, doc_id).values()
         waiting = {each.embedded_sha256: each.embedded_text for each in chunks}
-        names = [each for each in waiting if each not in {*stored, *made}]
+        there = {*stored, *made}
+        names = [each for each in waiting if each not in there]
         for start in range(0, len(names), SLICE):
             if self._deadline.remaining < RESERVE_S:
+                if not made:
+                    raise DeadlineExceeded("out of time before a document was embedded; nothing of it was stored")
                 return False
             some = names[start : start + SLICE]
             made.update(zip(some, model.embed([waiting[each] for each in some]), strict=True))
