@@ -47,7 +47,6 @@ def read(**given):
     ("given", "meant", "says"),
     [
         ({"number": "5"}, {"number": 5}, 'number: "5" was read as 5.'),
-        ({"share": "0.5"}, {"share": 0.5}, 'share: "0.5" was read as 0.5.'),
         ({"flag": "True"}, {"flag": True}, 'flag: "True" was read as true.'),
         ({"order": "New first"}, {"order": "new-first"}, 'order: "New first" was read as "new-first".'),
         ({"numbers": "1"}, {"numbers": [1]}, 'numbers: "1" was read as [1].'),
@@ -76,8 +75,7 @@ def test_what_can_mean_one_thing_is_read_as_that_and_said(given, meant, says):
         {"number": 2.5},
         {"number": "9" * 17},
         {"number": "٥"},
-        {"share": "1e999"},
-        {"share": "nan"},
+        {"share": "0.5"},
         {"flag": 1},
         {"flag": ""},
         {"order": "first"},

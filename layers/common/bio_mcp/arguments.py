@@ -1,13 +1,12 @@
 """Arguments of a call: read as the tool wants them where they can mean one thing only, then checked, or refused in
 sentences.
 
-Read are numbers and truth values in strings, one value for a list, an enum in any case, a day with dashes or slashes, a
-paper by any of its identifiers, and a question under the name that another tool has for it. Whatever else does not fit
-is left as it was sent, and refused.
+Read are whole numbers and truth values in strings, one value for a list, an enum in any case, a day with dashes or
+slashes, a paper by any of its identifiers, and a question under the name that another tool has for it. Whatever else
+does not fit is left as it was sent, and refused.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +34,6 @@ SHOWN_ITEMS = 3  # of a list
 PROBLEMS = 10  # at most in the error about bad input
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,16})(?:\.0{1,3})?", re.ASCII)
-_NUMBER = re.compile(r"[+-]?[0-9]{1,16}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "yes": True, "no": False}
 _DAY = re.compile(r"([12][0-9]{3})(?:([-/])([0-9]{1,2})(?:\2([0-9]{1,2}))?)?", re.ASCII)
 
@@ -44,18 +42,18 @@ _DAY = re.compile(r"([12][0-9]{3})(?:([-/])([0-9]{1,2})(?:\2([0-9]{1,2}))?)?", r
 class PaperId:
     """Marks a text that names a paper: any identifier of one is read as its PMID, after `prefix`.
 
-    `others`: the field has other ids too, which are left as they are, as is a `doi:10.1/x` where they include that.
-    `unless`: it names something else where the field of this name is given, too.
+    Other ids that the field may have are left as they are. `keeps_doi`: so is a DOI, as `doi:10.1/x`.
+    `unless`: the field names something else where the field of this name is given, too.
     """
 
     prefix: str = ""
-    others: Literal["", "any", "doi"] = ""
+    keeps_doi: bool = False
     unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Marks a text that is a day, or begins with one. `whole`: a year or a month is read as its first day."""
+    """Marks a text that may be a day. `whole`: a year or a month is read as its first day."""
 
     separator: Literal["-", "/"]
     whole: bool = False
@@ -204,7 +202,7 @@ class _Reading:
         if kind == "pmid":
             return mark.prefix + number
         identifier = f"{kind}:{number}"
-        if kind == "doi" and mark.others == "doi":
+        if kind == "doi" and mark.keeps_doi:
             return identifier
         if identifier in self.pmids:
             return mark.prefix + self.pmids[identifier]
@@ -252,12 +250,6 @@ def _whole(value: Any) -> Any:
     return int(match[1]) if _is_short(value) and (match := _WHOLE.fullmatch(value.strip())) else value
 
 
-def _number(value: Any) -> Any:
-    if _is_short(value) and _NUMBER.fullmatch(value.strip()):
-        return number if math.isfinite(number := float(value)) else value
-    return value
-
-
 def _truth(value: Any) -> Any:
     return _TRUTH.get(value.strip().lower(), value) if _is_short(value) else value
 
@@ -267,7 +259,7 @@ def _text(value: Any) -> Any:
     return str(whole) if type(whole) is int and abs(whole) <= MAX_NUMBER else value
 
 
-READINGS: Mapping[Any, Callable[[Any], Any]] = {int: _whole, float: _number, bool: _truth, str: _text}
+READINGS: Mapping[Any, Callable[[Any], Any]] = {int: _whole, bool: _truth, str: _text}
 
 
 def _chosen(value: Any, choices: Sequence[str]) -> Any:
