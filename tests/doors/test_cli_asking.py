@@ -117,7 +117,8 @@ def test_filters_reach_the_tool(full):
 
 def test_a_paper_is_shown_in_full_by_either_name(full):
     shown = full("get", "27602157").out
-    assert full("get", "pmid:27602157").out == shown
+    assert full("get", "pmid:27602157").out == full("get", "PMC4998573").out == shown
+    assert full("get", "https://doi.org/10.3892/ol.2016.4904").out == shown
     assert shown.startswith("[RETRACTED] miR-429 promotes")
     for word in (
         "Oncology letters",

@@ -59,6 +59,13 @@ class Day:
     whole: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Marks a text that is one of these words, where the tool itself refuses others: its schema does not name them."""
+
+    words: tuple[str, ...]
+
+
 Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
 """PMIDs of papers by `doi:10.1/x` or `pmcid:PMC1`, given the argument that names each. Raises `Failure` for others."""
 
@@ -169,16 +176,27 @@ class _Reading:
         """The value as a field of this kind wants it. `beside` are the arguments of its object."""
         if get_origin(kind) is Annotated:
             kind, marks = get_args(kind)[0], [*kind.__metadata__, *marks]
+        if get_origin(kind) is not list and not _is_model(kind):
+            return self._word(kind, marks, value, path, beside)
+        plain = _parsed(value)
+        if plain is not value:
+            self._note(path, value, plain)
         if get_origin(kind) is list:
-            return self._list(get_args(kind)[0], value, path, beside, most)
-        if _is_model(kind):
-            return self.object(kind, value, path) if isinstance(value, dict) else value
+            return self._list(get_args(kind)[0], plain, path, beside, most)
+        return self.object(kind, plain, path) if isinstance(plain, dict) else plain
+
+    def _word(
+        self, kind: Any, marks: Sequence[Any], value: Any, path: tuple[str, ...], beside: Mapping[str, Any]
+    ) -> Any:
+        """What is neither a list nor an object of fields."""
         read = _chosen(value, get_args(kind)) if get_origin(kind) is Literal else READINGS.get(kind, _as_it_is)(value)
         for mark in marks:
             if isinstance(mark, PaperId) and not (mark.unless and mark.unless in beside):
                 read = self._paper(mark, read, path)
             elif isinstance(mark, Day):
                 read = _day(mark, read)
+            elif isinstance(mark, OneOf):
+                read = _chosen(read, mark.words)
         self._note(path, value, read)
         return read
 
@@ -212,10 +230,19 @@ class _Reading:
     def _note(self, path: tuple[str, ...], before: Any, after: Any) -> None:
         if type(before) is type(after) and before == after:
             return
-        if change := self.changes.get(name := ".".join(path)):
-            change.more += 1
+        change = self.changes.setdefault(".".join(path), _Change(before, before))
+        if change.after is before:  # a second reading of the same
+            change.after = after
         else:
-            self.changes[name] = _Change(before, after)
+            change.more += 1
+
+
+def _parsed(value: Any) -> Any:
+    """The list or object that the text is, as JSON; else the value."""
+    if isinstance(value, str) and len(value) <= MAX_TEXT and value.strip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 def _may_be_one_of(kind: Any, value: Any) -> bool:
