@@ -140,7 +140,7 @@ def test_a_paper_that_nobody_has_is_reported_with_what_to_do_next(desk):
     outcome = call(pubmed.relate, {"sourcePmid": "10.5555/nothing"}, desk)
     assert isinstance(outcome.failure, NotFound)
     assert outcome.body["error"]["message"] == (
-        "sourcePmid: PubMed has no paper with the DOI 10.5555/nothing. "
+        "PubMed has no paper with the DOI 10.5555/nothing. "
         "Look for its title with searchPubMedArticles, and give its PMID."
     )
 
@@ -148,7 +148,7 @@ def test_a_paper_that_nobody_has_is_reported_with_what_to_do_next(desk):
 def test_a_paper_that_is_not_here_is_reported_with_how_to_bring_it_in():
     outcome = call(TOOLS["rag.get"], {"doc_id": "PMC12345"}, corpus())
     assert isinstance(outcome.failure, NotFound)
-    assert "doc_id: The corpus has no paper with the PMCID PMC12345." in outcome.body["error"]["message"]
+    assert "The corpus has no paper with the PMCID PMC12345." in outcome.body["error"]["message"]
     assert "convertArticleIds" in outcome.body["error"]["message"]
     assert "pubmed_sync_delta with the term PMC12345[pmcid]" in outcome.body["error"]["message"]
 
@@ -157,7 +157,7 @@ def test_a_converter_that_is_down_is_an_outage_and_no_missing_paper(ncbi, desk):
     ncbi.control.fault(endpoint="idconv", times=9, recorded="500_diagnostic.html")
     outcome = call(lookup.get_book, {"id": "PMC999999999"}, desk)
     assert isinstance(outcome.failure, UpstreamFailed)
-    assert outcome.body["error"]["message"].startswith("id: some ids could not be looked up")
+    assert outcome.body["error"]["message"].startswith("some ids could not be looked up")
 
 
 def test_a_record_of_a_review_that_has_a_doi_alone_is_named_by_it_in_any_form():

@@ -153,8 +153,9 @@ def test_several_papers_are_shown_and_those_that_are_not_there_are_named(full):
     assert papers[1]["error"]["code"] == "NOT_FOUND"
 
 
-def test_what_to_do_is_worded_in_commands(full):
-    reported = full("get", "1").err
+@pytest.mark.parametrize("named", ["1", "10.5555/nothing", "PMC1"])
+def test_what_to_do_is_worded_in_commands(full, named):
+    reported = full("get", named).err
     assert "`bio-mcp search`" in reported
     assert "`bio-mcp sync`" in reported
     assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(reported.split())

@@ -66,8 +66,8 @@ class OneOf:
     words: tuple[str, ...]
 
 
-Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
-"""PMIDs of papers by `doi:10.1/x` or `pmcid:PMC1`, given the argument that names each. Raises `Failure` for others."""
+Resolve = Callable[[Sequence[str]], Mapping[str, str]]
+"""PMIDs of papers by `doi:10.1/x` or `pmcid:PMC1`. Raises `Failure` where one has none."""
 
 
 def read_arguments(
@@ -90,22 +90,22 @@ def understood(model: type[BaseModel], given: Mapping[str, Any], resolve: Resolv
     reading = _Reading({})
     arguments = reading.object(model, given)
     if reading.unresolved:
-        reading = _Reading(resolve(reading.unresolved))
+        reading = _Reading(resolve(list(reading.unresolved)))
         arguments = reading.object(model, given)
     return arguments, reading.sentences
 
 
-def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Mapping[str, str]) -> dict[str, str]:
+def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Sequence[str]) -> dict[str, str]:
     """The PMIDs from the corpus, else, for a tool that asks outside anyway, from NCBI. Raises `NotFound`, which says
     what to do, and `UpstreamFailed`."""
-    found = dict(backends.documents.resolve(list(named)))
+    found = dict(backends.documents.resolve(named))
     missing = [each for each in named if each not in found]
     if missing and tool.open_world:
         converted, reasons = convert(missing, backends.lookup, backends.pubmed, deadline)
         found |= {each.asked: each.ids.pmid for each in converted if each.ids.pmid}
         missing = [each for each in named if each not in found]
         if missing and reasons:
-            raise UpstreamFailed(f"{'; '.join(reasons)}. Give the PMID, or try again later.", field=named[missing[0]])
+            raise UpstreamFailed(f"{'; '.join(reasons)}. Give the PMID, or try again later.")
     if not missing:
         return found
     kind, _, number = missing[0].partition(":")
@@ -118,7 +118,7 @@ def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Mapping[st
             f"it, for example pubmed_sync_delta with the term {term}."
         )
     where = "PubMed has no paper" if tool.open_world else "The corpus has no paper"
-    raise NotFound(f"{where} with the {kind.upper()} {excerpt(number)}. {what_next}", field=named[missing[0]])
+    raise NotFound(f"{where} with the {kind.upper()} {excerpt(number)}. {what_next}")
 
 
 @dataclass(slots=True)
@@ -131,10 +131,10 @@ class _Change:
 @dataclass
 class _Reading:
     """One reading of the arguments. `pmids` are those of papers by other identifiers; what it lacks of these is
-    `unresolved`, with the argument that has it."""
+    `unresolved`, each once, in order."""
 
     pmids: Mapping[str, str]
-    unresolved: dict[str, str] = field(default_factory=dict)
+    unresolved: dict[str, None] = field(default_factory=dict)
     changes: dict[str, _Change] = field(default_factory=dict)
     renamed: list[str] = field(default_factory=list)
 
@@ -192,7 +192,7 @@ class _Reading:
         read = _chosen(value, get_args(kind)) if get_origin(kind) is Literal else READINGS.get(kind, _as_it_is)(value)
         for mark in marks:
             if isinstance(mark, PaperId) and not (mark.unless and mark.unless in beside):
-                read = self._paper(mark, read, path)
+                read = self._paper(mark, read)
             elif isinstance(mark, Day):
                 read = _day(mark, read)
             elif isinstance(mark, OneOf):
@@ -212,7 +212,7 @@ class _Reading:
         self._note(path, value, read)
         return read
 
-    def _paper(self, mark: PaperId, value: Any, path: tuple[str, ...]) -> Any:
+    def _paper(self, mark: PaperId, value: Any) -> Any:
         """The PMID of the paper that the text names; the text itself where it names none, and until that is known."""
         if not _is_short(value) or re.fullmatch(f"{mark.prefix}[0-9]+", value) or not (known := kind_of(value)):
             return value
@@ -224,7 +224,7 @@ class _Reading:
             return identifier
         if identifier in self.pmids:
             return mark.prefix + self.pmids[identifier]
-        self.unresolved.setdefault(identifier, ".".join(path))
+        self.unresolved[identifier] = None
         return value
 
     def _note(self, path: tuple[str, ...], before: Any, after: Any) -> None:
