@@ -123,7 +123,8 @@ def test_filters_reach_the_tool(full):
 
 def test_a_paper_is_shown_in_full_by_either_name(full):
     shown = full("get", "27602157").out
-    assert full("get", "pmid:27602157").out == shown
+    assert full("get", "pmid:27602157").out == full("get", "PMC4998573").out == shown
+    assert full("get", "https://doi.org/10.3892/ol.2016.4904").out == shown
     assert shown.startswith("[RETRACTED] miR-429 promotes")
     for word in (
         "Oncology letters",
@@ -158,8 +159,9 @@ def test_several_papers_are_shown_and_those_that_are_not_there_are_named(full):
     assert papers[1]["error"]["code"] == "NOT_FOUND"
 
 
-def test_what_to_do_is_worded_in_commands(full):
-    reported = full("get", "1").err
+@pytest.mark.parametrize("named", ["1", "10.5555/nothing", "PMC1"])
+def test_what_to_do_is_worded_in_commands(full, named):
+    reported = full("get", named).err
     assert "`bio-mcp search`" in reported
     assert "`bio-mcp sync`" in reported
     assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(reported.split())

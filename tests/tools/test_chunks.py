@@ -134,7 +134,7 @@ def test_metadata_that_no_store_takes_is_refused(lab, metadata):
 
 
 @pytest.mark.parametrize("field", ["id", "text"])
-@pytest.mark.parametrize("value", ["", "\ud800", None, 7, "x" * 10_001])
+@pytest.mark.parametrize("value", ["", "\ud800", None, 7.5, "x" * 10_001])
 def test_an_id_and_a_text_are_bounded_strings(lab, field, value):
     error = store(lab, item() | {field: value})["error"]
     assert error["code"] == "INVALID_ARG"

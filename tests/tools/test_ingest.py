@@ -192,7 +192,7 @@ def test_a_batch_of_which_nothing_can_be_read_is_an_error_with_its_reasons(herba
         ({"batch": [{"uri": "https://evil.example/a.pdf"}]}, "BIO_MCP_INGEST_HOSTS"),
         ({"batch": [{"uri": "/dev/zero"}]}, "this path may not be read"),
         ({"ner": {"provider": "spacy"}}, "there is gazetteer"),
-        ({"ocr": {"params": {"dpi": 300}}}, "it takes languages"),
+        ({"ocr": {"params": {"dpi": 300}}}, "It takes languages"),
         ({"project": "none"}, "none"),
         ({"job_id": "ingest_run_none"}, "no job"),
         ({"batch": [{"uri": "a", "doc_type": "exe"}]}, "doc_type"),

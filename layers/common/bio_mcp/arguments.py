@@ -1,13 +1,12 @@
 """Arguments of a call: read as the tool wants them where they can mean one thing only, then checked, or refused in
 sentences.
 
-Read are numbers and truth values in strings, one value for a list, an enum in any case, a day with dashes or slashes, a
-paper by any of its identifiers, and a question under the name that another tool has for it. Whatever else does not fit
-is left as it was sent, and refused.
+Read are whole numbers and truth values in strings, one value for a list, an enum in any case, a day with dashes or
+slashes, a paper by any of its identifiers, and a question under the name that another tool has for it. Whatever else
+does not fit is left as it was sent, and refused.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +34,6 @@ SHOWN_ITEMS = 3  # of a list
 PROBLEMS = 10  # at most in the error about bad input
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,16})(?:\.0{1,3})?", re.ASCII)
-_NUMBER = re.compile(r"[+-]?[0-9]{1,16}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "yes": True, "no": False}
 _DAY = re.compile(r"([12][0-9]{3})(?:([-/])([0-9]{1,2})(?:\2([0-9]{1,2}))?)?", re.ASCII)
 
@@ -44,25 +42,32 @@ _DAY = re.compile(r"([12][0-9]{3})(?:([-/])([0-9]{1,2})(?:\2([0-9]{1,2}))?)?", r
 class PaperId:
     """Marks a text that names a paper: any identifier of one is read as its PMID, after `prefix`.
 
-    `others`: the field has other ids too, which are left as they are, as is a `doi:10.1/x` where they include that.
-    `unless`: it names something else where the field of this name is given, too.
+    Other ids that the field may have are left as they are. `keeps_doi`: so is a DOI, as `doi:10.1/x`.
+    `unless`: the field names something else where the field of this name is given, too.
     """
 
     prefix: str = ""
-    others: Literal["", "any", "doi"] = ""
+    keeps_doi: bool = False
     unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Marks a text that is a day, or begins with one. `whole`: a year or a month is read as its first day."""
+    """Marks a text that may be a day. `whole`: a year or a month is read as its first day."""
 
     separator: Literal["-", "/"]
     whole: bool = False
 
 
-Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
-"""PMIDs of papers by `doi:10.1/x` or `pmcid:PMC1`, given the argument that names each. Raises `Failure` for others."""
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Marks a text that is one of these words, where the tool itself refuses others: its schema does not name them."""
+
+    words: tuple[str, ...]
+
+
+Resolve = Callable[[Sequence[str]], Mapping[str, str]]
+"""PMIDs of papers by `doi:10.1/x` or `pmcid:PMC1`. Raises `Failure` where one has none."""
 
 
 def read_arguments(
@@ -85,22 +90,22 @@ def understood(model: type[BaseModel], given: Mapping[str, Any], resolve: Resolv
     reading = _Reading({})
     arguments = reading.object(model, given)
     if reading.unresolved:
-        reading = _Reading(resolve(reading.unresolved))
+        reading = _Reading(resolve(list(reading.unresolved)))
         arguments = reading.object(model, given)
     return arguments, reading.sentences
 
 
-def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Mapping[str, str]) -> dict[str, str]:
+def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Sequence[str]) -> dict[str, str]:
     """The PMIDs from the corpus, else, for a tool that asks outside anyway, from NCBI. Raises `NotFound`, which says
     what to do, and `UpstreamFailed`."""
-    found = dict(backends.documents.resolve(list(named)))
+    found = dict(backends.documents.resolve(named))
     missing = [each for each in named if each not in found]
     if missing and tool.open_world:
         converted, reasons = convert(missing, backends.lookup, backends.pubmed, deadline)
         found |= {each.asked: each.ids.pmid for each in converted if each.ids.pmid}
         missing = [each for each in named if each not in found]
         if missing and reasons:
-            raise UpstreamFailed(f"{'; '.join(reasons)}. Give the PMID, or try again later.", field=named[missing[0]])
+            raise UpstreamFailed(f"{'; '.join(reasons)}. Give the PMID, or try again later.")
     if not missing:
         return found
     kind, _, number = missing[0].partition(":")
@@ -113,7 +118,7 @@ def _pmids(tool: Tool, backends: Backends, deadline: Deadline, named: Mapping[st
             f"it, for example pubmed_sync_delta with the term {term}."
         )
     where = "PubMed has no paper" if tool.open_world else "The corpus has no paper"
-    raise NotFound(f"{where} with the {kind.upper()} {excerpt(number)}. {what_next}", field=named[missing[0]])
+    raise NotFound(f"{where} with the {kind.upper()} {excerpt(number)}. {what_next}")
 
 
 @dataclass(slots=True)
@@ -126,10 +131,10 @@ class _Change:
 @dataclass
 class _Reading:
     """One reading of the arguments. `pmids` are those of papers by other identifiers; what it lacks of these is
-    `unresolved`, with the argument that has it."""
+    `unresolved`, each once, in order."""
 
     pmids: Mapping[str, str]
-    unresolved: dict[str, str] = field(default_factory=dict)
+    unresolved: dict[str, None] = field(default_factory=dict)
     changes: dict[str, _Change] = field(default_factory=dict)
     renamed: list[str] = field(default_factory=list)
 
@@ -171,16 +176,27 @@ class _Reading:
         """The value as a field of this kind wants it. `beside` are the arguments of its object."""
         if get_origin(kind) is Annotated:
             kind, marks = get_args(kind)[0], [*kind.__metadata__, *marks]
+        if get_origin(kind) is not list and not _is_model(kind):
+            return self._word(kind, marks, value, path, beside)
+        plain = _parsed(value)
+        if plain is not value:
+            self._note(path, value, plain)
         if get_origin(kind) is list:
-            return self._list(get_args(kind)[0], value, path, beside, most)
-        if _is_model(kind):
-            return self.object(kind, value, path) if isinstance(value, dict) else value
+            return self._list(get_args(kind)[0], plain, path, beside, most)
+        return self.object(kind, plain, path) if isinstance(plain, dict) else plain
+
+    def _word(
+        self, kind: Any, marks: Sequence[Any], value: Any, path: tuple[str, ...], beside: Mapping[str, Any]
+    ) -> Any:
+        """What is neither a list nor an object of fields."""
         read = _chosen(value, get_args(kind)) if get_origin(kind) is Literal else READINGS.get(kind, _as_it_is)(value)
         for mark in marks:
             if isinstance(mark, PaperId) and not (mark.unless and mark.unless in beside):
-                read = self._paper(mark, read, path)
+                read = self._paper(mark, read)
             elif isinstance(mark, Day):
                 read = _day(mark, read)
+            elif isinstance(mark, OneOf):
+                read = _chosen(read, mark.words)
         self._note(path, value, read)
         return read
 
@@ -196,7 +212,7 @@ class _Reading:
         self._note(path, value, read)
         return read
 
-    def _paper(self, mark: PaperId, value: Any, path: tuple[str, ...]) -> Any:
+    def _paper(self, mark: PaperId, value: Any) -> Any:
         """The PMID of the paper that the text names; the text itself where it names none, and until that is known."""
         if not _is_short(value) or re.fullmatch(f"{mark.prefix}[0-9]+", value) or not (known := kind_of(value)):
             return value
@@ -204,20 +220,29 @@ class _Reading:
         if kind == "pmid":
             return mark.prefix + number
         identifier = f"{kind}:{number}"
-        if kind == "doi" and mark.others == "doi":
+        if kind == "doi" and mark.keeps_doi:
             return identifier
         if identifier in self.pmids:
             return mark.prefix + self.pmids[identifier]
-        self.unresolved.setdefault(identifier, ".".join(path))
+        self.unresolved[identifier] = None
         return value
 
     def _note(self, path: tuple[str, ...], before: Any, after: Any) -> None:
         if type(before) is type(after) and before == after:
             return
-        if change := self.changes.get(name := ".".join(path)):
-            change.more += 1
+        change = self.changes.setdefault(".".join(path), _Change(before, before))
+        if change.after is before:  # a second reading of the same
+            change.after = after
         else:
-            self.changes[name] = _Change(before, after)
+            change.more += 1
+
+
+def _parsed(value: Any) -> Any:
+    """The list or object that the text is, as JSON; else the value."""
+    if isinstance(value, str) and len(value) <= MAX_TEXT and value.strip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 def _may_be_one_of(kind: Any, value: Any) -> bool:
@@ -252,12 +277,6 @@ def _whole(value: Any) -> Any:
     return int(match[1]) if _is_short(value) and (match := _WHOLE.fullmatch(value.strip())) else value
 
 
-def _number(value: Any) -> Any:
-    if _is_short(value) and _NUMBER.fullmatch(value.strip()):
-        return number if math.isfinite(number := float(value)) else value
-    return value
-
-
 def _truth(value: Any) -> Any:
     return _TRUTH.get(value.strip().lower(), value) if _is_short(value) else value
 
@@ -267,7 +286,7 @@ def _text(value: Any) -> Any:
     return str(whole) if type(whole) is int and abs(whole) <= MAX_NUMBER else value
 
 
-READINGS: Mapping[Any, Callable[[Any], Any]] = {int: _whole, float: _number, bool: _truth, str: _text}
+READINGS: Mapping[Any, Callable[[Any], Any]] = {int: _whole, bool: _truth, str: _text}
 
 
 def _chosen(value: Any, choices: Sequence[str]) -> Any:

@@ -134,14 +134,13 @@ def _record(what: Tool | Resource, given: dict[str, Any], outcome: Outcome, own:
 
 def _answer(what: Tool | Resource, given: dict[str, Any], backends: Backends, context: Context) -> dict[str, Any]:
     """The body of the answer. Its warnings begin with what was read as another value than it was sent as."""
-    told_context = {"context": context} if what.wants_context else {}
     if isinstance(what, Tool):
         request, read_otherwise = read_arguments(what, given, backends, context.deadline)
-        body = _body(what.run(request, backends, **told_context))
+        body = _body(what.run(request, backends, *((context,) if what.wants_context else ())))
         return {**body, "warnings": [*read_otherwise, *body.get("warnings", ())]} if read_otherwise else body
     if any(re.search("[\ud800-\udfff]", each) for each in given.values()):
         raise InvalidInput("the address of the resource is no text; it has half a character")
-    return _body(what.run(backends, **given, **told_context))
+    return _body(what.run(backends, **given, **({"context": context} if what.wants_context else {})))
 
 
 def _body(answer: BaseModel) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from bio_mcp.arguments import OneOf
 from bio_mcp.errors import Forbidden
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
@@ -123,12 +124,12 @@ class OcrParams(Request):
 
 
 class Ocr(Request):
-    provider: str = Field(default=ABSENT, description="tesseract")
+    provider: Annotated[str, OneOf(("tesseract",))] = Field(default=ABSENT, description="tesseract")
     params: OcrParams = ABSENT
 
 
 class Ner(Request):
-    provider: str = Field(default=ABSENT, description="gazetteer")
+    provider: Annotated[str, OneOf(("gazetteer",))] = Field(default=ABSENT, description="gazetteer")
     params: NoParams = ABSENT
 
 

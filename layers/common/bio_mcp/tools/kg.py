@@ -8,6 +8,7 @@ from pydantic import Field, RootModel, WithJsonSchema
 from bio_mcp.answering.contraindications import Checked, Finding, Status, contraindications_of, evidence_text
 from bio_mcp.answering.graph_questions import DEPTH, MOST_PATHS, PATHS, find_paths, relations, resolve
 from bio_mcp.answering.project_search import flagged
+from bio_mcp.arguments import OneOf
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.nodes import EDGE_TYPES, NODE_TYPES, Edge, EdgeType, Node, NodeType, Step, type_named
 from bio_mcp.graph.paths import Filters, Visit, Walk
@@ -33,8 +34,8 @@ class Start(Request):
 class PathFilters(Request):
     """Which paths are wanted; conditions are joined by AND."""
 
-    edges: list[Name] = Field(default_factory=list, description="only these types")
-    nodes: list[Name] = Field(default_factory=list)
+    edges: list[Annotated[Name, OneOf(tuple(EDGE_TYPES))]] = Field(default_factory=list, description="only these types")
+    nodes: list[Annotated[Name, OneOf(tuple(NODE_TYPES))]] = Field(default_factory=list)
     sources: list[Name] = Field(default_factory=list, description="any of these words")
     evidence: bool = Field(default=False, description="only edges with papers")
     icd: Name = Field(default=ABSENT, description="prefix of last node's code")

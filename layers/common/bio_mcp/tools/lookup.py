@@ -160,7 +160,7 @@ class FullArticle(MayBePartial):
 
 
 class BookQuestion(Request):
-    id: Annotated[Word, PaperId(others="any")] = Field(description="PMID or NBK accession")
+    id: Annotated[Word, PaperId()] = Field(description="PMID or NBK accession")
     maxCharacters: answer_size.MaxCharacters = answer_size.DEFAULT
 
 

@@ -226,7 +226,7 @@ LONGEST_ANSWER = 15_000  # characters, of the JSON
 class Quote(Request):
     quote: str = Field(min_length=8, max_length=LONGEST_QUOTE, description="a sentence as quoted")
     project: ProjectId = Field(default=ABSENT, description="without one: the corpus of PubMed papers")
-    doc_id: Annotated[str, PaperId("pmid:", others="any", unless="project")] = Field(
+    doc_id: Annotated[str, PaperId("pmid:", unless="project")] = Field(
         default=ABSENT, max_length=500, description="look in this document alone"
     )
 

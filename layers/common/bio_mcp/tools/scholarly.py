@@ -27,7 +27,7 @@ Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 class EuropePmcQuestion(Request):
     query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
-    citing: Annotated[str, PaperId(others="any")] = Field(
+    citing: Annotated[str, PaperId()] = Field(
         default="", max_length=512, description="id of a paper or preprint: only what cites it"
     )
     preprintsOnly: bool = True

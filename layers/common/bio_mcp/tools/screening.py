@@ -32,7 +32,7 @@ from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
 
-RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(others="doi")]
+RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(keeps_doi=True)]
 Stage = Literal["abstract", "full_text"]
 Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
