@@ -8,7 +8,7 @@ from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
 from bio_mcp.ports.stores import Embeddings, review_of_project
-from bio_mcp.retrieval.project_chunks import collection_name
+from bio_mcp.retrieval.project_chunks import MAKES, collection_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,7 @@ def index_of(project: Project, backends: Backends) -> tuple[str, int]:
     held = backends.collections.model(project.collection)
     if held is None:
         raise IndexUnavailable(
-            f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes "
-            "it anew, then ingest its documents again",
+            f"Project {project.project_id!r} has lost its index; {MAKES} it anew, then ingest its documents again",
             retryable=False,
             project_id=project.project_id,
         )

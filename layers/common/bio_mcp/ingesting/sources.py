@@ -16,6 +16,7 @@ from bio_mcp.literature.descriptions import References, parse_csl_json
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.state import Job
+from bio_mcp.retrieval.project_chunks import MAKES
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -69,8 +70,7 @@ def _bound(project: Project, backends: Backends, deadline: Deadline, *, again: b
     """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one."""
     model, collections = backends.embeddings, backends.collections
     if collections.model(project.collection) is None:
-        name = project.project_id
-        raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+        raise NotFound(f"Project {project.project_id!r} has lost its index; {MAKES} it anew")
     if project.embed_model == model.fingerprint or not again:
         return project
 
