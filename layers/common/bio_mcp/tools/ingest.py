@@ -110,9 +110,7 @@ def _make(project_id: str, backends: Backends, context: Context) -> None:
     """Make the project, unless it exists. Raises `InvalidInput` for a caller over the network with `MOST_MADE`."""
     known = [each.project_id for each in backends.projects.all()] if context.caller and not context.local else []
     if len(known) >= MOST_MADE and project_id not in known:
-        raise InvalidInput(
-            f"there are {MOST_MADE} projects or more, each with an index; have one deleted", field="project"
-        )
+        raise InvalidInput(f"there are {MOST_MADE} projects, each with an index; have one deleted", field="project")
     create_project(project_id, New(), backends)
 
 
