@@ -262,7 +262,8 @@ def reasons_of(found: FullTextSearch) -> list[str]:
     if not found.has_text:
         withheld = found.text is not None
         why = "the publisher does not let PubMed Central give this text away" if withheld else "no text is given away"
-        reasons.append(f"{why}; read it at the publisher's, or at an address in places")
+        where = next((each.url for each in found.rungs if each.url), None)
+        reasons.append(f"{why}; read it at {where or 'the publisher'}")
     if found.place == "preprint":
         reasons.append("this is the text of the preprint, which may differ from the article")
     failed = [each for each in found.rungs if each.outcome == "failed"]
