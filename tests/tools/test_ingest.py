@@ -8,11 +8,14 @@ import pytest
 
 from bio_mcp.adapters.sources import Folders
 from bio_mcp.call import call
+from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.ports.projects import Project
+from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context
-from bio_mcp.tools.ingest import ingest_from_source, ingest_run
+from bio_mcp.tools.ingest import MOST_MADE, ingest_from_source, ingest_run
 from tests.extracting.herbarium import opened as opened_herbarium
 from tests.ingesting.library import PROJECT, opened
 from tests.support.corpus import HashedWords, Over
@@ -45,6 +48,35 @@ def test_the_answer_has_the_contracts_fields_and_how_many_documents_there_were(l
     counts = {"chunks_written": 1, "documents_processed": 1, "documents_expected": 2, "documents_unchanged": 0}
     models = {"dense_model": "hashed-words", "sparse_model": "bio-mcp/bm25-1"}
     assert body == {**counts, **models, "failed": 1, "project": PROJECT, "state": "complete", "warnings": warnings}
+
+
+def test_a_project_is_made_if_it_is_asked_for_and_only_then(library):
+    library.write("a.md", "Hearts beat.")
+    arguments = {"project": "new", "source": str(library.files)}
+    error = call(ingest_from_source, arguments, library, local=True).body["error"]
+    assert error["message"].endswith("ingest_from_source with create: true makes one.")
+    made = call(ingest_from_source, {**arguments, "create": True}, library, local=True).body
+    assert (made["state"], made["documents_processed"], made["project"]) == ("complete", 1, "new")
+    again = call(ingest_from_source, {**arguments, "create": True}, library, local=True).body
+    assert (again["state"], again["documents_unchanged"]) == ("complete", 1)
+
+
+def test_a_name_that_no_project_may_have_makes_none(library):
+    library.write("a.md", "Hearts beat.")
+    arguments = {"project": "no:thing", "source": str(library.files), "create": True}
+    assert call(ingest_from_source, arguments, library, local=True).body["error"]["code"] == "INVALID_ARG"
+
+
+def test_a_caller_makes_projects_of_its_own_tenant_and_no_more_than_a_hundred(library):
+    arguments = {"project": "lab", "source": "https://example.org/a.pdf", "create": True}
+    ada = Caller("ada", tenant="north")
+    call(ingest_from_source, arguments, library, caller=ada)
+    assert [each.project_id for each in CallBackends(library, ada).projects.all()] == ["lab"]
+    own = CallBackends(library, ada)
+    for number in range(MOST_MADE):
+        own.projects.put(Project(f"p{number}", f"c{number}", "m"))
+    error = call(ingest_from_source, {**arguments, "project": "more"}, library, caller=ada).body["error"]
+    assert f"{MOST_MADE} projects" in error["message"]
 
 
 def test_a_project_without_the_lexical_leg_has_no_sparse_model(library):
@@ -121,7 +153,7 @@ def test_a_project_that_lost_its_index_says_how_to_make_it_again(library):
     library.collections.drop("proj-lab-heart-failure")
     body = ingest(library)
     assert body["error"]["code"] == "INVALID_PROJECT"
-    assert f"bio-mcp projects create {PROJECT}" in body["error"]["message"]
+    assert body["error"]["message"].endswith("ingest_from_source with create: true makes it anew")
 
 
 STATES = "# Results\nPlainleaf is contraindicated in pregnancy. Mockroot may interact with placebin."

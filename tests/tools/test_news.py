@@ -9,7 +9,9 @@ from bio_mcp.call import call
 from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.tools.news import whats_new
+from bio_mcp.syncing.queries import RETRACTIONS_KEY
+from bio_mcp.tools.news import FIRST, whats_new
+from bio_mcp.tools.sync_delta import sync_delta
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
 
@@ -44,6 +46,42 @@ def test_news_are_those_since_a_day_and_by_default_of_the_last_month(corpus):
     assert told(asked(corpus)) == [("new", "2")]
     assert told(asked(corpus, since="2020-01-01")) == [("new", "1"), ("new", "2")]
     assert told(asked(corpus, since="2025-12-20T00:00:01Z")) == []
+
+
+def test_after_a_first_sync_all_that_it_brought_is_listed_and_after_a_second_what_came_since(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    with Corpus(tmp_path, ncbi.base_url, DAY) as made:
+        brought = call(sync_delta, {"query_key": "topic", "term": "COVID-19"}, made).body
+        body = asked(made, limit=2)
+        assert (told(body), body["more"]) == ([("new", each["pmid"]) for each in body["news"]], True)
+        assert body["warnings"] == [FIRST.format("topic", brought["inserted"])]
+        rest = asked(made, since=body["next"])
+        assert len(body["news"]) + len(rest["news"]) == brought["inserted"]
+        assert rest["warnings"] == []
+        assert asked(made, since=rest["next"])["news"] == []
+        call(sync_delta, {"query_key": "topic", "term": "COVID-19"}, made)
+        assert (asked(made)["news"], asked(made)["warnings"]) == ([], [])
+
+
+def test_without_a_query_those_that_are_followed_are_listed(corpus):
+    corpus.checkpoints.advance(RETRACTIONS_KEY, "t")
+    corpus.checkpoints.set("watermark", "2025-01-01T00:00:00Z", {})
+    about = "looks for retractions of any paper of the corpus and of projects"
+    retractions = {"query_key": RETRACTIONS_KEY, "term": "t", "settled_to": None, "last_sync": None, "about": about}
+    topic = {"query_key": "topic", "term": "t", "settled_to": "2025-12-31", "last_sync": None}
+    assert call(whats_new, {}, corpus).body["queries"] == [retractions, topic]
+
+
+def test_where_nothing_is_followed_it_says_how_to_begin(tmp_path):
+    with Corpus(tmp_path, day=DAY) as made:
+        body = call(whats_new, {}, made).body
+        assert (body["queries"], body["warnings"]) == ([], ["No query is followed yet: pubmed_sync_delta begins one."])
+
+
+def test_what_the_installation_looks_for_is_said_to_be_no_topic(corpus):
+    corpus.checkpoints.advance(RETRACTIONS_KEY, "t", None, {"edat": "2025-12-31"})
+    [warning] = call(whats_new, {"query_key": RETRACTIONS_KEY}, corpus).body["warnings"]
+    assert warning.startswith(f"{RETRACTIONS_KEY!r} looks for retractions of any paper")
 
 
 def test_a_new_paper_is_described(corpus):

@@ -8,7 +8,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
-from bio_mcp.ports.projects import Project
+from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from tests.support.corpus import Corpus, ModelsHere, Over
 from tests.support.memory_corpus import article
@@ -191,6 +191,57 @@ def test_an_unknown_project_is_named_with_those_there_are(backends, tool):
     assert error["details"]["available_projects"] == ["lab"]
 
 
+def listed(backends, **arguments):
+    return call(TOOLS["list_projects"], arguments, backends).body
+
+
+def test_an_installation_without_a_project_says_how_one_is_made(tmp_path):
+    with Corpus(tmp_path) as corpus:
+        assert listed(corpus) == {
+            "projects": [],
+            "count": 0,
+            "warnings": ["There is no project yet: ingest_from_source with create: true makes one."],
+        }
+
+
+def test_the_documents_of_a_project_are_listed_with_their_passages(lab):
+    assert listed(lab, project="lab")["warnings"] == [
+        "It has no document that was read: ingest_from_source brings some in."
+    ]
+    for number in range(3):
+        work = replace(NEWBORNS, doc_id=f"doc-{number}")
+        lab.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id}), chunks=number))
+    body = listed(lab, project="lab")
+    assert [each["id"] for each in body["projects"]] == ["lab"]
+    assert (body["count"], [each["passages"] for each in body["documents"]]) == (3, [0, 1, 2])
+    assert body["documents"][0] == {
+        "doc_id": "doc-0",
+        "citekey": "granelli2007",
+        "title": NEWBORNS.title,
+        "source": "granelli2007.pdf",
+        "passages": 0,
+    }
+    assert [each["doc_id"] for each in listed(lab, project="lab", cursor="2")["documents"]] == ["doc-2"]
+    assert "documents" not in listed(lab)
+
+
+def test_a_long_list_of_documents_goes_on_where_the_answer_ends(lab):
+    for number in range(30):
+        work = replace(NEWBORNS, doc_id=f"doc-{number:02}", title="long " * 800)
+        lab.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id}), chunks=1))
+    found, cursor = [], "0"
+    while cursor:
+        body = listed(lab, project="lab", cursor=cursor)
+        found += [each["doc_id"] for each in body["documents"]]
+        assert (body["count"], len(found) + body.get("left_out", 0)) == (len(body["documents"]), 30)
+        cursor = body.get("next_cursor")
+    assert found == [f"doc-{number:02}" for number in range(30)]
+
+
+def test_the_documents_of_no_project_are_asked_for_in_vain(lab):
+    assert listed(lab, project="no")["error"]["code"] == "INVALID_PROJECT"
+
+
 def test_a_project_without_words_is_searched_by_meaning_alone(lab):
     limit(lab, hybrid_enabled=False)
     error = ask("query_hybrid", lab)["error"]
@@ -231,7 +282,7 @@ def test_a_project_that_lost_its_index_is_an_error_and_not_an_empty_answer(lab, 
     lab.projects.put(Project("lost", "proj-lost", "hashed-words"))
     error = ask(tool, lab, project="lost")["error"]
     assert error["code"] == "INDEX_UNAVAILABLE"
-    assert "bio-mcp projects create lost" in error["message"]
+    assert "ingest_from_source with create: true makes it anew" in error["message"]
 
 
 class Down:

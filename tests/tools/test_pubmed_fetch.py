@@ -59,7 +59,7 @@ def test_an_article_is_given_as_the_contract_shows_it(live, ncbi):
     assert (article["doi"], article["pmcid"], article["retraction"]) == ("10.1/x", None, "retracted")
     assert article["corrections"] == ["RetractionIn: PMID 78, J Tests. 2024"]
     assert body["eFetchDetails"] == {
-        "urls": ["https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=pubmed&id=77&retmode=xml"],
+        "urls": [f"{ncbi.base_url}efetch.fcgi?db=pubmed&id=77&retmode=xml"],
         "requestMethod": "POST",
     }
     assert [each["method"] for each in ncbi.control.requests("efetch")] == ["POST"]

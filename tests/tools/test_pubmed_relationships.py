@@ -110,9 +110,9 @@ def test_none_known_is_complete_and_says_what_it_means(live):
     assert "does not mean none" in body["warnings"][0]
 
 
-def test_no_address_holds_a_secret(live):
+def test_an_address_is_of_the_server_that_was_asked_and_holds_no_secret(live, ncbi):
     url = live.related(SOURCE)["eLinkUrl"]
-    assert url.startswith("https://eutils.ncbi.nlm.nih.gov/entrez/eutils/elink.fcgi?dbfrom=pubmed")
+    assert url.startswith(f"{ncbi.base_url}elink.fcgi?dbfrom=pubmed")
     assert not any(word in url for word in ("api_key", "email", "tool=", KEY, "@"))
 
 

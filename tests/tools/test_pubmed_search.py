@@ -133,10 +133,10 @@ def test_a_search_without_hits_says_so_and_is_complete(live):
     assert (body["totalFound"], body["pmids"], body["status"], body["eSummaryUrl"]) == (0, [], "complete", None)
 
 
-def test_no_address_holds_a_secret(live):
+def test_an_address_is_of_the_server_that_was_asked_and_holds_no_secret(live, ncbi):
     body = live.search('cancer OR "heart failure"', maxResults=5, fetchBriefSummaries=2)
     for url in (body["eSearchUrl"], body["eSummaryUrl"]):
-        assert url.startswith("https://eutils.ncbi.nlm.nih.gov/entrez/eutils/")
+        assert url.startswith(ncbi.base_url)
         assert not any(word in url for word in ("api_key", "email", "tool=", "WebEnv", "0123456789abcdef", "@"))
 
 

@@ -9,7 +9,7 @@ from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
 from bio_mcp.ports.stores import Embeddings, review_of_project
-from bio_mcp.retrieval.project_chunks import collection_name
+from bio_mcp.retrieval.project_chunks import MAKES, collection_name
 from bio_mcp.scope import call_deadline
 
 
@@ -100,8 +100,7 @@ def rebound(project: Project, backends: Backends) -> Project:
 
 def lost_index(project: Project) -> NotFound:
     """The failure for a project without an index, or one that is deleted by now, for who writes into it."""
-    name = project.project_id
-    return NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+    return NotFound(f"Project {project.project_id!r} has lost its index; {MAKES} it anew")
 
 
 def index_of(project: Project, backends: Backends) -> tuple[str, int]:
@@ -112,8 +111,7 @@ def index_of(project: Project, backends: Backends) -> tuple[str, int]:
     held = backends.collections.model(project.collection)
     if held is None:
         raise IndexUnavailable(
-            f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes "
-            "it anew, then ingest its documents again",
+            f"Project {project.project_id!r} has lost its index; {MAKES} it anew, then ingest its documents again",
             retryable=False,
             project_id=project.project_id,
         )

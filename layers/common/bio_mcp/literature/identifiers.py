@@ -131,9 +131,10 @@ def europe_pmc_page(source: str, number: str) -> str:
 EUTILS_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 
 
-def request_url(utility: str, **params: str | int) -> str:
-    """Return the address at which anybody can repeat a request: without key, e-mail and tool."""
-    return f"{EUTILS_URL}{utility}.fcgi?{urlencode(params, safe=',')}"
+def request_url(base: str, utility: str, **params: str | int) -> str:
+    """Return the address at which anybody can repeat a request to the server at `base`: without key, e-mail and
+    tool."""
+    return f"{base}{utility}.fcgi?{urlencode(params, safe=',')}"
 
 
 _NUMBER = re.compile(r"[A-Za-z]{0,12}[-A-Za-z0-9/._]{3,40}", re.ASCII)

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.documents import FullText
+from bio_mcp.literature.identifiers import EUTILS_URL
 from bio_mcp.literature.records import Article, Deletion, RetractionStatus
 
 IdKind = Literal["pmid", "pmcid", "doi"]
@@ -242,7 +243,8 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """This process's connection to NCBI. `tool` and `email` identify it; `keyed`: requests carry an API key.
+    """This process's connection to NCBI at `address`. `tool` and `email` identify it; `keyed`: requests carry an API
+    key.
 
     `answered` and `failed` are the times (UTC) of the last success and the last failure, None before the first.
     `waiting` requests have not started yet. `limit` requests a second are allowed; `left` of them, as NCBI last stated.
@@ -256,6 +258,7 @@ class ConnectionStatus:
     waiting: int = 0
     answered: datetime | None = None
     failed: datetime | None = None
+    address: str = EUTILS_URL
 
     @property
     def last(self) -> datetime | None:

@@ -40,7 +40,8 @@ def collection_name(project_id: str) -> str:
     return f"proj--{flat}-{sha256(project_id.encode()).hexdigest()[:12]}"
 
 
-MAKES_ONE = "ingest_from_source with create: true makes one."
+MAKES = "ingest_from_source with create: true makes"  # which the command line puts into its own words
+MAKES_ONE = f"{MAKES} one."
 
 
 def unknown_project(project_id: str, existing: Iterable[str]) -> NotFound:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bio_mcp.arguments import OneOf
-from bio_mcp.errors import Forbidden
+from bio_mcp.errors import Forbidden, InvalidInput
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
 from bio_mcp.ingesting.projects import Options as New
@@ -23,6 +23,7 @@ from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_rep
 log = logging.getLogger(__name__)
 
 FIRST_EDGES = 20
+MOST_MADE = 100  # projects that callers over the network make in a tenant
 Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=unpublished)]
 
 
@@ -81,7 +82,7 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
     again reports progress or result.
     """
     if request.create:
-        create_project(request.project, New(), backends)
+        _make(request.project, backends, context)
     options = request.options or IngestOptions()
     report = ingest(
         request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
@@ -105,6 +106,14 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
         documents_expected=cursor.expected,
         documents_unchanged=cursor.unchanged,
     )
+
+
+def _make(project_id: str, backends: Backends, context: Context) -> None:
+    """Make the project, unless it exists. Raises `InvalidInput` for a caller over the network with `MOST_MADE`."""
+    known = [each.project_id for each in backends.projects.all()] if context.caller and not context.local else []
+    if len(known) >= MOST_MADE and project_id not in known:
+        raise InvalidInput(f"there are {MOST_MADE} projects, each with an index; have one deleted", field="project")
+    create_project(project_id, New(), backends)
 
 
 class Item(Request):

@@ -241,7 +241,7 @@ class FetchedArticles(MayBePartial):
     leftOutPmids: list[AnsweredPmid] = Field(default_factory=list, description="did not fit: ask for them next")
 
 
-def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) -> FetchedArticles:
+def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw, base: str) -> FetchedArticles:
     """Answer with the records as NCBI prints them, the first ones where all are too long.
 
     Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.
@@ -254,7 +254,7 @@ def printed_answer(request: FetchArticles, pmids: list[str], raw: querying.Raw) 
             ArticleDetails(pmid=pmid, title=title, retraction=status) for pmid, (title, status) in raw.headers.items()
         ],
         notFoundPmids=[pmid for pmid in pmids if pmid not in raw.headers],
-        eFetchDetails=_requests(pmids, **params),
+        eFetchDetails=_requests(base, pmids, **params),
         content=raw.text,
         contentType="application/xml" if xml else "text/plain",
         reasons=[],
@@ -278,9 +278,10 @@ def _left_out(articles: Sequence[ArticleDetails]) -> dict[str, Any]:
     return {"leftOutPmids": [each.pmid for each in articles], **answer_size.partial([], articles, more)}
 
 
-def _requests(pmids: Sequence[str], **params: str) -> FetchRequests:
+def _requests(base: str, pmids: Sequence[str], **params: str) -> FetchRequests:
     """The request that was made. It was a POST, so that no list is too long; its address returns the same by GET."""
-    return FetchRequests(urls=[request_url("efetch", db="pubmed", id=",".join(pmids), **params)], requestMethod="POST")
+    url = request_url(base, "efetch", db="pubmed", id=",".join(pmids), **params)
+    return FetchRequests(urls=[url], requestMethod="POST")
 
 
 MCP_VERSION = "2026-07-28"  # the newest revision that the doors speak
@@ -447,7 +448,7 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     many = min(request.fetchBriefSummaries, request.maxResults)
     words, retmax, sort = clean(request.queryTerm), request.maxResults, SORTS[request.sortBy]
     result = querying.search(term, words, backends.pubmed, context.deadline, retmax=retmax, sort=sort, summaries=many)
-    page, ids = result.page, result.page.ids[:many]
+    page, ids, base = result.page, result.page.ids[:many], backends.pubmed.contact().address
     reasons = [*result.reasons, *unknown_type_reasons(types, page.dropped)]
     answer = PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True)
@@ -460,8 +461,8 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
             BriefSummary.of(each, **_shown(each), pubDate=_day(each.pdat), epubDate=_day(each.epdat))
             for each in result.summaries
         ],
-        eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=retmax, sort=sort),
-        eSummaryUrl=request_url("esummary", db="pubmed", version="2.0", id=",".join(ids)) if ids else None,
+        eSearchUrl=request_url(base, "esearch", db="pubmed", term=term, retmax=retmax, sort=sort),
+        eSummaryUrl=request_url(base, "esummary", db="pubmed", version="2.0", id=",".join(ids)) if ids else None,
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
         suggestedTerm=result.spelling,
@@ -481,16 +482,16 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
 )
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
-    pmids = list(dict.fromkeys(request.pmids))
+    pmids, base = list(dict.fromkeys(request.pmids)), backends.pubmed.contact().address
     if request.detailLevel in ("full_xml", "medline_text"):
         style: querying.Style = "xml" if request.detailLevel == "full_xml" else "medline"
-        return printed_answer(request, pmids, querying.raw(pmids, style, backends.pubmed, context.deadline))
+        return printed_answer(request, pmids, querying.raw(pmids, style, backends.pubmed, context.deadline), base)
     records = querying.articles(pmids, backends.pubmed, context.deadline)
     answer = FetchedArticles(
         requestedPmids=pmids,
         articles=[details_of(each, request) for each in records.values()],
         notFoundPmids=[pmid for pmid in pmids if pmid not in records],
-        eFetchDetails=_requests(pmids, retmode="xml"),
+        eFetchDetails=_requests(base, pmids, retmode="xml"),
         reasons=[],
     )
     return answer_size.within(answer, "articles", request.maxCharacters, more=_left_out)
@@ -512,7 +513,7 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         return _citations(pmid, request, backends, context.deadline)
     link_name = LINKS[request.relationshipType]
     result = querying.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
-    own = result.summaries.get(pmid)
+    own, base = result.summaries.get(pmid), backends.pubmed.contact().address
     shown = [result.summaries.get(each) or DocSummary(each) for each in result.links]  # of some only the PMID is known
     answer = ArticleRelations(
         sourcePmid=pmid,
@@ -523,7 +524,9 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         ],
         citations={},
         retrievedCount=len(result.links),
-        eLinkUrl=request_url("elink", dbfrom="pubmed", db="pubmed", cmd=result.command, linkname=link_name, id=pmid),
+        eLinkUrl=request_url(
+            base, "elink", dbfrom="pubmed", db="pubmed", cmd=result.command, linkname=link_name, id=pmid
+        ),
         totalCount=result.total,
         score_kind=result.score_kind,
         sourceRetraction=own.retraction if own else RetractionStatus.UNKNOWN,
@@ -628,5 +631,5 @@ def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
             for each in database.fields
         ],
         availableLinkNames=[AvailableLink.of(each) for each in database.links],
-        eInfoUrl=request_url("einfo", db="pubmed"),
+        eInfoUrl=request_url(backends.pubmed.contact().address, "einfo", db="pubmed"),
     )

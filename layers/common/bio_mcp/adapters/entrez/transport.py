@@ -206,7 +206,8 @@ class HttpTransport:
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_ALIVE_S),
         )
         allowed, us = PER_SECOND_WITH_KEY if key else PER_SECOND, self._identity
-        self.initial_status = ConnectionStatus(us.get("tool", ""), us.get("email"), bool(key), allowed)
+        shown = re.sub("//[^/]*@", "//", self.base_url)  # no password
+        self.initial_status = ConnectionStatus(us.get("tool", ""), us.get("email"), bool(key), allowed, address=shown)
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         """Send one request and return the complete answer; `failure_in` decides what it means.
