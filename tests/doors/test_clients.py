@@ -7,8 +7,7 @@ from mcp import types
 from mcp.client import Client
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.clients import IN_STRUCTURED
-from bio_mcp.doors.mcp.server import in_process, server
+from bio_mcp.doors.mcp.server import IN_STRUCTURED, in_process, server
 from tests.doors.wire import post
 from tests.support.memory_corpus import Corpus, article
 

@@ -104,7 +104,7 @@ def test_calls_that_come_faster_than_they_are_stored_are_dropped_and_not_waited_
 
 def test_what_is_read_survives_being_bytes(corpus):
     watched = CallBackends(corpus, None, trace=Reads())
-    call(SEARCH, ASKED | {"group_by_doc": False}, watched)
+    call(SEARCH, ASKED | {"group_by_doc": False, "include_weak": True}, watched)
     call(GET, {"doc_id": "pmid:1"}, watched)
     reads = watched.trace
     assert reads.papers.keys() == {"1", "2", "3", "4"}

@@ -48,8 +48,9 @@ def sync(corpus, pmids):
 
 
 def hits(corpus, query):
-    found = call(rag_search, {"query": query, "top_k": 20}, corpus).body["results"]
-    return {hit["doc_id"]: (hit["score"], hit["retraction"], hit["quality"]) for hit in found}
+    whole = {"top_k": 20, "include_weak": True, "explain": True}
+    found = call(rag_search, {"query": query, **whole}, corpus).body["results"]
+    return {hit["doc_id"]: (hit["score"], hit.get("retraction", "clear"), hit["quality"]) for hit in found}
 
 
 def test_a_retraction_flips_the_status_is_reported_once_and_sinks_the_paper(corpus, ncbi):

@@ -406,6 +406,7 @@ class Page:
 
 
 WEAK_SHOWN = 3  # where every match is weak
+READ = 100  # papers, to see which of a question's are weak matches
 
 
 def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, weak_too: bool = True) -> Page:
@@ -454,11 +455,12 @@ def _unranked(pmids: frozenset[str], retrieved: Retrieved, backends: Backends) -
 
 
 def _fitting(retrieved: Retrieved, backends: Backends) -> list[Ranked]:
-    """The ranked papers of a question that are no weak match. Only those are read of which that is open."""
+    """The ranked papers of a question that are no weak match. Those of the best `READ` are read of which that is open;
+    behind them the words do not count."""
     relevant = retrieved.relevance
     unread = [
         each
-        for each in retrieved.ranked
+        for each in retrieved.ranked[:READ]
         if not each.named and is_open(each.candidate.sim, relevant[each.candidate.pmid])
     ]
     texts = _texts(unread, retrieved, backends)

@@ -143,7 +143,7 @@ LIKELY = 0.2  # the least probability of a paper that something of it says to be
 
 def is_open(sim: float | None, relevant: float = 0.0) -> bool:
     """Whether the cosine and the probability alone do not say if a text is a weak match."""
-    return relevant < LIKELY and (sim is None or FITS_FROM - COVERAGE_WEIGHT <= sim < FITS_FROM)
+    return relevant < LIKELY and (sim is None or sim < FITS_FROM)
 
 
 def is_weak(sim: float | None, text: str, terms: Collection[str], relevant: float = 0.0) -> bool:

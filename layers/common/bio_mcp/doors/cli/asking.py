@@ -54,20 +54,21 @@ SEARCH_HELPS = {
     "cursor": "go on where the last answer ended, which says how",
     "group_by_doc": "one passage of each paper, or every passage",
     "synonyms": "look up other names of diseases and drugs too",
+    "explain": "why each hit stands where it does, and its whole passage [default: explain]",
     "include_weak": "show matches that fit neither by meaning nor by words too",
 }
 
 
 @click.command("search")
 @words("query")
-@options_of(rag_search, without=("query", "explain"), helps=HELPS | SEARCH_HELPS)
+@options_of(rag_search, without=("query",), helps=HELPS | SEARCH_HELPS)
 @answering
 def search_command(session: Session, /, **given: Any) -> None:
     """Find papers of your corpus for QUERY: the best evidence first, each with its reason.
 
     QUERY is a question or words, PubMed's syntax ('asthma[ti] AND child*'), an author and year, PMIDs or DOIs.
     """
-    body = session.ask(rag_search, arguments_of(rag_search, {**given, "explain": True}))
+    body = session.ask(rag_search, arguments_of(rag_search, {**given, "explain": given["explain"] is not False}))
     first = int(given["cursor"].partition("-")[0]) if given["cursor"] else 0
     session.answer(body, lambda body: replace(hits_view(body), first=first + 1), given["query"])
 
@@ -76,7 +77,8 @@ def hits_view(body: Mapping[str, Any]) -> View:
     """Hits, after how the query was read and how many match, and with the way to the next page."""
     total = body["total"]
     counted = f" {total:,} paper{' matches' if total == 1 else 's match'}."
-    head = "{interpreted[text]}" + (counted if body["interpreted"]["kind"] != "question" else "")
+    asked = body.get("interpreted")
+    head = "{interpreted[text]}" + (counted if asked["kind"] != "question" else "") if asked else ""
     weak = f"\n{body['weak']:,} weak matches are left out: --include-weak shows them." if "weak" in body else ""
     more = f"\nThere are more: add --cursor {body['next_cursor']}" if "next_cursor" in body else ""
     return replace(HITS, head=head, foot=f"{HITS.foot}{weak}{more}")

@@ -7,6 +7,7 @@ that the model reads it; only an unknown tool or resource is a JSON-RPC error.
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
@@ -30,7 +31,6 @@ from bio_mcp.call import Outcome, failed_outcome, perform
 from bio_mcp.callers import ANONYMOUS, Caller, forbidden, is_anonymous, may
 from bio_mcp.deadline import Deadline, Progress, silent
 from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.mcp.clients import IN_STRUCTURED, reads_structured
 from bio_mcp.doors.mcp.listing import ALL, META, Listing, RequestContext, body_of, cache_scope, permitted
 from bio_mcp.doors.mcp.prompts import (
     Completing,
@@ -228,6 +228,27 @@ FORM: Mapping[str, Any] = {
     "required": [YES],
 }
 LONGEST_STATE = 1_000  # characters of what a client sends back
+READING_STRUCTURED = {
+    "claude-code": (2, 1),
+    "codex-mcp-client": (0, 100),
+    "Visual Studio Code": (1, 109),
+    "Visual Studio Code - Insiders": (1, 109),
+}
+"""Clients that give their model the structured content of an answer in the place of its text, by the name that they
+give themselves, each with the first version of which that is known; docs/decisions.md says how."""
+IN_STRUCTURED = "The answer is this result's structuredContent."
+_VERSION = re.compile(r"(\d{1,5})\.(\d{1,5})")
+
+
+def reads_structured(context: RequestContext) -> bool:
+    """Whether the client of a request is one of those; without a handshake, as over stateless HTTP, its User-Agent
+    says."""
+    if params := context.session.client_params:
+        name, version = params.client_info.name, params.client_info.version
+    else:
+        name, _, version = (getattr(context.request, "headers", None) or {}).get("user-agent", "").partition("/")
+    since, found = READING_STRUCTURED.get(name), _VERSION.match(version)
+    return since is not None and found is not None and (int(found[1]), int(found[2])) >= since
 
 
 @dataclass(frozen=True)
@@ -257,6 +278,7 @@ class Calling:
                 return answer
             yes = answer
             outcome = await self.running.run(tool, {**given, **yes}, context, seconds)
+        # an error is whole in both forms: Claude Code gives its model the text of one alone
         one_line = not outcome.failed and not tool.family.by_name_only and reads_structured(context)
         content: list[types.ContentBlock] = [types.TextContent(text=IN_STRUCTURED if one_line else outcome.text)]
         if "file" in tool.output.model_fields and (file := outcome.body.get("file")):
