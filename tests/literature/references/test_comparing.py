@@ -10,6 +10,7 @@ from bio_mcp.literature.references.comparing import (
     compare,
     contains_title,
     differing_author,
+    differing_words,
     same_journal,
     same_title,
 )
@@ -180,6 +181,29 @@ OTHER = [
     ("A controlled trial improved ginger in early pregnancy", "A controlled trial of ginger in early pregnancy"),
     ("Aspirin or heparin in patients with stroke", "Aspirin and heparin in patients with stroke"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("stated", "named"),
+    [
+        ("Effects of Zäpfchen in male mice: a trial", "lacks “female and”"),
+        ("Effects of new Zäpfchen in female and male mice: a trial", "adds “new”"),
+        (
+            "Effects improved Zäpfchen in female and male rats: a trial",
+            "has “improved” for “of”; has “rats” for “mice”",
+        ),
+        ("The effects of Zaepfchen in female and male mice: a trial", ""),
+        ("Something else about other things: a trial", ""),
+    ],
+)
+def test_the_words_that_differ_from_a_title_are_named_as_they_are_spelled(stated, named):
+    assert differing_words(stated, "Effects of Zäpfchen in female and male mice: a trial.") == named
+
+
+def test_a_title_that_lacks_words_is_doubtful_by_them():
+    found = compare(replace(CITED, title="Beta-Muller Cells: a randomised review of what they do"), PAPER)
+    assert [(each.field, each.words) for each in found.differs] == [("title", "lacks “of the retina”")]
+    assert not found.confirms
 
 
 def test_the_end_of_a_title_is_left_out_only_where_it_is_a_subtitle():

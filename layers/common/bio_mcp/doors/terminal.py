@@ -65,6 +65,11 @@ def err() -> _Screen:
     return _Screen(sys.stderr)
 
 
+def is_screen() -> bool:
+    """Whether a terminal shows what is printed."""
+    return _Screen(sys.stdout).is_terminal
+
+
 def print_json(body: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, escaping characters that the terminal cannot show or would execute."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

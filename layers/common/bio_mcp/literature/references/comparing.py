@@ -90,10 +90,38 @@ def _ends(one: str, other: str) -> bool:
 def _agree_whole(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     if not _share_words(*sorted((ours, theirs), key=len)):
         return False
-    return all(
-        SMALL.issuperset((*left, *right)) and not (set(left) - _ARTICLES and set(right) - _ARTICLES)
-        for left, right in aligned(ours, theirs)
-    )
+    return all(_says_the_same(*each) for each in aligned(ours, theirs))
+
+
+def _says_the_same(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two titles may differ so: in small words that one lacks, or in an article."""
+    return SMALL.issuperset((*left, *right)) and not (set(left) - _ARTICLES and set(right) - _ARTICLES)
+
+
+_SHOWN = 5  # places of two titles
+
+
+def differing_words(stated: str, printed: str) -> str:
+    """Which words differ between titles that have most words in common, as `lacks “female and”`; "" for other titles.
+
+    The words are as each title spells them.
+    """
+    ours, theirs = (_unmarked(words_of(each)[:_MOST]) for each in (stated, printed))
+    pairs = [each for each in aligned(ours, theirs) if not _says_the_same(*each)]
+    if 2 * max(sum(len(left) for left, _ in pairs), sum(len(right) for _, right in pairs)) > len(theirs):
+        return ""
+    named = []
+    for left, right in pairs[:_SHOWN]:
+        has, lacks = _spelled(left, stated), _spelled(right, printed)
+        named.append(f"has {has} for {lacks}" if left and right else f"lacks {lacks}" if right else f"adds {has}")
+    return "; ".join((*named, "…") if len(pairs) > _SHOWN else named)
+
+
+def _spelled(words: Sequence[str], title: str) -> str:
+    """The words in quotation marks, as the title has them."""
+    spelling = {word: each for each in title.split() for word in words_of(each)}
+    tokens = [spelling[each].strip(",;:.?!()[]") for each in words]
+    return f"“{' '.join(token for place, token in enumerate(tokens) if token not in tokens[:place][-1:])}”"
 
 
 def _share_words(ours: Sequence[str], theirs: Sequence[str]) -> bool:
@@ -226,11 +254,12 @@ _YEARS = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field, what the reference states, and what is right."""
+    """A field, what the reference states, and what is right; of a title that is nearly right, `words` that differ."""
 
     field: str
     stated: str
     true: str
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +328,13 @@ def compare(work: CitedWork, article: Article) -> Comparison:
     )
     return Comparison(
         agrees=tuple(field for field, same, _, _ in checks if same),
-        differs=tuple(Difference(field, stated, true) for field, same, stated, true in checks if same is False),
+        differs=tuple(_difference(field, stated, true) for field, same, stated, true in checks if same is False),
         by_number=bool(re.search(r"\d{5}", work.pages.partition("-")[0])),
     )
+
+
+def _difference(field: str, stated: str, true: str) -> Difference:
+    return Difference(field, stated, true, differing_words(stated, true) if field == "title" else "")
 
 
 def _same_titles(work: CitedWork, article: Article) -> bool | None:
