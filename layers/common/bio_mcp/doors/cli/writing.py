@@ -112,8 +112,7 @@ def as_table(body: Mapping[str, Any]) -> list[RenderableType]:
         for each in differences(row):
             cell.append(f"\n{each}", colour)
         rows.append((Text(mark, colour), cell, Text(row["pmid"] or "")))
-    table = terminal.table(("verdict", "reference", "PMID"), rows)
-    table.columns[0].no_wrap = table.columns[2].no_wrap = True
+    table = terminal.table(("verdict", "reference", "PMID"), rows, whole=(0, 2))
     return [table, Text(_summary(body["references"]), "bold"), *map(Text, body["reasons"])]
 
 
