@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedders.model_files import DEFAULT, PACKAGED
-from bio_mcp.doors.cli.connecting import CLIENTS, LARGEST, file_of, into_json, into_toml, merged, program, put
+from bio_mcp.doors.cli.client_files import into_json, into_toml, merged
+from bio_mcp.doors.cli.connecting import CLIENTS, LARGEST, file_of, program, put
 from bio_mcp.errors import InvalidInput
 from bio_mcp.skills import NAMES, skill
 from tests.adapters.embedders.tiny_model import published
@@ -136,7 +137,8 @@ def test_each_client_has_its_words_and_shows_what_it_writes(cli, home, name, sec
     loads = tomllib.loads if name == "codex" else json.loads
     options = ["--client", name, "--env", "NCBI_ADMIN_EMAIL=you@example.org"]
     shown = cli("mcp-config", *options)
-    wanted = {"command": PROGRAM, "args": ["stdio"], "env": {"NCBI_ADMIN_EMAIL": "you@example.org"}, **stdio}
+    env = {"BIO_MCP_HOME": str(cli.home), "NCBI_ADMIN_EMAIL": "you@example.org"}
+    wanted = {"command": PROGRAM, "args": ["stdio"], "env": env, **stdio}
     assert loads(shown.out) == {section: {"bio-mcp": wanted}}
     assert list(home.iterdir()) == []
     assert cli("mcp-config", *options, "--write").code == 0
@@ -157,7 +159,12 @@ def test_a_users_own_file_gets_it_and_keeps_its_mode_with_a_copy_of_what_it_was(
     ran = cli("mcp-config", "--client", "claude-code", "--write")
     assert json.loads(file.read_text())["mcpServers"] == {
         "other": {"command": "x"},
-        "bio-mcp": {"type": "stdio", "command": PROGRAM, "args": ["stdio"]},
+        "bio-mcp": {
+            "type": "stdio",
+            "command": PROGRAM,
+            "args": ["stdio"],
+            "env": {"BIO_MCP_HOME": str(cli.home), "NCBI_ADMIN_EMAIL": "test@example.org"},
+        },
     }
     backup = home / ".claude.json.bak"
     assert json.loads(backup.read_text()) == {"numStartups": 7, "mcpServers": {"other": {"command": "x"}}}
@@ -175,12 +182,14 @@ def test_a_link_to_a_file_stays_one(cli, home, tmp_path):
     assert "bio-mcp" in (tmp_path / "real.json").read_text()
 
 
-@pytest.mark.parametrize("content", [b"{ // mine\n}", b"\xff\xfe", b"[1", b"[]", b" " * (LARGEST + 1)])
+@pytest.mark.parametrize("content", [b"{ / mine\n}", b"\xff\xfe", b"[1", b"[]", b" " * (LARGEST + 1)])
 def test_a_file_that_cannot_be_read_is_left_alone(cli, home, content):
     file = home / ".claude.json"
     file.write_bytes(content)
     ran = cli("mcp-config", "--client", "claude-code", "--write")
     assert (ran.code, "left as it is" in ran.said) == (1, True)
+    assert "by hand" in ran.err
+    assert json.loads(ran.out)["mcpServers"]["bio-mcp"]["command"] == PROGRAM
     assert file.read_bytes() == content
     assert list(home.iterdir()) == [file]
 
@@ -226,6 +235,12 @@ def test_a_project_gets_its_own_file(cli, tmp_path):
         (["--client", "cursor", "--http", "http://user:pass@lab.example/mcp"], "address of an endpoint"),
         (["--client", "cursor", "--http", "file:///etc/passwd"], "address of an endpoint"),
         (["--client", "cursor", "--env", "key"], "NAME=VALUE"),
+        (
+            ["--client", "cursor", "--env", "NCBI_EMAIL=a@b.org"],
+            "no variable NCBI_EMAIL; did you mean NCBI_ADMIN_EMAIL?",
+        ),
+        (["--client", "cursor", "--env", "ZZZ=1"], "no variable ZZZ. docs/settings.md lists the settings"),
+        (["--client", "cursor", "--env", "NCBI_API_KEY"], "NCBI_API_KEY is not set here"),
     ],
 )
 def test_what_makes_no_sense_is_reported(cli, arguments, message):
@@ -253,13 +268,53 @@ def test_everything_else_of_a_json_file_stays(others, servers):
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", "\ufeff{}"])
 def test_an_empty_file_gets_the_server_alone(text):
-    assert json.loads(into_json(text, "servers", OURS)) == {"servers": {"bio-mcp": OURS}}
+    made = into_json(text, "servers", OURS)
+    assert json.loads(made.removeprefix("\ufeff")) == {"servers": {"bio-mcp": OURS}}
+
+
+JSONC = """\
+{
+\t// what I use "mcpServers": {
+\t"servers": {
+\t\t"other": { "command": "x", "args": ["//", ",]"] }, // why, and how
+\t\t/* and
+\t\t   more */
+\t},
+\t"inputs": [1, 2,],
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("comma", [",", ""])
+def test_comments_last_commas_tabs_and_line_ends_of_a_json_file_stay(end, comma):
+    before = JSONC.replace("}, // why", f"}}{comma} // why").replace("\n", end)
+    made = into_json(before, "servers", OURS)
+    lines = [each for each in made.split(end) if each.strip()]
+    assert [each.rstrip(end) for each in before.split(end) if each.strip() and each not in lines] == (
+        [] if comma else ['\t\t"other": { "command": "x", "args": ["//", ",]"] } // why, and how']
+    )
+    assert f'{end}\t\t"bio-mcp": {{{end}\t\t\t"command": "/opt/bio-mcp",{end}' in made
+    assert into_json(made, "servers", OURS) == made
+    other = into_json(made, "servers", {**OURS, "command": "/elsewhere"})
+    assert other == made.replace("/opt/bio-mcp", "/elsewhere")
+    assert f'{end}\t"mcpServers": {{{end}\t\t"bio-mcp": {{{end}' in into_json(before, "mcpServers", OURS)
+
+
+def test_a_comment_within_our_own_entry_is_not_lost(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"bio-mcp": {"command": "x" /* mine */}}}')
+    with pytest.raises(InvalidInput, match="comments, which would be lost"):
+        put(CLIENTS["cursor"], file, OURS)
 
 
 def test_what_somebody_added_to_this_server_stays_and_how_it_starts_is_replaced():
     old = {"command": "/old", "args": ["x"], "startup_timeout_sec": 9, "disabled": True, "env": {"A": "b"}}
     assert merged(old, OURS) == {**OURS, "env": {"A": "b", **OURS["env"]}, "disabled": True}
     assert merged(old, BY_URL) == {"url": URL, "disabled": True}
+    assert merged({"args": ["stdio", "--tools", "all"]}, OURS)["args"] == ["stdio", "--tools", "all"]
+    by_uvx = {**OURS, "command": "uvx", "args": ["bio-mcp-literature", "stdio"]}
+    assert merged({"args": ["stdio", "--tools", "all"]}, by_uvx)["args"] == [*by_uvx["args"], "--tools", "all"]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +355,6 @@ def test_a_file_without_servers_gets_the_table_at_its_end():
     [
         "model =",
         "mcp_servers = 3",
-        'mcp_servers = { bio-mcp = { command = "x" } }',
         'mcp_servers.bio-mcp.command = "x"',
         'text = """\n[mcp_servers.bio-mcp]\n"""\n[mcp_servers.bio-mcp]\ncommand = "x"\n',
         "[mcp_servers.bio-mcp]\nsince = 2026-01-01\n",
@@ -310,6 +364,45 @@ def test_toml_that_is_broken_or_of_another_form_is_refused(tmp_path, text):
     (tmp_path / "config.toml").write_text(text)
     with pytest.raises(InvalidInput, match="left as it is"):
         put(CLIENTS["codex"], tmp_path / "config.toml", OURS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a = 1 # why\nmcp_servers = { gh = { command = "x", args = ["}", "{"] } } # and\nb = 2\n',
+        'a = 1 # why\nmcp_servers = { gh = {}, bio-mcp = { command = "x" } } # and\nb = 2\n',
+        'a = 1 # why\n[mcp_servers]\n"bio-mcp" = { command = "x", env = { A = "b" } } # and\n[b]\n',
+    ],
+)
+def test_tables_of_toml_in_one_line_are_changed_there(text):
+    made = into_toml(text, "mcp_servers", OURS)
+    before, after = tomllib.loads(text), tomllib.loads(made)
+    ours, theirs = after["mcp_servers"].pop("bio-mcp"), before["mcp_servers"].pop("bio-mcp", {})
+    assert (ours, after) == (merged(theirs, OURS), before)
+    assert [line.partition("#")[2] for line in made.splitlines()] == [
+        line.partition("#")[2] for line in text.splitlines()
+    ]
+
+
+def test_line_ends_of_a_toml_file_stay():
+    made = into_toml(TOML.replace("\n", "\r\n"), "mcp_servers", OURS)
+    assert made.replace("\r\n", "\n") == into_toml(TOML, "mcp_servers", OURS)
+    assert made.count("\n") == made.count("\r\n")
+
+
+def test_settings_of_this_shell_go_with_it_and_secrets_only_where_they_are_asked_for(cli, home):
+    cli.settings |= {"index_name": "mine", "ncbi_api_key": "s3cret", "http_port": 4000}
+    cli.settings |= {"openai_base_url": "https://me:s3cret@llm.example/v1"}
+    shown = cli("mcp-config", "--client", "cursor")
+    env = {"BIO_MCP_HOME": str(cli.home), "BIO_MCP_INDEX": "mine", "NCBI_ADMIN_EMAIL": "test@example.org"}
+    assert json.loads(shown.out)["mcpServers"]["bio-mcp"]["env"] == env
+    said = " ".join(shown.err.split())
+    assert "BIO_MCP_INDEX=mine" in said
+    assert "Left out, as secrets: NCBI_API_KEY, OPENAI_BASE_URL. --env NCBI_API_KEY writes it." in said
+    assert "s3cret" not in shown.out + shown.err
+    asked = cli("mcp-config", "--client", "cursor", "--env", "NCBI_API_KEY", "--env", "BIO_MCP_INDEX=other", "--json")
+    assert asked.json["entry"]["env"] == {**env, "BIO_MCP_INDEX": "other", "NCBI_API_KEY": "s3cret"}
+    assert "env" not in cli("mcp-config", "--client", "cursor", "--http", URL, "--json").json["entry"]
 
 
 @given(st.dictionaries(TEXTS.filter(bool), TEXTS))

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import lzma
+import re
 from pathlib import Path
 
 import jsonschema
@@ -93,6 +94,55 @@ def test_where_ncbi_fails_the_command_fails_and_says_unknown(check, ncbi, papers
     assert ran.code == 1
     assert "unknown" in ran.out
     assert "NOT FOUND" not in ran.out
+
+
+LONG = f"{'A very long title that goes on for several lines ' * 8}and then it ends"
+
+
+def styles(line):
+    """The codes of colour and weight in a line."""
+    return set(re.findall(r"\x1b\[([0-9;]+)m", line)) - {"0"}
+
+
+@pytest.fixture
+def mixed(ncbi, papers):
+    """Four references: a retracted one, a right one, one of a wrong year, and one that nobody wrote."""
+    retract(ncbi, papers[0].pmid)
+    wrong = cite(papers[2], "bibtex").replace(f"year = {{{papers[2].publication_date.year}}}", "year = {1899}")
+    invented = INVENTED.replace("A paper | nobody <b>ever</b> wrote", LONG)
+    return cite(papers[0], "bibtex") + cite(papers[1], "bibtex") + wrong + invented
+
+
+def test_on_a_terminal_of_80_columns_a_report_is_a_table_with_coloured_verdicts_and_nothing_cut(
+    check, mixed, papers, terminal
+):
+    terminal(80)
+    ran = check(mixed)
+    lines = ran.shown.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[1].split() == ["verdict", "reference", "PMID"]
+    by_verdict = {word: line for line in ran.out.splitlines()[:-1] for word in VERDICTS if word in line}
+    assert [styles(by_verdict[each].split(each)[0]) for each in VERDICTS] == [{"1;31"}, {"32"}, {"33"}, {"1;31"}]
+    cells = " ".join(line[12:69].strip() for line in lines)
+    assert LONG in cells
+    assert f"year: 1899, is {papers[2].publication_date.year}" in cells
+    assert ("differs from the record" in cells, "no such paper" in cells) == (False, False)
+    assert "4 references: 1 doubtful, 1 found, 1 not found, 1 retracted" in ran.shown
+
+
+VERDICTS = ("RETRACTED", "ok", "doubtful", "NOT FOUND")
+
+
+def test_without_a_terminal_or_with_no_color_a_report_has_no_colour_and_in_a_pipe_a_line_for_each(
+    check, mixed, terminal, monkeypatch
+):
+    piped = check(mixed)
+    assert "\x1b" not in piped.out
+    [line] = [each for each in piped.out.splitlines() if "NOT FOUND" in each]
+    assert line == f"NOT FOUND  nobody2019: Nobody, N. {LONG}. 2019"
+    terminal(80)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert all(styles(line) <= {"1", "2"} for line in check(mixed).out.splitlines())
 
 
 def test_text_of_windows_is_read(check, papers):

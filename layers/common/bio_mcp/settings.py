@@ -384,6 +384,18 @@ class Settings:
         filled_in = {each: text for each, text in given.items() if text and not NOT_FILLED_IN.fullmatch(text)}
         return cls(**{each.name: value_of(each, text) for each, text in filled_in.items()})
 
+    def variables(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The variables whose values are not the defaults: those that anybody may read, and those with a secret."""
+        public: dict[str, str] = {}
+        secret: dict[str, str] = {}
+        for each in fields(self):
+            if (value := getattr(self, each.name)) != each.default:
+                path = str(value.expanduser().absolute()) if isinstance(value, Path) else ""
+                text = path or (",".join(value) if isinstance(value, tuple) else str(value))
+                hidden = each.metadata["secret"] or ("://" in text and "@" in urlsplit(text).netloc)
+                (secret if hidden else public)[each.metadata["env"]] = text
+        return public, secret
+
     @property
     def environment_of_programs(self) -> Mapping[str, str]:
         """What a program that we start needs of the environment: no key and no secret is in it."""

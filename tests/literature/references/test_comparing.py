@@ -10,6 +10,7 @@ from bio_mcp.literature.references.comparing import (
     compare,
     contains_title,
     differing_author,
+    differing_words,
     same_journal,
     same_title,
 )
@@ -164,7 +165,8 @@ SAME = [
     ("Über die Wirkung von Salz auf Mäuse", "Uber die Wirkung von Salz auf Mause"),
     ("Phase transfer of metal cations", "Phase transfer of metal cations: a review of carriers"),
     ("Toxicity of Bacillus BCT-7112T", "Toxicity of Bacillus BCT-7112ᵀ"),
-    ("The title with the small words of it", "Title with small words"),
+    ("The title of the small words", "Title of small words"),
+    ("Ueber Früherkennung groesserer Stoerungen", "Über Frueherkennung größerer Störungen"),
 ]
 OTHER = [
     ("Effects of aspirin on platelet function in mice", "Effects of heparin on platelet function in mice"),
@@ -175,7 +177,40 @@ OTHER = [
     ("Nausea in pregnancy", TITLE),
     ("Corrigendum", "Erratum"),
     ("A", "A novel coronavirus from patients with pneumonia"),
+    ("Outcomes in male mice after stroke and sepsis", "Outcomes in female and male mice after stroke and sepsis"),
+    ("A controlled trial improved ginger in early pregnancy", "A controlled trial of ginger in early pregnancy"),
+    ("Aspirin or heparin in patients with stroke", "Aspirin and heparin in patients with stroke"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("stated", "named"),
+    [
+        ("Effects of Zäpfchen in male mice: a trial", "lacks “female and”"),
+        ("Effects of new Zäpfchen in female and male mice: a trial", "adds “new”"),
+        (
+            "Effects improved Zäpfchen in female and male rats: a trial",
+            "has “improved” for “of”; has “rats” for “mice”",
+        ),
+        ("The effects of Zaepfchen in female and male mice: a trial", ""),
+        ("Something else about other things: a trial", ""),
+    ],
+)
+def test_the_words_that_differ_from_a_title_are_named_as_they_are_spelled(stated, named):
+    assert differing_words(stated, "Effects of Zäpfchen in female and male mice: a trial.") == named
+
+
+def test_a_title_that_lacks_words_is_doubtful_by_them():
+    found = compare(replace(CITED, title="Beta-Muller Cells: a randomised review of what they do"), PAPER)
+    assert [(each.field, each.words) for each in found.differs] == [("title", "lacks “of the retina”")]
+    assert not found.confirms
+
+
+def test_the_end_of_a_title_is_left_out_only_where_it_is_a_subtitle():
+    assert same_title("Effects of ginger on nausea", "Effects of ginger on nausea in pregnancy") is False
+    for mark in (": ", ". ", "? ", " - ", " – ", "--", "—", " ("):
+        assert same_title("Effects of ginger on nausea", f"Effects of ginger on nausea{mark}a trial)") is True
+    assert same_title("Effects of ginger on nausea", "Effects of ginger on nausea (ABC) in mice") is False
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -269,6 +304,44 @@ def test_of_a_long_list_the_first_authors_are_compared(place, seen):
     stated = ["García-López JM"] * (COMPARED + 1)
     stated[place] = "Invented I"
     assert (differing(stated, GARCIA, LI) is not None) is seen
+
+
+PLACED = Article(
+    "1", title="Neglect and the cortex", doi="10.1016/j.cortex.2020.01.002",
+    journal=Journal("Cortex; a journal devoted to the study of the nervous system and behavior", "Cortex", "Cortex"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Doe J. Neglect and the cortex. Lancet 2020;1:2-9. doi:10.1016/j.cortex.2020.01.002",
+        "Doe J. Neglect and the cortex. Lancet 2020;1:2-9. https://www.example.org/cortex/2",
+        "Cortex Group. Neglect and the cortex. Lancet 2020;1:2-9.",
+    ],
+)
+def test_a_journals_name_in_an_id_an_address_an_author_or_the_title_confirms_nothing(text):
+    found = compare(replace(parse_citation(text), journal="Lancet"), PLACED)
+    assert "journal" in {each.field for each in found.differs}
+    right = compare(replace(parse_citation(text.replace("Lancet", "Cortex")), journal="Lancet"), PLACED)
+    assert "journal" in right.agrees
+
+
+@pytest.mark.parametrize(
+    ("stated", "family"),
+    [
+        ("Frueh B", "Früh"), ("Fruh B", "Früh"), ("Früh B", "Frueh"), ("Boehm K", "Böhm"), ("Goetz, A.", "Götz"),
+        ("Jaeger", "Jäger"), ("Muehlhaeuser-Groeer A", "Mühlhäuser-Gröer"), ("Gross M", "Groß"), ("Weiß M", "Weiss"),
+        ("OEZKAN A", "Özkan"),
+    ],
+)  # fmt: skip
+def test_an_umlaut_is_known_by_its_two_letters(stated, family):
+    assert differing([stated], Author(family, "X", "X")) is None
+
+
+@pytest.mark.parametrize(("stated", "family"), [("Fruth B", "Früh"), ("Gros M", "Groß"), ("Bohn K", "Böhm")])
+def test_another_letter_makes_another_name_beside_an_umlaut(stated, family):
+    assert differing([stated], Author(family, "X", "X")) is not None
 
 
 BLOOD = Journal(

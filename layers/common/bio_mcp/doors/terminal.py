@@ -65,6 +65,11 @@ def err() -> _Screen:
     return _Screen(sys.stderr)
 
 
+def is_screen() -> bool:
+    """Whether a terminal shows what is printed."""
+    return _Screen(sys.stdout).is_terminal
+
+
 def print_json(body: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, escaping characters that the terminal cannot show or would execute."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -101,13 +106,15 @@ def fail(message: str) -> None:
     err().show(Text.assemble(("error: ", "bold red"), message, end))
 
 
-def table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = ()) -> Table:
-    """A table with headings; the columns numbered in `right` are right-aligned."""
-    numbers = set(right)
+def table(
+    columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = (), whole: Iterable[int] = ()
+) -> Table:
+    """A table with headings; the columns numbered in `right` are right-aligned, those and `whole` ones never wrapped."""
+    numbers, unwrapped = set(right), {*right, *whole}
     table_ = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for position, name in enumerate(columns):
         numeric = position in numbers
-        table_.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+        table_.add_column(name, justify="right" if numeric else "left", no_wrap=position in unwrapped, overflow="fold")
     for row in rows:
         table_.add_row(*row)
     return table_

@@ -37,6 +37,7 @@ class FieldDifference(Response):
     field: str
     stated: str
     true: str
+    words: str | None = Field(default=None, description="of a title that is nearly right, what differs")
 
 
 class CheckedReference(Response):

@@ -1,43 +1,45 @@
 """What tells a client of this server: `setup`, `mcp-config` and `skill`.
 
-A client lists its servers in a file, of which everything else stays as it is. What cannot be changed without losing
-something (comments in JSON, names that stand twice, forms of TOML that are not understood) is refused.
+A client lists its servers in a file, of which everything else stays as it is; where it cannot be changed, what to put
+there by hand is shown.
 """
 
-import json
 import re
 import shutil
 import sys
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
 from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.client_files import Entry, Unreadable, into_json, into_toml
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import PROGRAMS_NEED, Settings
 from bio_mcp.skills import FILE, NAMES, Skill, skill
 
-NAME = "bio-mcp"
 NEXT = (
     "Next: bio-mcp import --sample, for a few hundred papers to try it on",
     "      bio-mcp mcp-config --client claude-code --write, or claude, vscode, cursor, codex, windsurf",
 )
 DISTRIBUTION = "bio-mcp-literature"
 THROWN_AWAY = re.compile(r"[/\\](archive|environments|builds)-v\d")  # folders of uv's cache
-VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
+VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)(=.*)?", re.DOTALL)
+OF_SERVERS = ("MCP_", "AWS_", "OTEL_")  # settings that a program of one client does not need
+OTHERS = re.compile(r"(AWS|HF|PYTHON|SSL|UV)[A-Z0-9_]+|(HTTPS?|ALL|NO)_PROXY")  # variables that libraries read
 SETTINGS = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}  # of programs with windows
-HOW_IT_STARTS = {"type", "command", "args", "url", "serverUrl", "startup_timeout_sec"}
 LARGEST = 16 << 20  # bytes of a file that is read
 
-Entry = dict[str, Any]
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,13 @@ def setup_command(session: Session) -> None:
     help="The folder of a project that alone gets it, for claude-code, vscode, cursor and codex.",
 )
 @click.option("--file", type=click.Path(dir_okay=False, path_type=Path), help="The client's file, if it is elsewhere.")
-@click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A setting for the program; repeatable.")
+@click.option(
+    "--env",
+    "variables",
+    metavar="NAME[=VALUE]",
+    multiple=True,
+    help="A setting for the program; without =VALUE as it is here, also a secret. Repeatable.",
+)
 @click.option("--uvx", is_flag=True, help="Let uvx run the program, as it does where uvx runs this.")
 @answering
 def mcp_config_command(
@@ -116,22 +124,40 @@ def mcp_config_command(
 ) -> None:
     """Show how a client is told of this server, or tell it.
 
-    Other servers and everything else in the client's file stay as they are, and so do settings that you added to this
-    one. A file that cannot be read is left alone.
+    Settings of this shell that are no secrets, such as BIO_MCP_HOME, go with it. Other servers and everything else in
+    the client's file stay as they are, and so do settings and arguments that you added to this one. A file that cannot
+    be changed is left alone, and what to put there is shown.
     """
     client = CLIENTS[name]
     if project and not client.of_project:
         raise InvalidInput(f"{client.title} has no servers of a project; leave out --project")
-    entry = _entry_of(client, url) if url else {**client.stdio, **program(variables, by_uvx=uvx)}
+    own, secrets = session.settings.variables()
+    carried = {} if url else {each: text for each, text in own.items() if not each.startswith(OF_SERVERS)}
+    env = {**carried, **_variables(variables, {**own, **secrets})}
+    entry = _entry_of(client, url) if url else {**client.stdio, **program(env, by_uvx=uvx)}
     path = file or file_of(client, project)
     body = {"client": name, "file": str(path), "section": client.section, "entry": entry, "written": write}
+    left = sorted(secrets.keys() - env.keys()) if not url else []
+    notes = [f"Of this shell: {', '.join(f'{each}={text}' for each, text in carried.items())}."] if carried else []
+    notes += [f"Left out, as secrets: {', '.join(left)}. --env {left[0]} writes it."] if left else []
+    into = into_toml if path.suffix == ".toml" else into_json
+    snippet = into("", client.section, entry)
+    try:
+        became = put(client, path, entry) if write else ""
+    except InvalidInput:
+        if not session.as_json:
+            terminal.notice(f"Put this into {path} by hand:")
+            terminal.say_unwrapped(snippet)
+        raise
+    if not session.as_json:
+        for each in notes:
+            terminal.notice(each)
     if write:
-        session.answer(body, put(client, path, entry))
+        session.answer(body, became)
         return
     if not session.as_json:
         terminal.notice(f"In {path}, of {client.title}; --write puts it there:")
-    into = into_toml if path.suffix == ".toml" else into_json
-    session.answer(body, lambda _: terminal.say_unwrapped(into("", client.section, entry)))
+    session.answer(body, lambda _: terminal.say_unwrapped(snippet))
 
 
 def _entry_of(client: Client, url: str) -> Entry:
@@ -143,17 +169,32 @@ def _entry_of(client: Client, url: str) -> Entry:
     return {key: value or url for key, value in client.http.items()}
 
 
-def program(variables: tuple[str, ...] = (), *, by_uvx: bool = False, environment: str = sys.prefix) -> Entry:
+def _variables(given: Sequence[str], here: Mapping[str, str]) -> Entry:
+    """What --env says, by name; a name alone has the value that it has `here`."""
+    found = [VARIABLE.fullmatch(each) for each in given]
+    if None in found:
+        raise InvalidInput("--env takes NAME=VALUE, with a name of capital letters, digits and underscores")
+    env = {each[1]: each[2] and each[2][1:] for each in found if each}
+    known = {*PROGRAMS_NEED, *(each.metadata["env"] for each in fields(Settings))}
+    for name, text in env.items():
+        if name not in known and not OTHERS.fullmatch(name):
+            like = get_close_matches(name, known, 1)
+            meant = f"; did you mean {like[0]}?" if like else ". docs/settings.md lists the settings"
+            raise InvalidInput(f"bio-mcp reads no variable {name}{meant}")
+        if text is None and name not in here:
+            raise InvalidInput(f"{name} is not set here: give --env {name}=VALUE")
+    return {name: here[name] if text is None else text for name, text in env.items()}
+
+
+def program(env: Mapping[str, str] = NO_VARIABLES, *, by_uvx: bool = False, environment: str = sys.prefix) -> Entry:
     """How this installation is started: the program itself, or uvx where the environment is one of uvx's, which may be
     gone tomorrow."""
-    if None in (given := [VARIABLE.fullmatch(each) for each in variables]):
-        raise InvalidInput("--env takes NAME=VALUE, with a name of capital letters, digits and underscores")
     if by_uvx or THROWN_AWAY.search(environment):
         started = {"command": shutil.which("uvx") or "uvx", "args": [DISTRIBUTION, "stdio"]}
     else:
         beside = next((path for path in Path(sys.executable).parent.glob("bio-mcp*") if path.stem == "bio-mcp"), None)
         started = {"command": str(beside or shutil.which("bio-mcp") or "bio-mcp"), "args": ["stdio"]}
-    return {**started, "env": {each[1]: each[2] for each in given if each}} if variables else started
+    return {**started, "env": dict(env)} if env else started
 
 
 def file_of(
@@ -181,25 +222,21 @@ def put(client: Client, path: Path, entry: Entry) -> str:
                 backup = next(name for name in names if not name.exists())
                 shutil.copy2(real, backup)
             _replace(real, after)
-    except _Unreadable as reason:
+    except Unreadable as reason:
         raise InvalidInput(f"{path} was left as it is: {reason}") from None
     was = f"; what stood there before is in {backup}" if backup else ""
     return f"Written to {path}{was}.\nStart {client.title} anew, and ask it what bio-mcp can do."
-
-
-class _Unreadable(Exception):
-    """The file cannot be changed without losing something: the message says why."""
 
 
 def _read(path: Path) -> str | None:
     if not path.exists():
         return None
     if path.stat().st_size > LARGEST:
-        raise _Unreadable("it is too large")
+        raise Unreadable("it is too large")
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise _Unreadable("it is not UTF-8") from None
+        raise Unreadable("it is not UTF-8") from None
 
 
 def _replace(path: Path, text: str) -> None:
@@ -209,100 +246,6 @@ def _replace(path: Path, text: str) -> None:
     if path.exists():
         shutil.copymode(path, new.name)
     Path(new.name).replace(path)
-
-
-def into_json(text: str, section: str, entry: Entry) -> str:
-    """The file's text with `entry` under the server's name in `section`."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise _Unreadable("a name stands twice in it")
-        return found
-
-    try:
-        document = json.loads(text.removeprefix("\ufeff").strip() or "{}", object_pairs_hook=once)
-    except (ValueError, RecursionError):
-        raise _Unreadable("it is no JSON, or has comments, which would be lost") from None
-    if not isinstance(document, dict):
-        raise _Unreadable("it holds no list of servers by name")
-    servers = _table(document, section)
-    wanted = merged(_table(servers, NAME), entry)
-    if servers.get(NAME) == wanted:
-        return text
-    document[section] = {**servers, NAME: wanted}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def into_toml(text: str, section: str, entry: Entry) -> str:
-    """As `into_json`, for a file of TOML, whose other lines stay to the letter."""
-    before = _toml(text)
-    servers = _table(before, section)
-    wanted = merged(_table(servers, NAME), entry)
-    if servers.get(NAME) == wanted:
-        return text
-    name = f"{section}.{NAME}"
-    tables: dict[str, Mapping[str, Any]] = {name: {k: v for k, v in wanted.items() if not isinstance(v, Mapping)}}
-    tables |= {f"{name}.{_key(key)}": value for key, value in wanted.items() if isinstance(value, Mapping)}
-    parts = [
-        "\n".join([f"[{header}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())])
-        for header, table in tables.items()
-    ]
-    made = "\n\n".join(filter(None, [_without_tables(text, name).rstrip("\n"), *parts])) + "\n"
-    if _toml(made) != {**before, section: {**servers, NAME: wanted}}:
-        raise _Unreadable(f"it lists {NAME} in a form that this command cannot change; remove that first")
-    return made
-
-
-def merged(old: Mapping[str, Any], entry: Entry) -> Entry:
-    """The new entry, with what somebody added to the old one: variables, and what a client stores there."""
-    added = {key: value for key, value in old.items() if key not in HOW_IT_STARTS and key not in entry}
-    if "command" not in entry:
-        added.pop("env", None)  # an endpoint takes no variables
-    elif isinstance(old.get("env"), Mapping) and "env" in entry:
-        entry = {**entry, "env": {**old["env"], **entry["env"]}}
-    return {**entry, **added}
-
-
-def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = document.get(key, {})
-    if not isinstance(found, dict):
-        raise _Unreadable(f"its {key} is no list of names")
-    return found
-
-
-def _toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        raise _Unreadable("it is no TOML") from None
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _value(key)
-
-
-def _value(value: Any) -> str:
-    """A value in TOML, whose strings, numbers and lists are written as JSON's, but for the character DEL."""
-    try:
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    except TypeError:
-        raise _Unreadable(f"it lists {NAME} with a value that this command cannot write") from None
-
-
-def _without_tables(text: str, name: str) -> str:
-    """The lines outside of the table of that name and the tables in it."""
-    unquoted = re.compile(r"^\s*\[\s*([^\[\]]+?)\s*\]")
-    others, inside = [], False
-    for line in text.splitlines():
-        if header := unquoted.match(line):
-            path = header[1].replace('"', "").replace("'", "").replace(" ", "")
-            inside = path == name or path.startswith(f"{name}.")
-        elif line.lstrip().startswith("[["):
-            inside = False
-        if not inside:
-            others.append(line)
-    return "\n".join(others)
 
 
 skill_command = click.Group("skill", help="Install the skills: procedures for the agent of your client.")

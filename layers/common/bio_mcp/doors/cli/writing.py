@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from bio_mcp import __version__
 from bio_mcp.doors import terminal
@@ -46,6 +48,7 @@ RULES = {
 }
 _LEVELS = {"retracted": "error", "not_found": "error"} | dict.fromkeys(("doubtful", "unknown", "concern"), "warning")
 _MARKS = {"found": "ok", "retracted": "RETRACTED", "not_found": "NOT FOUND", "concern": "CONCERN"}
+_COLOURS = {"found": "green", "retracted": "bold red", "not_found": "bold red", "unchecked": "dim"}  # others: yellow
 
 
 def problem_of(row: Row) -> str | None:
@@ -63,9 +66,15 @@ def fails(row: Row, chosen: frozenset[str]) -> bool:
 
 
 def differences(row: Row) -> list[str]:
-    """`year: 2012, is 2014` for each field, and the reason if there is one."""
-    differs = [f"{each['field']}: {each['stated'] or 'none'}, is {each['true'] or 'none'}" for each in row["differs"]]
-    return [*differs, row["reason"]] if row["reason"] else differs
+    """`year: 2012, is 2014` for each field, `title lacks “female”` where most of it agrees, and the reason if that says
+    more than the verdict."""
+    differs = [
+        f"{each['field']} {each['words']}"
+        if each.get("words")
+        else f"{each['field']}: {each['stated']}, is {each['true']}"
+        for each in row["differs"]
+    ]
+    return [*differs, row["reason"]] if row["reason"] and row["verdict"] != "not_found" else differs
 
 
 def _named(row: Row, position: int) -> tuple[str, str]:
@@ -88,9 +97,23 @@ def as_text(body: Mapping[str, Any], _file: str, _chosen: frozenset[str]) -> str
     for position, row in enumerate(body["references"], 1):
         pmid = f"  PMID {row['pmid']}" if row["pmid"] else ""
         mark, place = _named(row, position)
-        lines.append(f"{mark:<10} {place}: {row['reference'][:160]}{pmid}")
+        lines.append(f"{mark:<10} {place}: {row['reference']}{pmid}")
         lines += [f"{'':<11}{each}" for each in differences(row)]
     return "\n".join([*lines, _summary(body["references"]), *body["reasons"]])
+
+
+def as_table(body: Mapping[str, Any]) -> list[RenderableType]:
+    """The same for a terminal: a row for each reference, and below the table how many are of each verdict."""
+    rows = []
+    for position, row in enumerate(body["references"], 1):
+        mark, place = _named(row, position)
+        colour = _COLOURS.get(problem_of(row) or "found", "yellow")
+        cell = Text.assemble((place, "bold"), f"  {row['reference']}")
+        for each in differences(row):
+            cell.append(f"\n{each}", colour)
+        rows.append((Text(mark, colour), cell, Text(row["pmid"] or "")))
+    table = terminal.table(("verdict", "reference", "PMID"), rows, whole=(0, 2))
+    return [table, Text(_summary(body["references"]), "bold"), *map(Text, body["reasons"])]
 
 
 def as_markdown(body: Mapping[str, Any], file: str, _chosen: frozenset[str]) -> str:
@@ -101,7 +124,7 @@ def as_markdown(body: Mapping[str, Any], file: str, _chosen: frozenset[str]) -> 
         lines += ["| reference | verdict | as written | what differs | record |", "| --- | --- | --- | --- | --- |"]
     for position, row in wrong:
         mark, place = _named(row, position)
-        cells = place, mark, row["reference"][:160], "; ".join(differences(row))
+        cells = place, mark, row["reference"], "; ".join(differences(row))
         record = f"[{row['pmid']}](https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/)" if row["pmid"] else ""
         lines.append(f"| {' | '.join((*map(markdown, cells), record))} |")
     if body["reasons"]:
@@ -188,7 +211,7 @@ def check_refs_command(
         body = session.do("references.file", check, lambda done, total, _: update(done, total, f"{done}/{total}"))
     session.code = 1 if any(fails(row, chosen) for row in body["references"]) else session.code
     if session.as_json or (report == "text" and not output):
-        session.answer(body, lambda shown: terminal.say_unwrapped(REPORTS["text"](shown, "", chosen)))
+        session.answer(body, _show)
         return
     below = file.resolve().is_relative_to(Path.cwd())
     named = (file.resolve().relative_to(Path.cwd()) if below else Path(file.name)).as_posix()
@@ -199,6 +222,13 @@ def check_refs_command(
         return
     with refused("The report cannot be written"):
         output.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _show(body: Mapping[str, Any]) -> None:
+    if terminal.is_screen():
+        terminal.show(*as_table(body))
+    else:
+        terminal.say_unwrapped(as_text(body, "", frozenset()))
 
 
 def _chosen(fail_on: str) -> frozenset[str]:

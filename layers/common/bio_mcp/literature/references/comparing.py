@@ -1,16 +1,27 @@
 """What of a reference its record confirms, and what differs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from bio_mcp.literature.citing.imprint import Span, spans
 from bio_mcp.literature.citing.works import journal_title, plain_title
 from bio_mcp.literature.identifiers import doi, normal, pmcid
 from bio_mcp.literature.records import Article, Author, Journal
-from bio_mcp.literature.references.works import SMALL, CitedWork, aligned, alike, folded, words_of
+from bio_mcp.literature.references.works import (
+    SMALL,
+    CitedWork,
+    aligned,
+    alike,
+    folded,
+    ids_in,
+    plain,
+    words_of,
+)
 
-LEAST = 0.8  # share of the words of both that must be the same, where none is exchanged for another
+_ALIKE = 0.4  # share of the words of a title that the other must have, to be compared word by word
+_ARTICLES = frozenset(("a", "an", "the"))
 _WHOLE = 4  # words of a title whose subtitle may be left out
 _MOST = 80  # words of a title that are compared
 _TRIED = 20  # places in a text where a title may begin
@@ -20,14 +31,25 @@ _MARKS = ("retracted article", "retracted", "withdrawn", "correction to", "corre
 def same_title(stated: str, printed: str) -> bool | None:
     """Whether they are one title; None where either has no words.
 
-    Accents, case, punctuation, Greek letters and a mistyped letter do not count. A subtitle may be left out. Titles
-    that have another word in one place are not the same.
+    Accents, case, punctuation, Greek letters, a mistyped letter, articles and prepositions do not count. A subtitle may
+    be left out. Titles of which one has a word that the other lacks are not the same.
     """
     ours, theirs = (_unmarked(words_of(each)[:_MOST]) for each in (stated, printed))
     if not ours or not theirs:
         return None
-    cut = len(ours) if _WHOLE <= len(ours) < len(theirs) else 0
-    return bool(cut and _agree_whole(ours, theirs[:cut])) or _agree_whole(ours, theirs)
+    return _agree_whole(ours, theirs) or (
+        len(ours) >= _WHOLE and any(_agree_whole(ours, each) for each in _heads(printed) if len(each) >= _WHOLE)
+    )
+
+
+_SUBTITLES = 8  # of a title that are looked for
+_SUBTITLE = re.compile(r"[:.?!;](?=\s)|\s[-‐‑–—−]\s|—|--|[(\[](?=[^()\[\]]{0,200}[)\]]\W{0,3}$)")
+
+
+def _heads(title: str) -> Iterator[list[str]]:
+    """The words of the title without its subtitles: up to each mark that may begin one."""
+    for mark in islice(_SUBTITLE.finditer(title), _SUBTITLES):
+        yield _unmarked(words_of(title[: mark.start()])[:_MOST])
 
 
 def contains_title(text: str, printed: str) -> bool | None:
@@ -35,7 +57,7 @@ def contains_title(text: str, printed: str) -> bool | None:
     whole, title = words_of(text), _unmarked(words_of(printed)[:_MOST])
     if len(title) < _WHOLE:
         return None
-    if len(set(whole) & set(title)) < LEAST / 2 * len(set(title)):
+    if not _share_words(title, whole):
         return False
     places = [place for place, word in enumerate(whole) if any(_begins(word, each) for each in title[:3])][:_TRIED]
     windows = (whole[at : at + _reach(whole[at:], title)] for at in places)
@@ -66,15 +88,45 @@ def _ends(one: str, other: str) -> bool:
 
 
 def _agree_whole(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    if len(set(ours) & set(theirs)) < LEAST / 2 * min(len(set(ours)), len(set(theirs))):
+    if not _share_words(*sorted((ours, theirs), key=len)):
         return False
-    different = 0
-    for left, right in aligned(ours, theirs):
-        counted = [[word for word in side if word not in SMALL] for side in (left, right)]
-        if all(counted):
-            return False
-        different += max(map(len, counted))
-    return different <= (1 - LEAST) * max(len(ours), len(theirs))
+    return all(_says_the_same(*each) for each in aligned(ours, theirs))
+
+
+def _says_the_same(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two titles may differ so: in small words that one lacks, or in an article."""
+    return SMALL.issuperset((*left, *right)) and not (set(left) - _ARTICLES and set(right) - _ARTICLES)
+
+
+_SHOWN = 5  # places of two titles
+
+
+def differing_words(stated: str, printed: str) -> str:
+    """Which words differ between titles that have most words in common, as `lacks “female and”`; "" for other titles.
+
+    The words are as each title spells them.
+    """
+    ours, theirs = (_unmarked(words_of(each)[:_MOST]) for each in (stated, printed))
+    pairs = [each for each in aligned(ours, theirs) if not _says_the_same(*each)]
+    if 2 * max(sum(len(left) for left, _ in pairs), sum(len(right) for _, right in pairs)) > len(theirs):
+        return ""
+    named = []
+    for left, right in pairs[:_SHOWN]:
+        has, lacks = _spelled(left, stated), _spelled(right, printed)
+        named.append(f"has {has} for {lacks}" if left and right else f"lacks {lacks}" if right else f"adds {has}")
+    return "; ".join((*named, "…") if len(pairs) > _SHOWN else named)
+
+
+def _spelled(words: Sequence[str], title: str) -> str:
+    """The words in quotation marks, as the title has them."""
+    spelling = {word: each for each in title.split() for word in words_of(each)}
+    tokens = [spelling[each].strip(",;:.?!()[]") for each in words]
+    return f"“{' '.join(token for place, token in enumerate(tokens) if token not in tokens[:place][-1:])}”"
+
+
+def _share_words(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    wanted = set(map(plain, ours))
+    return len(wanted.intersection(map(plain, theirs))) >= _ALIKE * len(wanted)
 
 
 def _unmarked(words: list[str]) -> list[str]:
@@ -128,6 +180,8 @@ def _can_be(short: list[str], long: list[str]) -> bool:
 
 def _shortens(word: str, whole: str) -> bool:
     if whole.startswith(word) or alike(word, whole):
+        return True
+    if plain(whole).startswith(plain(word)):
         return True
     letters = iter(whole)
     contracted = len(word) > 2 and word[0] == whole[0] and all(letter in letters for letter in word)
@@ -200,11 +254,12 @@ _YEARS = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field, what the reference states, and what is right."""
+    """A field, what the reference states, and what is right; of a title that is nearly right, `words` that differ."""
 
     field: str
     stated: str
     true: str
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +328,13 @@ def compare(work: CitedWork, article: Article) -> Comparison:
     )
     return Comparison(
         agrees=tuple(field for field, same, _, _ in checks if same),
-        differs=tuple(Difference(field, stated, true) for field, same, stated, true in checks if same is False),
+        differs=tuple(_difference(field, stated, true) for field, same, stated, true in checks if same is False),
         by_number=bool(re.search(r"\d{5}", work.pages.partition("-")[0])),
     )
+
+
+def _difference(field: str, stated: str, true: str) -> Difference:
+    return Difference(field, stated, true, differing_words(stated, true) if field == "title" else "")
 
 
 def _same_titles(work: CitedWork, article: Article) -> bool | None:
@@ -289,13 +348,15 @@ def _same_titles(work: CitedWork, article: Article) -> bool | None:
 
 
 def _same_journal(work: CitedWork, article: Article) -> bool | None:
-    """Also where plain text has the journal's abbreviation somewhere, when its place was guessed wrongly."""
+    """Also where plain text has the journal's name or abbreviation behind the title, in no id and no address, when its
+    place was guessed wrongly."""
     same, journal = same_journal(work.journal, article.journal), article.journal
     if same is not False or not work.text or not journal:
         return same
+    text, title = (f" {' '.join(words_of(each))} " for each in (ids_in(work.text)[3], article.title or ""))
+    behind = text.partition(title)[2] and f" {text.partition(title)[2]}"
     names = (journal.medline_abbreviation, journal_title(journal.title or ""))
-    text = f" {' '.join(words_of(work.text))} "
-    return any(f" {' '.join(words_of(name))} " in text for name in names if name)
+    return any(f" {' '.join(words_of(name))} " in (behind or text) for name in names if name)
 
 
 def _years(article: Article) -> list[str]:

@@ -132,9 +132,17 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(folded(text))
 
 
+_UMLAUT = re.compile("([aou])e+")
+
+
+def plain(word: str) -> str:
+    """A folded word with a, o and u for ae, oe and ue, as `Früh` and `Frueh` are one name."""
+    return _UMLAUT.sub(r"\1", word) if "e" in word else word
+
+
 def alike(one: str, other: str) -> bool:
-    """Whether two words are equal, but for a letter more, less or other in a long one."""
-    if one == other:
+    """Whether two words are equal, but for the spelling of umlauts, and a letter more, less or other in a long one."""
+    if one == other or plain(one) == plain(other):
         return True
     short, long = sorted((one, other), key=len)
     if len(short) < _LONG or len(long) - len(short) > 1 or any(each.isdigit() for each in one + other):

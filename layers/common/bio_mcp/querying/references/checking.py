@@ -75,13 +75,14 @@ def _without_record(work: CitedWork, complete: bool) -> Checked:
     return Checked(work, "not_found", reason="PubMed has no such paper")
 
 
-def _doubt(comparison: Comparison) -> str:
-    fields = {each.field for each in comparison.serious}
-    if not fields:
+def _doubt(comparison: Comparison) -> str | None:
+    """Why, beside what differs."""
+    if not comparison.serious:
         return "it states too little to be sure that this record is meant"
-    if {"pmid", "doi", "pmcid"} & set(comparison.agrees) and "title" in fields:
+    another = any(each.field == "title" and not each.words for each in comparison.serious)
+    if another and {"pmid", "doi", "pmcid"} & set(comparison.agrees):
         return "its id is of another paper than its title"
-    return f"{' and '.join(sorted(fields))} {'differ' if len(fields) > 1 else 'differs'} from the record"
+    return None
 
 
 WORDS = 8  # of a title, the longest

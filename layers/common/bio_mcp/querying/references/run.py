@@ -48,7 +48,9 @@ def row_of(checked: Checked) -> dict[str, Any]:
         "title": article.title if article else None,
         "retraction": str(article.retraction if article else RetractionStatus.UNKNOWN),
         "agrees": list(checked.agrees),
-        "differs": [asdict(each) for each in checked.differs],
+        "differs": [
+            {name: text for name, text in asdict(each).items() if text or name != "words"} for each in checked.differs
+        ],
         "reason": checked.reason,
     }
 
