@@ -24,7 +24,7 @@ from tests.support.aws_tables import make_queues, make_table
 
 MOCKED = {"dynamodb", "events", "s3", "secretsmanager", "sqs", "ssm", "stepfunctions"}
 backend_index.backend_url_patterns[:] = [each for each in backend_index.backend_url_patterns if each[0] in MOCKED]
-"""Of 180 patterns these: moto tries one after the other for each request, and makes seven objects of each at a start."""
+"""Of 180 patterns these: moto tries one after another for each request, and makes seven objects of each at a start."""
 
 NOBODY = {
     "AWS_ACCESS_KEY_ID": "testing",
