@@ -46,7 +46,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 	$(BIN)/bio-mcp serve
 
 test: setup $(VENV)/.dev ## everything that needs only Python
-	$(BIN)/python -m pytest -q -n 4 --dist worksteal --ignore=tests/all --ignore=tests/live
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
 test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium libreoffice ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, LibreOffice, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder tests/all

@@ -177,6 +177,8 @@ def _reached(start: str, arrows: Mapping[str, set[str]]) -> Iterator[str]:
 
 def patches(source: str) -> list[str]:
     """Imports of mocks, and attributes and items that a test replaces, but for those of the process: sys, sockets."""
+    if not any(word in source for word in ("mock", "monkeypatch")):  # most have none, and need not be parsed
+        return []
     nodes = nodes_of(source)
     calls = [each for each in nodes if isinstance(each, ast.Call) and ast.unparse(each.func) in REPLACING]
     replaced = [ast.unparse(each.args[0]) for each in calls]

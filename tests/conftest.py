@@ -25,6 +25,7 @@ def pytest_collection():
 
 def pytest_collection_finish():
     gc.freeze()
+    gc.set_threshold(20_000)  # rarely: tests that parse make many objects, and no garbage
     gc.enable()
 
 

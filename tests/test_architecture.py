@@ -3,10 +3,12 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 
-from tests.support.package_source import MODULES_OF_PACKAGE, ROOT, imports, modules_that_break, parsed, within
+from benchmarks.code import nodes_of
+from tests.support.package_source import MODULES_OF_PACKAGE, ROOT, body_of, imports, modules_that_break, within
 
 # A module imports its own layer and what stands before it.
 ORDER = [
@@ -171,7 +173,7 @@ VAGUE = ("Manager", "Service", "Helper", "Util", "Utils", "Base", "Processor", "
 def reading_the_environment(name: str, source: str) -> list[str]:
     read = [
         ast.unparse(node)
-        for node in ast.walk(parsed(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
     ]
     allowed = ("settings", "adapters.embedders", "retrieval.thai")  # the latter turn off what libraries do
@@ -179,7 +181,7 @@ def reading_the_environment(name: str, source: str) -> list[str]:
 
 
 def vague_names(name: str, source: str) -> list[str]:
-    tree = ast.walk(parsed(source))
+    tree = nodes_of(source)
     classes = [node.name for node in tree if isinstance(node, ast.ClassDef)]
     words = [*name.title().replace("_", "").split("."), *classes]
     return [word for word in words if word.lstrip("_").endswith(VAGUE)]
@@ -188,7 +190,7 @@ def vague_names(name: str, source: str) -> list[str]:
 def broad_excepts(name: str, source: str) -> list[str]:
     """Handlers of everything, but for those that clean up and raise again, and the one each of a call, the doctor's
     checks, the process that parses, and the reading of a tokenizer, whose library raises no narrower class."""
-    handlers = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.ExceptHandler)]
+    handlers = [node for node in nodes_of(source) if isinstance(node, ast.ExceptHandler)]
     broad = [
         f"line {each.lineno}"
         for each in handlers
@@ -209,7 +211,7 @@ def retries_of_its_own(name: str, source: str) -> list[str]:
     """Sleeping between two tries, but in the one place that does it for all, with the call's deadline."""
     if name in TURNS | {RETRY, "adapters.embedded.database"}:  # the latter waits for SQLite's lock, as SQLite does
         return []
-    calls = [node.func for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes_of(source) if isinstance(node, ast.Call)]
     names = [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in calls]
     return [each for each in names if each.lstrip("_") == "sleep"]
 
@@ -284,7 +286,7 @@ def test_the_rule_can_fail(rule, name, source):
 
 def module_level(source: str) -> Iterator[ast.stmt]:
     """The statements of a module, those within `if`, `try` and `with` included, not those of functions and classes."""
-    waiting: list[ast.AST] = list(parsed(source).body)
+    waiting: list[ast.AST] = list(body_of(source))
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.stmt):
@@ -314,8 +316,16 @@ def handed_on(source: str) -> dict[str, str]:
     }
 
 
-DEFINED = {name: defined(source) for name, source in MODULES_OF_PACKAGE.items()}
-HANDED_ON = {name: names for name, source in MODULES_OF_PACKAGE.items() if (names := handed_on(source))}
+@cache
+def all_defined() -> dict[str, set[str]]:
+    return {name: defined(source) for name, source in MODULES_OF_PACKAGE.items()}
+
+
+@cache
+def all_handed_on() -> dict[str, dict[str, str]]:
+    return modules_that_break(lambda _, source: handed_on(source))
+
+
 WHOLE = {*MODULES_OF_PACKAGE, "__version__"}
 
 
@@ -327,9 +337,9 @@ def second_paths(name: str, source: str) -> list[str]:
 
 
 def _the_path(importer: str, module: str, name: str) -> bool:
-    fronts = [front for front, names in HANDED_ON.items() if names.get(name) == module]
-    own = name in DEFINED.get(module, ()) and all(within(importer, {front}) for front in fronts)
-    return own or name in HANDED_ON.get(module, {})
+    fronts = [front for front, names in all_handed_on().items() if names.get(name) == module]
+    own = name in all_defined().get(module, ()) and all(within(importer, {front}) for front in fronts)
+    return own or name in all_handed_on().get(module, {})
 
 
 def test_each_public_name_has_one_import_path():

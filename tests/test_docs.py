@@ -4,6 +4,7 @@ import fnmatch
 import re
 import shlex
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import click
@@ -25,12 +26,12 @@ from tests.support.named_tools import PORTABLE, calls, camel_case, snake_case, w
 from tests.support.touched_ports import needed
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
-GENERATED = pages()
+generated = cache(pages)
 
 
-@pytest.mark.parametrize("path", GENERATED)
-def test_a_generated_page_is_up_to_date(path):
-    assert (ROOT / path).read_text(encoding="utf-8") == GENERATED[path], "run `make docs`"
+def test_each_generated_page_is_up_to_date():
+    stale = [path for path, page in generated().items() if (ROOT / path).read_text(encoding="utf-8") != page]
+    assert stale == [], "run `make docs`"
 
 
 def test_what_follows_from_the_functions_is_rendered():
@@ -45,11 +46,11 @@ def test_every_tool_argument_resource_and_error_code_is_described():
         *(f"### `{uri}`" for uri in RESOURCES),
         *(f"| `{code}` | " for code in codes),
     ]
-    assert [each for each in described if each not in GENERATED["docs/tools.md"]] == []
+    assert [each for each in described if each not in generated()["docs/tools.md"]] == []
 
 
 def test_every_row_of_a_search_has_a_meaning():
-    section = GENERATED["docs/tools.md"].partition("## rag_get")[0]
+    section = generated()["docs/tools.md"].partition("## rag_get")[0]
     rows = [line.split(" | ") for line in section.splitlines() if line.startswith(("| `results", "| `re", "| `warn"))]
     assert len(rows) > 15
     assert [row[0] for row in rows if not row[-1].strip(" |")] == []
@@ -64,20 +65,20 @@ def test_a_tool_or_resource_is_summed_up_in_a_whole_sentence():
 
 def test_every_retraction_status_says_what_its_values_mean():
     statuses = " or ".join(f"`{each}`" for each in RetractionStatus)
-    rows = [line for line in GENERATED["docs/tools.md"].splitlines() if statuses in line]
+    rows = [line for line in generated()["docs/tools.md"].splitlines() if statuses in line]
     assert len(rows) > 15
     assert [row for row in rows if "expression of concern" not in row] == []
 
 
 def test_every_setting_is_described_and_no_default_names_this_machine():
-    page = GENERATED["docs/settings.md"]
+    page = generated()["docs/settings.md"]
     assert all(f"| `{each.metadata['env']}` |" in page for each in fields(Settings))
     assert str(Path.home()) not in page
     assert str(ROOT) not in page
 
 
 def test_every_tool_has_a_command_on_its_page():
-    named = re.findall(r"^\| `(\w+)` \| .* \| `(bio-mcp [\w -]+)` \|$", GENERATED["docs/tools.md"], re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \| .* \| `(bio-mcp [\w -]+)` \|$", generated()["docs/tools.md"], re.MULTILINE)
     assert dict(named) == {
         each.portable_name: f"bio-mcp {each.command or f'admin call {each.portable_name}'}" for each in TOOLS.values()
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bio_mcp import errors
-from tests.support.package_source import MODULES_OF_PACKAGE, parsed
+from tests.support.package_source import MODULES_OF_PACKAGE, body_of
 
 OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
@@ -22,7 +22,7 @@ OUTSIDE = {
 
 def classes(modules: dict[str, str]) -> Iterator[tuple[str, ast.ClassDef]]:
     for name, source in modules.items():
-        yield from ((name, node) for node in parsed(source).body if isinstance(node, ast.ClassDef))
+        yield from ((name, node) for node in body_of(source) if isinstance(node, ast.ClassDef))
 
 
 def outside_the_tree(modules: dict[str, str]) -> set[str]:

@@ -14,7 +14,7 @@ from tests.doors.lambda_bridge import in_a_thread_with_a_loop
 from tests.sam_local.local import FILES
 from tests.support.eutils_server.client import running
 from tests.support.examples import EXAMPLES, example_of, examples_of, path_of, without_example
-from tests.support.package_source import ROOT, imports, parsed
+from tests.support.package_source import ROOT, body_of, imports
 from tests.tools.live import LiveDesk
 
 
@@ -46,7 +46,7 @@ def apps() -> dict[str, Path]:
 
 def thick(source: str) -> list[str]:
     """What a function's app.py does beyond importing one door and making its handler."""
-    body = parsed(source).body
+    body = body_of(source)
     allowed = (ast.Expr, ast.ImportFrom, ast.Assign)
     extra = [ast.unparse(node) for node in body if not isinstance(node, allowed)]
     doors = [each for each in imports(source) if not each.startswith(("bio_mcp.doors.", "bio_mcp.tools."))]

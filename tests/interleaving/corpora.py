@@ -23,6 +23,7 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteLeases,
     SqliteNews,
 )
+from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.deadline import NEVER, Deadline, silent
 from bio_mcp.errors import Conflict, Failure, NotFound
 from bio_mcp.ingesting.projects import Options as ProjectOptions
@@ -89,7 +90,18 @@ class Process(Embedded):
     def __init__(self, around, mark=""):
         super().__init__(around.settings)
         self.around, self.model = around, around.model
+        self.database.synchronous = "OFF"  # no test cuts the power
         self.database.presence = Presence(mark, around.running)
+        if around.idle:
+            self.database._idle.append(around.idle.pop())
+
+    def close(self):
+        """Leave its connections to whoever comes next: to open one, and to prepare its statements, takes longest."""
+        for each in self.database._idle:
+            each.numbers = Numbers()
+        self.around.idle += self.database._idle
+        self.database._idle.clear()
+        super().close()
 
     def has_passed_on(self, hold):
         """Whether the lease has another holder than when this hold of it was given out, where every port can know."""
@@ -116,7 +128,7 @@ class Around:
     def __init__(self, home, random):
         self.home, self.random, self.clock = home, random, Clock()
         self.settings = Settings(home=home / "home", calls_days=0, cache="off")
-        self.running, self.numbers, self.told = {""}, 0, []
+        self.running, self.numbers, self.told, self.idle = {""}, 0, [], []
         self.model, self.other_model = HashedWords(), HashedWords("-2")
         shutil.copytree(template(), home / "home")
         self.keeps_marks = random.random() < 0.5  # those of dead processes, as of another container without locks
@@ -134,6 +146,8 @@ class Around:
 
     def close(self):
         """Give back what it holds."""
+        for each in self.idle:
+            each.close()
 
     def publish(self, news):
         self.told += [(str(each.kind), each.pmid, each.version) for each in news]
@@ -159,6 +173,7 @@ def template():
     kept.enter_context(folder := TemporaryDirectory(dir=fast()))
     home = Path(folder.name) / "home"
     with closing(Embedded(Settings(home=home, calls_days=0, cache="off"))) as made:
+        made.database.page_bytes = 4_096  # a quarter to copy, and to write at each commit
         made.documents.count()
     return home
 
@@ -339,7 +354,9 @@ class Papers(Around):
         if "import" in told:
             self.importing(corpus)
         if "sync" in told:
-            self._to_its_end(self.syncing, corpus)  # it may go on with a plan of before
+            last = corpus.jobs.latest("sync", "k", "all[sb]")
+            if last and last.unfinished:  # it goes on with a plan of before
+                self._to_its_end(self.syncing, corpus)
             self._to_its_end(self.syncing, corpus)
         assert not deleted & corpus.documents.heads(list(deleted)).keys(), "a withdrawn paper came back"
         if "withdrawals" in told:
@@ -358,6 +375,7 @@ class OverDynamoDB(Papers):
         self.ports.clock = self.clock.time
 
     def close(self):
+        super().close()
         self.ports.close()
 
 
@@ -488,7 +506,7 @@ class Documents(Around):
             hashes = corpus.collections.hashes(project.collection, each.doc_id)
             assert hashes == {chunk.chunk_id: chunk.embedded_sha256 for chunk in chunks[each.doc_id]}
         model = corpus.models.of(project.embed_model)
-        for each in (chunk for found in chunks.values() for chunk in found):
+        for each in (found[0] for found in chunks.values()):
             query = ChunkQuery(vector=model.embed([each.embedded_text])[0], model=model.fingerprint)
             assert max(found.sim for found in corpus.collections.search(project.collection, query)) > 0.99
         return chunks

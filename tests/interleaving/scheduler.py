@@ -5,10 +5,11 @@ time. On the way a writer is left standing for a while, or killed, and then perh
 is the only one, is set ahead by years or back.
 """
 
+from _thread import start_new_thread
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from threading import Lock, Thread
+from threading import Lock
 
 from bio_mcp.errors import Failure
 from bio_mcp.literature.clock import EASTERN
@@ -155,7 +156,7 @@ class Schedule:
                 [1, 1, 1, 2]
             )
         self.writers.append(writer)
-        Thread(target=self._thread, args=(writer,), daemon=True).start()
+        start_new_thread(self._thread, (writer,))  # a `Thread` would wait until it runs
 
     def run(self, writers):
         """Run the writers, and those that are started anew, to their ends. Raises what none may end with."""

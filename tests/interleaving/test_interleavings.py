@@ -14,8 +14,8 @@ import pytest
 
 from tests.interleaving.corpora import ChunksApart, Documents, OverDynamoDB, Papers, fast, run
 
-SEEDS = {Papers: 1_200, Documents: 480, ChunksApart: 120, OverDynamoDB: 6}
-AT_ONCE = {Papers: 60, Documents: 60, ChunksApart: 60, OverDynamoDB: 2}
+SEEDS = {Papers: 1_600, Documents: 700, ChunksApart: 200, OverDynamoDB: 6}
+AT_ONCE = {Papers: 40, Documents: 35, ChunksApart: 40, OverDynamoDB: 2}
 BLOCKS = [
     (kind, range(at, at + AT_ONCE[kind])) for kind, seeds in SEEDS.items() for at in range(0, seeds, AT_ONCE[kind])
 ]

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from threading import Lock
 from uuid import uuid4
 
-from moto import mock_aws
+from moto import backend_index, mock_aws
 
 from bio_mcp.adapters.aws.accounts import DynamoAuthorizations, DynamoBudgets, DynamoCalls
 from bio_mcp.adapters.aws.answers import DynamoAnswers, DynamoCache
@@ -21,6 +21,10 @@ from bio_mcp.adapters.aws.projects import DynamoProjectDocuments, DynamoProjects
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoAudit, DynamoCheckpoints, DynamoJobs, DynamoLeases
 from tests.support.aws_tables import make_queues, make_table
+
+MOCKED = {"dynamodb", "events", "s3", "secretsmanager", "sqs", "ssm", "stepfunctions"}
+backend_index.backend_url_patterns[:] = [each for each in backend_index.backend_url_patterns if each[0] in MOCKED]
+"""Of 180 patterns these: moto tries one after another for each request, and makes seven objects of each at a start."""
 
 NOBODY = {
     "AWS_ACCESS_KEY_ID": "testing",

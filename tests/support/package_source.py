@@ -2,9 +2,10 @@
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from benchmarks.code import nodes_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "layers/common/bio_mcp"
@@ -22,15 +23,14 @@ def modules() -> dict[str, str]:
 MODULES_OF_PACKAGE = modules()
 
 
-@cache
-def parsed(source: str) -> ast.Module:
-    """The tree of `source`, which most rules walk."""
-    return ast.parse(source)
+def body_of(source: str) -> list[ast.stmt]:
+    """The statements of a module."""
+    return cast(ast.Module, nodes_of(source)[0]).body
 
 
 def imports(source: str) -> Iterator[str]:
     """What `source` imports, anywhere in it, as dotted names; a relative import starts with a dot."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -106,7 +106,7 @@ def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path, holding):
 def test_the_codes_find_what_a_full_product_finds(tmp_path, apart, in_memory, depth):
     """With more windows than are scored outright, close neighbours, and documents of one subject or of several; by the
     vectors in memory, and by those of the corpus file; for few hits documents are selected by signs first."""
-    dim, documents, of_each = 256, 4_000, 3
+    dim, documents, of_each = 256, 2_400, 3
     database = Database(tmp_path)
     passages = SqlitePassages(database, Sizes(in_memory=in_memory))
     passages.ensure_schema("m", dim)
