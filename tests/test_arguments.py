@@ -53,6 +53,7 @@ def read(**given):
         ({"numbers": ["1", 2, "3"]}, {"numbers": [1, 2, 3]}, 'numbers: "1" was read as 1, and 1 more likewise.'),
         ({"words": "a, b"}, {"words": ["a, b"]}, 'words: "a, b" was read as ["a, b"].'),
         ({"numbers": "[1, 2]"}, {"numbers": [1, 2]}, 'numbers: "[1, 2]" was read as [1, 2].'),
+        ({"words": '["a", ["b"]]'}, {"words": ["a", ["b"]]}, 'words: "[\\"a\\", [\\"b\\"]]" was read as ["a", […]].'),
         ({"inner": '{"number": 5}'}, {"inner": {"number": 5}}, 'inner: "{\\"number\\": 5}" was read as {…}.'),
         ({"inner": {"number": "5"}}, {"inner": {"number": 5}}, 'inner.number: "5" was read as 5.'),
         ({"inners": {"number": "5"}}, {"inners": [{"number": 5}]}, "inners: {…} was read as [{…}]."),
@@ -101,6 +102,11 @@ def test_what_can_mean_one_thing_is_read_as_that_and_said(given, meant, says):
 )
 def test_what_could_mean_two_things_or_nothing_is_left_as_it_was_sent(given):
     assert read(**given)[0] == given
+
+
+@pytest.mark.parametrize("depth", [100, 300, 900, 4_000])
+def test_a_text_of_any_depth_is_read_or_left(depth):
+    read(words="[" * depth + "]" * depth, inner='{"number":' * depth + "1" + "}" * depth)
 
 
 def test_arguments_are_not_changed_in_place():

@@ -317,7 +317,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return "{…}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value[:SHOWN_ITEMS]))}{', …' if len(value) > SHOWN_ITEMS else ''}]"
+        first = ["[…]" if isinstance(each, list) else _shown(each) for each in value[:SHOWN_ITEMS]]
+        return f"[{', '.join(first)}{', …' if len(value) > SHOWN_ITEMS else ''}]"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
