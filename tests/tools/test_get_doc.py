@@ -45,6 +45,7 @@ def corpus():
 def test_a_paper_is_read_as_the_contract_shows_it(corpus):
     body = call(rag_get, {"doc_id": "pmid:384001"}, corpus).body
     validate(body, rag_get.output_schema)
+    assert body.pop("next_step") == "getFullText id=PMC1234567 for the text"
     assert body == {
         "doc_id": "pmid:384001",
         "title": "Once-weekly XYZ shows weight reduction.",

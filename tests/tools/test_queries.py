@@ -69,7 +69,7 @@ def test_where_the_papers_may_not_be_counted_the_queries_are_listed_all_the_same
         raise InvalidInput("BIO_MCP_TABLE_DOCUMENTS is not set")
 
     uncounted = Over(corpus, documents=SimpleNamespace(count=count))
-    assert listed(uncounted) == {"queries": [], "left_out": 0, "papers": None}
+    assert listed(uncounted).items() >= {"queries": [], "left_out": 0, "papers": None}.items()
 
 
 def test_a_job_that_has_been_silent_for_longer_than_its_lease_is_interrupted():

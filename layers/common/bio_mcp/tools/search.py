@@ -38,7 +38,7 @@ class RagSearch(Request):
     quality_bias: bool = True
     filters: SearchFilters = ABSENT
     sort: Literal["relevance", "evidence", "date"] = "relevance"
-    cursor: str = Field(default=ABSENT, max_length=40, json_schema_extra=unpublished, description="next_cursor")
+    cursor: str = Field(default=ABSENT, max_length=40, json_schema_extra=unpublished)
     group_by_doc: bool = Field(default=True, description="false: every passage")
     synonyms: bool = True
     include_weak: bool = False
@@ -227,7 +227,7 @@ def search_sources(request: AnyQuery, backends: Backends, context: Context) -> S
 
     Titles of retracted papers say so first.
     """
-    found = cast(RagResults, rag_search.run(RagSearch(query=request.query), backends, context))
+    found = cast(RagResults, rag_search.run(RagSearch(query=request.query, explain=True), backends, context))
     hits = [hit for hit in found.results if hit.match != "weak"]
     return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
