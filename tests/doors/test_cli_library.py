@@ -30,6 +30,17 @@ def test_a_project_is_made_listed_and_deleted(cli):
     assert cli("projects", "list", "--json").json == {"projects": [], "count": 0}
 
 
+@pytest.mark.parametrize(
+    "command", [["projects", "search", "nobody", "x"], ["projects", "inspect", "nobody"], ["ingest", "nobody", "x.pdf"]]
+)
+def test_an_unknown_project_is_an_error_that_names_the_command_which_makes_one(cli, command):
+    ran = cli(*command)
+    assert ran.code == 1
+    assert ran.err == (
+        "error: Project 'nobody' not found. Available projects: none yet. `bio-mcp projects create` makes one.\n"
+    )
+
+
 def test_projects_of_a_tenant_are_its_own(cli, tmp_path):
     assert cli("projects", "--tenant", "north", "create", "lab").code == 0
     (tmp_path / "notes.txt").write_text("Quokkas rest in the shade of small trees at noon.")

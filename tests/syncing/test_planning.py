@@ -39,7 +39,7 @@ def ask(corpus, most, *, deadline=None, progress=None, unattended=False, **more)
 def test_a_sync_beyond_the_size_is_refused_with_its_count_and_how_to_confirm_it(corpus, matching):
     error = ask(corpus, 2)["error"]
     assert error["code"] == "VALIDATION"
-    assert f"PubMed has {matching} records for this sync, and more than 2 take a confirmation" in error["message"]
+    assert f"PubMed has {matching} records for this sync. More than 2 take a confirmation" in error["message"]
     assert f"give {matching} here to read them all" in error["message"]
     assert (error["details"]["count"], error["details"]["max_records"]) == (matching, 2)
 
