@@ -1,9 +1,9 @@
 """How well are references checked? `python -m benchmarks.references [--fit] [--show]`
 
 Real references: citation strings of reference lists whose PMID is among the records here, and records written in nine
-styles and four file formats with the habits of people. Altered ones: year, author, title or page exchanged, one word of
-the title exchanged, or a paper that does not exist. All are checked over the local NCBI, with an empty corpus. Records
-with an even PMID were used to choose the thresholds (`--fit`); the figures are of the others.
+styles and four file formats with the habits of people. Altered ones: year, author, title, journal or page exchanged,
+one word of the title exchanged or left out, or a paper that does not exist. All are checked over the local NCBI, with
+an empty corpus. Records with an even PMID were used to choose the thresholds (`--fit`); the figures are of the others.
 """
 
 import argparse
@@ -107,7 +107,13 @@ def cases(articles: dict[str, Article], *, even: bool) -> tuple[list[Case], list
 
 def mark_of(right: Cited, changed: Cited, kind: str) -> str:
     """What a text must have for the alteration to show."""
-    new = [each for each in changed.title.split() if each not in right.title.split()]
+    words, were = changed.title.split(), right.title.split()
+    if kind == "gap":
+        place = next(
+            (at for at, (one, other) in enumerate(zip(words, were, strict=False)) if one != other), len(words) - 1
+        )
+        return " ".join(words[place - 1 : place + 1]).casefold()
+    new = [each for each in words if each not in were]
     return changed.first if kind == "page" else new[0][:5].casefold() if kind == "word" else ""
 
 

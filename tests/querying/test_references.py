@@ -293,14 +293,14 @@ def test_a_store_that_fails_fails_the_check(at):
 
 def test_written_references_are_found_and_altered_ones_are_not_confirmed(at, papers):
     """A small sample of `benchmarks.references`."""
-    writer, works = Writer(7), [cited_of(each) for each in papers][:42]
+    writer, altering, works = Writer(1), Writer(7), [cited_of(each) for each in papers][:42]
     real, wrong = [], []
     for place, each in enumerate(works):
         form = FORMATS[place % len(FORMATS)]
         real += read_references(getattr(writer, form)(each), "text" if form == "plain_text" else None)[:1]
         changed = altered(each, works, ALTERATIONS[place % len(ALTERATIONS)], random.Random(place))  # noqa: S311
         if changed:
-            wrong += read_references(writer.bibtex(replace(changed, doi="")))
+            wrong += read_references(altering.bibtex(replace(changed, doi="")))
     found, _ = at.check(*real)
     right = [each.verdict == "found" and each.article.pmid == one.pmid for each, one in zip(found, works, strict=True)]
     assert sum(right) >= len(works) - 1

@@ -259,7 +259,7 @@ class Writer:
 
 
 FORMATS = ("plain_text", "plain_text", "plain_text", "bibtex", "ris", "nbib", "csl")
-ALTERATIONS = ("year", "author", "title", "page", "word", "invented")
+ALTERATIONS = ("year", "author", "title", "page", "word", "gap", "journal", "invented")
 
 
 def altered(work: Cited, others: list[Cited], kind: str, rng: random.Random) -> Cited | None:
@@ -281,8 +281,11 @@ def altered(work: Cited, others: list[Cited], kind: str, rng: random.Random) -> 
         return replace(
             work, first=str(int(work.first) + by), last=str(int(work.last) + by) if work.last.isdigit() else work.last
         )
-    if kind == "word":
-        return _with_other_word(work, other, rng)
+    if kind in ("word", "gap"):
+        return _with_other_word(work, other, rng) if kind == "word" else _without_a_word(work, rng)
+    if kind == "journal":
+        apart = other.journal.casefold()[:4] != work.journal.casefold()[:4]
+        return replace(work, journal=other.journal, abbreviation=other.abbreviation) if apart else None
     third = rng.choice(others)
     half = len(work.title.split()) // 2
     title = " ".join((*work.title.split()[:half], *other.title.split()[len(other.title.split()) // 2 :]))
@@ -311,6 +314,20 @@ def _with_other_word(work: Cited, other: Cited, rng: random.Random) -> Cited | N
         return None
     words[rng.choice(places)] = rng.choice(strange)
     return replace(work, title=" ".join(words))
+
+
+def _without_a_word(work: Cited, rng: random.Random) -> Cited | None:
+    """The title without one long word that stands between two plain ones."""
+    words = work.title.split()
+    places = [
+        place
+        for place in range(1, len(words) - 1)
+        if len(words[place]) > 5 and all(each.isascii() and each.isalpha() for each in words[place - 1 : place + 2])
+    ]
+    if not places or len(words) <= 5:
+        return None
+    place = rng.choice(places)
+    return replace(work, title=" ".join((*words[:place], *words[place + 1 :])))
 
 
 def plain(text: str) -> str:

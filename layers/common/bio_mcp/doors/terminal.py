@@ -109,8 +109,9 @@ def fail(message: str) -> None:
 def table(
     columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = (), whole: Iterable[int] = ()
 ) -> Table:
-    """A table with headings; the columns numbered in `right` are right-aligned, those and `whole` ones never wrapped."""
-    numbers, unwrapped = set(right), {*right, *whole}
+    """A table with headings; the columns numbered in `right` are right-aligned, and as those in `whole` not wrapped."""
+    numbers = set(right)
+    unwrapped = numbers.union(whole)
     table_ = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for position, name in enumerate(columns):
         numeric = position in numbers
