@@ -17,7 +17,7 @@ from bio_mcp.literature.layout.tables import without_tables
 PageStarts = tuple[tuple[int, int], ...]
 
 _WIDER = 1.35  # times the usual distance of two lines: a gap between paragraphs
-_SENTENCE_END = re.compile(r"[.!?:;…”\"’)\]]\s*$|[.!?][”\"’)\]\d,–-]*$")
+_SENTENCE_END = re.compile(r"[.!?:;…”\"’)\]]\s*$|[.!?][”\"’)\]\d¹²³⁴-⁹⁰⁻,–-]*$")
 _ENTRY = re.compile(r"\[?\d{1,3}[\].]\s*\S|\[\w+\d{2}\w?\]")
 _BREAK = "\n\n"
 
@@ -52,6 +52,8 @@ def paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
 
 def _begins(before: FlowLine, line: FlowLine, usual: float) -> bool:
     gap = before.gap_below(line)
+    if not gap:
+        return False
     if abs(before.line.size - line.line.size) > 0.15 * line.line.size and not 0 <= gap <= 0.8:
         return True
     if gap > _WIDER * usual:
@@ -59,7 +61,7 @@ def _begins(before: FlowLine, line: FlowLine, usual: float) -> bool:
     ended = bool(_SENTENCE_END.search(before.text))
     if line.indented and not before.indented and ended:
         return True
-    return before.short and bool(re.search(r"[.!?][”\"’)\]\d]*$", before.text)) and not line.text[:1].islower()
+    return before.short and bool(re.search(r"[.!?][”\"’)\]\d¹²³⁴-⁹⁰]*$", before.text)) and not line.text[:1].islower()
 
 
 def _entry_begins(lines: Sequence[FlowLine]) -> list[bool]:
@@ -114,13 +116,29 @@ def sections_of(
         yield _section(late, (FOOTNOTES,), words)
 
 
+_PARENT = re.compile(r"((?:\d{1,2}\.){1,4})\d{1,2}[.)]?\s*(?=[^\W\d_])")
+
+
 def _paths(headings: Sequence[Heading]) -> Iterator[Path]:
-    """What each heading stands below, itself last; first that of the text before them all."""
+    """What each heading stands below, itself last; first that of the text before them all.
+
+    Below a box, such as "Significance Statement", stands nothing; 2.2 stands below 2, whatever is between them.
+    """
     yield ()
     above: list[tuple[int, str]] = []
+    numbered: dict[str, list[tuple[int, str]]] = {}
     for heading in headings:
-        above = [*(each for each in above if each[0] < heading.level), (heading.level, heading.text)]
-        yield tuple(text for _, text in above)
+        parent = _PARENT.match(heading.text)
+        over = numbered.get(parent[1].rstrip("."), above) if parent else above
+        here = [*(each for each in over if each[0] < heading.level), (heading.level, heading.text)]
+        if named(heading.text) != "aside":
+            above = here
+        if number := _NUMBER.match(heading.text):
+            numbered[number[0].rstrip(" .)")] = here
+        yield tuple(text for _, text in here)
+
+
+_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}[.)]?\s*(?=[^\W\d_])")
 
 
 def _section(
