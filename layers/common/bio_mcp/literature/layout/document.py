@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from statistics import median
 
@@ -52,13 +53,13 @@ def paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
 
 def _begins(before: FlowLine, line: FlowLine, usual: float) -> bool:
     gap = before.gap_below(line)
-    if not gap:
+    ended = bool(_SENTENCE_END.search(before.text))
+    if not gap or (not ended and line.text[:1].islower() and before.line.style == line.line.style):
         return False
     if abs(before.line.size - line.line.size) > 0.15 * line.line.size and not 0 <= gap <= 0.8:
         return True
     if gap > _WIDER * usual:
         return True
-    ended = bool(_SENTENCE_END.search(before.text))
     if line.indented and not before.indented and ended:
         return True
     return before.short and bool(re.search(r"[.!?][”\"’)\]\d¹²³⁴-⁹⁰]*$", before.text)) and not line.text[:1].islower()
@@ -131,8 +132,10 @@ def _paths(headings: Sequence[Heading]) -> Iterator[Path]:
         parent = _PARENT.match(heading.text)
         over = numbered.get(parent[1].rstrip("."), above) if parent else above
         here = [*(each for each in over if each[0] < heading.level), (heading.level, heading.text)]
-        if named(heading.text) != "aside":
-            above = here
+        if named(heading.text) == "aside":
+            yield (heading.text,)
+            continue
+        above = here
         if number := _NUMBER.match(heading.text):
             numbered[number[0].rstrip(" .)")] = here
         yield tuple(text for _, text in here)
@@ -148,6 +151,45 @@ def _section(
     kind = kind or (SectionKind.REFERENCES if "references" in map(named, path) else SectionKind.BODY)
     text, starts = text_of(lines, words, entries=kind is SectionKind.REFERENCES)
     return ParsedSection(text, path[-1] if path else None, path, starts or (((0, page),) if page else ()), kind)
+
+
+Captions = list[tuple[int, list[FlowLine]]]
+
+
+def boxes_apart(
+    main: Sequence[FlowLine], found: Sequence[Heading], captions: Captions
+) -> tuple[list[FlowLine], list[Heading], Captions]:
+    """Return the lines with each box after the section that it interrupts, and headings and captions in their places.
+
+    A box, known by its heading, ends where its type does, or where the sentence goes on that it interrupts.
+    """
+    lines, headings, placed = list(main), list(found), list(captions)
+    for at, box in enumerate(found):
+        if named(box.text) != "aside":
+            continue
+        start, stop = box.start, headings[at + 1].start if at + 1 < len(headings) else len(lines)
+        end = _box_end(lines, start, box.end, stop)
+        if end == stop or not at:
+            continue
+        rest = stop - end
+        lines[start:stop] = [*lines[end:stop], *lines[start:end]]
+        headings[at] = replace(box, start=start + rest, end=box.end + rest)
+        placed = [
+            (each + rest if start < each < end else each - (end - start) if end <= each < stop else each, caption)
+            for each, caption in placed
+        ]
+    return lines, headings, placed
+
+
+def _box_end(lines: Sequence[FlowLine], start: int, text: int, stop: int) -> int:
+    interrupts = start > 0 and not _SENTENCE_END.search(lines[start - 1].text)
+    for at in range(text + 1, stop):
+        before, line = lines[at - 1], lines[at]
+        other = line.line.style != lines[text].line.style and line.line.style == lines[start - 1].line.style
+        goes_on = interrupts and line.text[:1].islower() and before.text.endswith((".", "!", "?"))
+        if start and (other or goes_on):
+            return at
+    return stop
 
 
 ABSTRACT, REFERENCES = "Abstract", "References"
@@ -291,6 +333,7 @@ def lay_out(
     words = words_of(line.text for line in flow)
     main, captions, footnotes = parted(flow, size, tables.keys())
     found = with_unnamed(main, headings(main, size, outline))
+    main, found, captions = boxes_apart(main, found, captions)
     title = text_of(title_lines(main, found[0].start if found else len(main), size), words)[0]
     sections = tuple(sections_of(main, found, captions, footnotes, words, tables))
     stated = dict(metadata or {})
