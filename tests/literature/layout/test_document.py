@@ -1,7 +1,10 @@
 """Whole documents, from lines to sections."""
 
+import pytest
+
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.literature.layout.document import lay_out
+from bio_mcp.literature.layout.headings import is_evidence
 from tests.literature.layout.pages import block, line, page, prose
 
 
@@ -29,7 +32,7 @@ def test_headings_nest_by_number():
         block(prose(6), y=370),
     ]
     assert paths(TITLE, *parts) == [
-        (),
+        ("Title page",),
         ("1. Introduction",),
         ("2. Methods",),
         ("2. Methods", "2.1 Animals"),
@@ -71,6 +74,7 @@ def test_entries_of_a_table_of_contents_are_no_headings():
     ]
     document = lay_out([first, page(*parts, number=2)])
     assert [(each.path, each.page_span) for each in document.sections if each.path] == [
+        (("Title page",), (1, 1)),
         (("1. Introduction",), (2, 2)),
         (("2. Methods",), (2, 2)),
     ]
@@ -140,7 +144,7 @@ def test_an_abstract_without_a_heading_is_found_by_its_prose():
         block(prose(6), y=270),
     ]
     document = lay_out([page(*parts)])
-    assert [each.path for each in document.sections] == [(), ("Abstract",), ("1. Introduction",)]
+    assert [each.path for each in document.sections] == [("Title page",), ("Abstract",), ("1. Introduction",)]
     assert document.sections[1].text.startswith("We saw in a mice")
 
 
@@ -164,7 +168,12 @@ def test_a_footnote_stands_in_no_sentence():
     first = page(TITLE, heading("Introduction", 80), block(prose(8)[:-1], y=100), note, number=1)
     later = page(block("goes on here.\n" + prose(8, "more"), y=60), line("† A later note", y=750, size=7), number=2)
     document = lay_out([first, later])
-    assert [each.path for each in document.sections] == [(), (), ("Introduction",), ("Footnotes",)]
+    assert [each.path for each in document.sections] == [
+        ("Title page",),
+        ("Title page",),
+        ("Introduction",),
+        ("Footnotes",),
+    ]
     assert document.sections[1].text == "* Correspondence: jane@example.org"
     assert document.sections[3].text == "† A later note"
 
@@ -297,7 +306,7 @@ def test_labels_of_an_abstract_are_no_headings():
     abstract = [line("Purpose of it: We saw in mice what sleep does to a", y=100, mixed=True, lead=14)]
     parts = [TITLE, heading("Abstract", 80), abstract, block(prose(5), y=112), heading("Methods", 200)]
     document = lay_out([page(*parts, block(prose(6), y=220))])
-    assert [each.path for each in document.sections] == [(), ("Abstract",), ("Methods",)]
+    assert [each.path for each in document.sections] == [("Title page",), ("Abstract",), ("Methods",)]
     assert document.sections[1].text.startswith("Purpose of it: We saw in mice")
 
 
@@ -313,3 +322,29 @@ def test_several_that_stand_below_an_only_subsection_with_a_text_are_its_neighbo
         ("Discussion", "Use of it"),
         ("Discussion", "What it lacks"),
     ]
+
+
+def test_what_says_something_before_the_first_heading_is_no_title_page():
+    prose = block("We saw in ten mice what sleep does to them and to\ntheir food, and it was good for all of them.", y=110)
+    document = lay_out([page(TITLE, line("Jane Doe", y=80), prose, heading("Methods", 200), block(ABSTRACT, y=220))])
+    assert [each.path for each in document.sections] == [(), ("Methods",)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "says"),
+    [
+        ("Funding", False),
+        ("Conflict of Interest Statement", False),
+        ("Authors’ contributions", False),
+        ("5. References", False),
+        ("Copyright", False),
+        ("Title page", False),
+        ("History", True),
+        ("Appendix A", True),
+        ("Data availability", True),
+        ("Copyright law and mice", True),
+    ],
+)
+def test_which_sections_may_say_something(heading, says):
+    assert is_evidence(("Discussion", heading)) is says
+    assert is_evidence((heading, "Mice")) is says

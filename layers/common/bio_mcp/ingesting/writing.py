@@ -25,7 +25,7 @@ from bio_mcp.ingesting.documents import (
 )
 from bio_mcp.ingesting.projects import model_for
 from bio_mcp.literature.descriptions import Description, References
-from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature.documents import ParsedDocument, SectionKind
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import Embeddings
@@ -186,7 +186,7 @@ class DocumentWriter:
         model = model_for(self._project, self._backends)
         work = work_of(doc_id, known, incoming.name)
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
-        if not chunks:
+        if all(each.kind is SectionKind.REFERENCES for each in chunks):
             raise UnreadableDocument("there is no text in it but a list of references")
         vectors = self._embed(doc_id, chunks, model)
         self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model.fingerprint)

@@ -10,7 +10,7 @@ from statistics import median
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.identifiers import doi, normal, parse_pmid
-from bio_mcp.literature.layout.headings import Heading, headings, named, parted_headings
+from bio_mcp.literature.layout.headings import Heading, depth, headings, is_top, named, parted_headings
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, Words, body_size, joined, words_of
 from bio_mcp.literature.layout.reading_order import in_reading_order, parted, without_running_lines
 from bio_mcp.literature.layout.tables import without_tables
@@ -78,7 +78,7 @@ def _entry_begins(lines: Sequence[FlowLine]) -> list[bool]:
 
 
 Path = tuple[str, ...]
-FOOTNOTES = "Footnotes"
+FOOTNOTES, TITLE_PAGE = "Footnotes", "Title page"
 
 
 def sections_of(
@@ -91,7 +91,8 @@ def sections_of(
 ) -> Iterator[ParsedSection]:
     """Yield the sections in reading order, each caption and table after the one in which it stands.
 
-    Footnotes of the first page follow what comes before the first heading, all others come last.
+    Footnotes of the first page follow what comes before the first heading, all others come last. What comes before it
+    is the title page, unless there is prose in it.
     """
     begins = [-1, *(heading.start for heading in headings)]
     starts = [0, *(heading.end for heading in headings)]
@@ -100,11 +101,14 @@ def sections_of(
     captions_of: dict[int, list[Sequence[FlowLine]]] = defaultdict(list)
     for before, lines in captions:
         captions_of[max(0, bisect_left(begins, before) - 1)].append(lines)
-    for at, path in enumerate(_paths(headings)):
-        if path or starts[at] < ends[at]:
-            yield _section(main[starts[at] : ends[at]], path, words, main[begins[at]].page if path else None)
+    paths = list(_paths(headings))
+    if headings and _is_title_page(main[: headings[0].start], headings[0].text):
+        paths[0] = (TITLE_PAGE,)
+    for at, path in enumerate(paths):
+        if at or starts[at] < ends[at]:
+            yield _section(main[starts[at] : ends[at]], path, words, main[begins[at]].page if at else None)
         if not at:
-            yield from (_section(note, (), words) for note in footnotes if note[0].page == first_page)
+            yield from (_section(note, (TITLE_PAGE,), words) for note in footnotes if note[0].page == first_page)
         for lines in captions_of[at]:
             table = tables.get(lines[0].line.font)
             if table is None:
@@ -115,6 +119,18 @@ def sections_of(
     late = [line for note in footnotes if note[0].page != first_page for line in note]
     if late:
         yield _section(late, (FOOTNOTES,), words)
+
+
+_LONGEST_TITLE_PAGE = 4_000  # characters
+
+
+def _is_title_page(lines: Sequence[FlowLine], heading: str) -> bool:
+    """Whether the lines before this heading, the first, are title, authors and their addresses, and no text."""
+    if not lines or not (is_top(heading) or depth(heading)) or sum(len(line.text) for line in lines) > _LONGEST_TITLE_PAGE:
+        return False
+    begins = [at for at, new in enumerate(paragraph_begins(lines)) if new]
+    paragraphs = (lines[start:end] for start, end in zip(begins, [*begins[1:], len(lines)], strict=True))
+    return not any(_prose(each, _SENTENCE_WORDS, 1) for each in paragraphs)
 
 
 _PARENT = re.compile(r"((?:\d{1,2}\.){1,4})\d{1,2}[.)]?\s*(?=[^\W\d_])")
@@ -194,6 +210,7 @@ def _box_end(lines: Sequence[FlowLine], start: int, text: int, stop: int) -> int
 
 ABSTRACT, REFERENCES = "Abstract", "References"
 _WORDS = 60  # of an abstract, at least
+_SENTENCE_WORDS = 20  # of a paragraph that is prose, at least
 _SENTENCES = 3
 _LOWER = 0.6  # of its words; of names and addresses fewer begin so
 _LEGAL = re.compile(r"copyright|creative commons|©|licen[sc]e", re.IGNORECASE)
@@ -226,13 +243,14 @@ def _abstract(lines: Sequence[FlowLine]) -> int | None:
     return max(prose)[1] if prose else None
 
 
-def _prose(lines: Sequence[FlowLine]) -> str:
-    """The text of a paragraph of an abstract; empty if it reads as something else."""
+def _prose(lines: Sequence[FlowLine], least: int = _WORDS, fewest: int = _SENTENCES) -> str:
+    """The text of a paragraph of an abstract; empty if it reads as something else, or has less of words and sentences
+    than these."""
     text = " ".join(line.text for line in lines)
     words = text.split()
     lower = sum(word[0].islower() for word in words)
     sentences = len(re.findall(r"[.!?](?=\s+[A-Z]|$)", text))
-    fits = len(words) >= _WORDS and lower >= _LOWER * len(words) and sentences >= _SENTENCES
+    fits = len(words) >= least and lower >= _LOWER * len(words) and sentences >= fewest
     return text if fits and not _LEGAL.search(text) else ""
 
 
@@ -290,10 +308,11 @@ def own_ids(
     """Return the document's DOI, in normal form, and its PMID.
 
     `beside` is where they may stand beside the text, the surest first: metadata, running lines. Then they are sought in
-    what comes before the first section of the text: sections without a heading, which no list of references is. The DOI
-    is also sought after the document's title, where it says how to cite it.
+    what comes before the first section of the text: the title page, or sections without a heading. The DOI is also
+    sought after the document's title, where it says how to cite it.
     """
-    front = [each.text for each in takewhile(lambda each: not each.path and each.kind is SectionKind.BODY, sections)]
+    before = takewhile(lambda each: each.path in ((), (TITLE_PAGE,)) and each.kind is SectionKind.BODY, sections)
+    front = [each.text for each in before]
     wanted = re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title or ""))), re.IGNORECASE)
     titled = (wanted.search(each.text) for each in sections if title and each.kind is SectionKind.BODY)
     cited = [match.string[match.end() : match.end() + _AFTER_TITLE] for match in titled if match]
@@ -316,7 +335,7 @@ def lay_out(
 ) -> ParsedDocument:
     """Read the pages' lines as one document: its sections, title, DOI and PMID.
 
-    Text before the first heading has no heading; it begins with the title. An abstract or references without a heading
+    Text before the first heading has none, or is the title page; it begins with the title. An abstract or references without a heading
     are found by what they are. `outline` has page, title and level of the
     file's bookmarks, `metadata` what it says of itself. A caption is a section of its own, after the text of the
     section in which it stands, so that it interrupts no sentence. So are footnotes: those of the first page after the
