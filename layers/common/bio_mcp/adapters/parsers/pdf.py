@@ -285,18 +285,20 @@ def _continues(line: list[Word], word: Word) -> bool:
 _SMALL = 0.85  # of the line's size, at most, has what is raised or lowered
 _RAISED, _LOWERED = 0.15, -0.07  # of the line's size, that its baseline is higher
 _SCRIPTED = frozenset("0123456789+-−–‐,.()*∗†‡§¶#")
-_NUMBERS = re.compile("[0-9+−–‐-]+")
+_AFFILIATED = re.compile("[a-j](,[a-j]){0,9}[,*∗†‡§¶#]{0,3}")
+_SMALLER = re.compile("[0-9a-j+−–‐-]+")
 
 
 def _scripted(word: Word, size: float, y: float) -> str:
-    """The word; a raised or lowered number in small forms, since its digits would say something else (10-7)."""
-    if word.style.size > _SMALL * size or not _SCRIPTED.issuperset(word.text):
-        return word.text
+    """The word; a raised or lowered number in small forms, since its digits would say something else (10-7), and so a
+    raised letter, which names an author's address."""
     higher = (y - word.y) / size
-    if _LOWERED <= higher <= _RAISED:
+    if word.style.size > _SMALL * size or _LOWERED <= higher <= _RAISED:
+        return word.text
+    if not _SCRIPTED.issuperset(word.text) and not (higher > 0 and _AFFILIATED.fullmatch(word.text)):
         return word.text
     small = superscript if higher > 0 else subscript
-    return _NUMBERS.sub(lambda number: small(number[0]), word.text)
+    return _SMALLER.sub(lambda letters: small(letters[0]), word.text)
 
 
 def _line(words: list[Word]) -> PositionedLine:

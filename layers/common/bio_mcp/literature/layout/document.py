@@ -5,11 +5,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from statistics import median
 
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection, SectionKind
 from bio_mcp.literature.identifiers import doi, normal, parse_pmid
+from bio_mcp.literature.layout.front_page import LONGEST, imprint
 from bio_mcp.literature.layout.headings import Heading, depth, headings, is_top, named, parted_headings
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, Words, body_size, joined, words_of
 from bio_mcp.literature.layout.reading_order import in_reading_order, parted, without_running_lines
@@ -296,6 +298,7 @@ def title_lines(flow: Sequence[FlowLine], end: int, size: float) -> Sequence[Flo
     return [line for line in title if begin <= first.index(line) < begin + len(title)][:_TITLE_LINES]
 
 
+_MARKS = re.compile(r"\s*[¹²³⁴⁵⁶⁷⁸⁹⁰*†‡§#,]+$")  # of a footnote
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;:)\]’”]", re.IGNORECASE)
 _PMID = re.compile(r"\b(?:PMID|PubMed ID):?\s*(\d{1,9})\b", re.IGNORECASE)
 _FIRST_PAGES = 2
@@ -313,12 +316,24 @@ def own_ids(
     """
     before = takewhile(lambda each: each.path in ((), (TITLE_PAGE,)) and each.kind is SectionKind.BODY, sections)
     front = [each.text for each in before]
-    wanted = re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title or ""))), re.IGNORECASE)
-    titled = (wanted.search(each.text) for each in sections if title and each.kind is SectionKind.BODY)
+    titled = (_titled(title).search(each.text) for each in sections if title and each.kind is SectionKind.BODY)
     cited = [match.string[match.end() : match.end() + _AFTER_TITLE] for match in titled if match]
     dois = (normal(doi, found) for text in (*beside, *front, *cited) for found in _DOI.findall(text))
     pmids = (parse_pmid(found[1]) for text in (*beside, *front) if (found := _PMID.search(text)))
     return next(filter(None, dois), None), next(pmids, None)
+
+
+@lru_cache(maxsize=1)
+def _titled(title: str) -> re.Pattern[str]:
+    """The words of the title, whatever stands between them."""
+    return re.compile(r"\W+".join(map(re.escape, re.findall(r"\w+", title))), re.IGNORECASE)
+
+
+def citations_of(sections: Sequence[ParsedSection], title: str) -> list[str]:
+    """The paragraphs that have the title, but for the title page: they say how to cite the paper."""
+    others = [each for each in sections if each.path and each.path != (TITLE_PAGE,) and each.kind is SectionKind.BODY]
+    paragraphs = (each for section in others for each in section.text.split(_BREAK) if len(each) < LONGEST)
+    return [each for each in paragraphs if _titled(title).search(each)] if len(title.split()) > 2 else []
 
 
 def outside(pages: Sequence[PageLines], stripped: Sequence[PageLines]) -> list[str]:
@@ -333,7 +348,7 @@ Outline = Sequence[tuple[int, str, int]]
 def lay_out(
     pages: Sequence[PageLines], outline: Outline = (), metadata: Mapping[str, str] | None = None
 ) -> ParsedDocument:
-    """Read the pages' lines as one document: its sections, title, DOI and PMID.
+    """Read the pages' lines as one document: its sections, title, authors, year, journal, DOI and PMID.
 
     Text before the first heading has none, or is the title page; it begins with the title. An abstract or references without a heading
     are found by what they are. `outline` has page, title and level of the
@@ -353,8 +368,10 @@ def lay_out(
     main, captions, footnotes = parted(flow, size, tables.keys())
     found = with_unnamed(main, headings(main, size, outline))
     main, found, captions = boxes_apart(main, found, captions)
-    title = text_of(title_lines(main, found[0].start if found else len(main), size), words)[0]
+    titles = title_lines(main, found[0].start if found else len(main), size)
+    title = _MARKS.sub("", text_of(titles, words)[0])
     sections = tuple(sections_of(main, found, captions, footnotes, words, tables))
+    apart = outside(pages, stripped)
     stated = dict(metadata or {})
     named = title.replace("\n\n", " ")
     if not named and sections:
@@ -362,5 +379,23 @@ def lay_out(
         own = stated.get("Title", "")
         letters, beginning = (re.sub(r"\W", "", each.casefold()) for each in (own, sections[0].text))
         named = own.strip() if letters and letters in beginning else ""
-    own_doi, own_pmid = own_ids([*stated.values(), *outside(pages, stripped)], sections, named)
-    return ParsedDocument(sections, title=named or None, doi=own_doi, pmid=own_pmid)
+    own_doi, own_pmid = own_ids([*stated.values(), *apart], sections, named)
+    front = [line for line in main[: found[0].start if found else len(main)] if line.page == main[0].page]
+    below = front[front.index(titles[-1]) + 1 :] if titles else []
+    notes = [line.text for note in footnotes for line in note if note[0].page == main[0].page] if main else []
+    printed = imprint(
+        named,
+        [line.text for line in below],
+        [*apart, *notes, *(line.text for line in front if line not in below)],
+        citations_of(sections, named),
+        stated,
+    )
+    return ParsedDocument(
+        sections,
+        title=named or None,
+        doi=own_doi,
+        pmid=own_pmid,
+        authors=printed.authors,
+        year=printed.year,
+        journal=printed.journal,
+    )
