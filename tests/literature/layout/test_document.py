@@ -262,7 +262,9 @@ EQUATION = [
 def test_a_part_of_an_equation_is_no_heading():
     parts = [heading("Methods", 60), block(prose(6), y=80), EQUATION, block(prose(6, "more"), y=215)]
     assert paths(*parts) == [("Methods",)]
-    assert paths(heading("Methods", 60), block(prose(6), y=80), heading("Study 1 (N = 20)", 170), block(prose(6), y=190))
+    assert paths(
+        heading("Methods", 60), block(prose(6), y=80), heading("Study 1 (N = 20)", 170), block(prose(6), y=190)
+    )
 
 
 def test_small_headings_below_a_combined_section_are_its_subsections():
@@ -325,7 +327,9 @@ def test_several_that_stand_below_an_only_subsection_with_a_text_are_its_neighbo
 
 
 def test_what_says_something_before_the_first_heading_is_no_title_page():
-    prose = block("We saw in ten mice what sleep does to them and to\ntheir food, and it was good for all of them.", y=110)
+    prose = block(
+        "We saw in ten mice what sleep does to them and to\ntheir food, and it was good for all of them.", y=110
+    )
     document = lay_out([page(TITLE, line("Jane Doe", y=80), prose, heading("Methods", 200), block(ABSTRACT, y=220))])
     assert [each.path for each in document.sections] == [(), ("Methods",)]
 

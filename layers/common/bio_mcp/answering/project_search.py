@@ -229,11 +229,7 @@ LONGEST_ABSTRACT = 20_000  # characters of a document's abstract that are read
 
 def abstract_of(chunks: Sequence[ProjectChunk]) -> str:
     """The abstract of a document, by its headings; "" without one."""
-    own = [
-        each
-        for each in chunks
-        if any(headings.named(heading) == "abstract" for heading in _headings_of(each))
-    ]
+    own = [each for each in chunks if any(headings.named(heading) == "abstract" for heading in _headings_of(each))]
     return joined(list(map(_passage, own))).text[:LONGEST_ABSTRACT] if own else ""
 
 

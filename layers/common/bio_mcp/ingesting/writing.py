@@ -3,29 +3,38 @@
 The record is written last, and says what was read and by which recipe; a document is skipped only while that holds. So
 a run that is killed anywhere is healed by the next: it writes the same chunks over what stands."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, NotFound, UnreadableDocument, UpstreamFailed
 from bio_mcp.ingesting.documents import (
     CERTAIN,
+    MADE,
+    NAME,
+    YOU,
     Authority,
     Described,
     Incoming,
+    Lookup,
     describe,
     description_of,
+    edited_of,
     hash_of,
     joined,
     kind_of,
+    record_of,
     same_work,
     work_of,
 )
 from bio_mcp.ingesting.projects import model_for
-from bio_mcp.literature.descriptions import Description, References
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.descriptions import Description, References, citekey_of
 from bio_mcp.literature.documents import ParsedDocument, SectionKind
+from bio_mcp.literature.identifiers import normal
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.stores import Embeddings
@@ -55,7 +64,10 @@ class WrittenDocument:
 
 
 class DocumentWriter:
-    """Brings documents into `project`. `again` names a run that reads each document once even if nothing changed."""
+    """Brings documents into `project`. `again` names a run that reads each document once even if nothing changed.
+
+    `lookup` is asked what a document is that neither the corpus nor `references` have.
+    """
 
     def __init__(
         self,
@@ -66,7 +78,9 @@ class DocumentWriter:
         references: References,
         languages: Sequence[str] = (),
         again: str | None = None,
+        lookup: Lookup | None = None,
     ) -> None:
+        self._lookup, self._unanswered = lookup, False
         self._project, self._backends, self._deadline = project, backends, deadline
         self._references, self._languages, self._again = references, tuple(languages), again
         # All that the chunks of a file depend on, but for its work and its languages.
@@ -86,12 +100,51 @@ class DocumentWriter:
                 self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
             return WrittenDocument(current.doc_id)
         parsed = self._parse(incoming)
-        described = describe(incoming, parsed, self._references, self._backends.documents)
+        described = describe(
+            incoming, parsed, self._references, self._backends.documents, edited_of(known), self._asking()
+        )
         identifiers = incoming.own_identifiers | described.work.identifiers
         same = same_work(self._find(identifiers), identifiers)
         if same and self._stays(same[0], incoming):
             return self._join(same, incoming, described)
         return self._write(same, incoming, parsed, described)
+
+    def correct(self, document: ProjectDocument, said: Mapping[str, Any]) -> ProjectDocument:
+        """Give a document what its user says of it, by field; it holds over whatever an ingest finds. Nothing is
+        embedded. What the corpus knows of a paper with the id that is said, is taken over."""
+        edited = Description(**said).over(edited_of([document]))
+        record = record_of(Description(**said), self._backends.documents) or Description()
+        sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
+        known = replace(description_of(document), pmcid=None)
+        if {"doi", "pmid"} & set(said):  # the others were of another paper
+            known = replace(known, doi=None, pmid=None)
+        described = Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
+        work, key = self._work(document.doc_id, described, document.work.source)
+        if work != document.work:
+            self._reword(work)
+        of_work = ("doi", "pmid", "pmcid", "citekey", "key")
+        others = frozenset(each for each in document.identifiers if kind_of(each) not in of_work)
+        edits = {name: getattr(edited, name) for name in edited.stated}
+        before = {name: by for name, by in document.origin.get("from", {}).items() if getattr(work, name, None)}
+        origin = {**document.origin, "from": before | _sources(described), "edited": edits}
+        corrected = replace(document, work=work, identifiers=others | described.work.identifiers | key, origin=origin)
+        self._record(corrected)
+        return corrected
+
+    def _asking(self) -> Lookup | None:
+        """The lookup, which notes a service that does not answer: the document is read without it."""
+        self._unanswered = False
+        if not (ask := self._lookup):
+            return None
+
+        def asked(known: Description) -> tuple[str, Description] | None:
+            try:
+                return ask(known)
+            except UpstreamFailed:
+                self._unanswered = True
+                return None
+
+        return asked
 
     def _find(self, identifiers: Set[str]) -> list[ProjectDocument]:
         return self._backends.project_documents.find(self._project.project_id, sorted(identifiers))
@@ -112,6 +165,8 @@ class DocumentWriter:
             return None
         if incoming.state is None and origin.get("state") is not None:
             return document  # the library's own copy, with its notes
+        if self._lookup and not origin.get("looked_up") and origin.get("authority", 0) < Authority.CORPUS:
+            return None
         languages = not document.ocr or origin.get("languages") == self._languages_of(incoming)
         reference = self._references.match(description_of(document), incoming.name)
         same_reference = reference is None or hash_of(reference) == origin.get("reference")
@@ -139,12 +194,14 @@ class DocumentWriter:
     def _join(self, same: Sequence[ProjectDocument], incoming: Incoming, described: Described) -> WrittenDocument:
         """Note that this file is one more of a work that is there; what it tells of the work is taken over."""
         document = same[0]
-        identifiers = document.identifiers | described.work.identifiers | {f"sha256:{incoming.sha256}"}
-        work = work_of(document.doc_id, described.with_older(document), document.work.source)
+        described = replace(described, edited=edited_of([document])).with_older(document)
+        work, key = self._work(document.doc_id, described, document.work.source)
+        identifiers = document.identifiers | described.work.identifiers | key | {f"sha256:{incoming.sha256}"}
         if work != document.work:
             self._reword(work)
         self._drop(same, incoming)
-        self._record(replace(document, work=work, identifiers=joined(identifiers, same)))
+        origin = {**document.origin, "from": _sources(described)}
+        self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
@@ -160,11 +217,14 @@ class DocumentWriter:
         """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
         if {**document.origin, **incoming.origin, "state": incoming.state} == document.origin:
             return WrittenDocument(document.doc_id)
-        described = describe(incoming, ParsedDocument(()), self._references, self._backends.documents)
-        work = work_of(document.doc_id, _known(incoming, described, document), document.work.source)
+        described = describe(
+            incoming, ParsedDocument(()), self._references, self._backends.documents, edited_of([document])
+        )
+        described = _known(incoming, described, [document])
+        work, key = self._work(document.doc_id, described, document.work.source)
         if work != document.work:
             self._reword(work)
-        identifiers = joined(incoming.own_identifiers | described.work.identifiers, [document])
+        identifiers = joined(incoming.own_identifiers | described.work.identifiers | key, [document])
         origin = {**document.origin, **self._origin(incoming, described, [document])}
         self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
         return WrittenDocument(document.doc_id, written=True)
@@ -182,9 +242,9 @@ class DocumentWriter:
             if there[0].sha256 == incoming.sha256:  # another run has brought it in meanwhile
                 return self.write_document(incoming)
             doc_id = _id_of(f"{incoming.sha256} {incoming.place_id}")  # that file is an edited one now
-        known = _known(incoming, described, older[0]) if older else described.work
+        described = _known(incoming, described, older)
         model = model_for(self._project, self._backends)
-        work = work_of(doc_id, known, incoming.name)
+        work, key = self._work(doc_id, described, incoming.name)
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
         if all(each.kind is SectionKind.REFERENCES for each in chunks):
             raise UnreadableDocument("there is no text in it but a list of references")
@@ -201,7 +261,7 @@ class DocumentWriter:
         record = ProjectDocument(
             work=work,
             identifiers=(
-                joined(own, older)
+                joined(own | key, older)
                 - {f"sha256:{each.sha256}" for each in same[:1] if incoming.place_id in each.identifiers}
             )
             | {doc_id, f"sha256:{incoming.sha256}"},
@@ -214,14 +274,38 @@ class DocumentWriter:
             notices=next((each.notices for each in older if each.work.doi == work.doi), ()),
         )
         self._record(record)
-        return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))
+        warnings = _warnings(incoming, parsed, described)
+        if self._unanswered:
+            warnings = (
+                f"{incoming.name!r}: PubMed or Crossref did not answer; ingest it again to look it up",
+                *warnings,
+            )
+        return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, warnings)
 
     def _origin(self, incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> dict[str, Any]:
         """What decides whether the file is read again."""
         authority = max([int(described.authority), *(each.origin.get("authority", 0) for each in older)])
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
-        return {**incoming.origin, **run, "authority": authority, "reference": reference}
+        edited = {name: getattr(described.edited, name) for name in described.edited.stated}
+        found = {
+            "from": _sources(described),
+            "edited": edited,
+            "looked_up": self._lookup is not None and not self._unanswered,
+        }
+        return {**incoming.origin, **run, "authority": authority, "reference": reference, **found}
+
+    def _work(self, doc_id: str, described: Described, source: str | None) -> tuple[Work, frozenset[str]]:
+        """The work of a document, with a citekey that no other in the project has where nobody gives one, and the
+        identifiers that such a citekey is known by."""
+        known = described.work
+        if known.citekey or not (made := citekey_of(known)):
+            return work_of(doc_id, known, source), frozenset()
+        for ending in ("", *ascii_lowercase, doc_id[-6:]):
+            name = f"key:{made}{ending}"
+            if all(each.doc_id == doc_id for each in self._find({name})):
+                break
+        return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 
     def _drop(self, same: Sequence[ProjectDocument], incoming: Incoming) -> None:
         """Delete all but the first document, and the chunks that a killed run left of a file without a record."""
@@ -256,17 +340,57 @@ class DocumentWriter:
         return vectors
 
 
+def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
+    """Correct what is known of the document that a citekey, DOI, PMID or its id names, as its user says by field.
+
+    Raises `NotFound` where the project has none of this name.
+    """
+    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
+    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
+    found = backends.project_documents.find(project.project_id, names)
+    if len(found) != 1:
+        many = "several documents" if found else "no document"
+        raise NotFound(
+            f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
+            f"{project.project_id} --json` lists their ids."
+        )
+    return DocumentWriter(project, backends, NEVER, references=References()).correct(found[0], said)
+
+
 def _id_of(names: str) -> str:
     """The id of a document that is new to a project."""
     return f"doc:{sha256(names.encode()).hexdigest()[:20]}"
 
 
-def _known(incoming: Incoming, described: Described, document: ProjectDocument) -> Description:
-    """What is known of a work that is there already. Tags and citekey that a library took away are gone."""
-    known, now = described.with_older(document), described.work
-    return known if incoming.state is None else replace(known, tags=now.tags, citekey=now.citekey)
+def _known(incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> Described:
+    """What is known of a work, with what its older document says. Tags and citekey that a library took away are
+    gone."""
+    known, now = described.with_older(older[0]) if older else described, described.work
+    if incoming.state is None or not older:
+        return known
+    return replace(known, work=replace(known.work, tags=now.tags, citekey=now.citekey))
+
+
+def _sources(described: Described) -> dict[str, str]:
+    """Who says each field of a work; of a citekey that it lacks, that it was made."""
+    known = described.work
+    sources = {name: source for name, source in described.sources.items() if getattr(known, name)}
+    return sources if known.citekey or not citekey_of(known) else {**sources, "citekey": MADE}
+
+
+REMEDY = (
+    "What is missing comes from references in CSL-JSON, from `bio-mcp ingest --lookup`, or by `bio-mcp projects edit`."
+)
+
+
+def missing(document: ProjectDocument) -> list[str]:
+    """What a citation of the document lacks; the name of a file is no title."""
+    named = document.origin.get("from", {}).get("title") == NAME
+    lacks = [each for each in ("title", "authors", "year", "journal") if not getattr(document.work, each)]
+    return ["title", *lacks] if named else lacks
 
 
 def _warnings(incoming: Incoming, parsed: ParsedDocument, described: Described) -> tuple[str, ...]:
-    unknown = [f"Metadata not found for document {incoming.name!r}"] if described.authority is Authority.NAME else []
+    nothing = described.authority is Authority.NAME and not (described.work.authors and described.work.year)
+    unknown = [f"Metadata not found for document {incoming.name!r}", REMEDY] if nothing else []
     return (*unknown, *(f"{incoming.name!r}: {each}" for each in parsed.warnings))

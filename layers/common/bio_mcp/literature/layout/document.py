@@ -103,10 +103,8 @@ def sections_of(
     captions_of: dict[int, list[Sequence[FlowLine]]] = defaultdict(list)
     for before, lines in captions:
         captions_of[max(0, bisect_left(begins, before) - 1)].append(lines)
-    paths = list(_paths(headings))
-    if headings and _is_title_page(main[: headings[0].start], headings[0].text):
-        paths[0] = (TITLE_PAGE,)
-    for at, path in enumerate(paths):
+    titled = bool(headings) and _is_title_page(main[: headings[0].start], headings[0].text)
+    for at, path in enumerate(_paths(headings, (TITLE_PAGE,) if titled else ())):
         if at or starts[at] < ends[at]:
             yield _section(main[starts[at] : ends[at]], path, words, main[begins[at]].page if at else None)
         if not at:
@@ -116,8 +114,7 @@ def sections_of(
             if table is None:
                 yield _section(lines, path, words, kind=SectionKind.BODY)
             else:
-                heading = path[-1] if path else None
-                yield ParsedSection(table, heading, path, ((0, lines[0].page),), SectionKind.TABLE)
+                yield ParsedSection(table, *path[-1:] or (None,), path, ((0, lines[0].page),), SectionKind.TABLE)
     late = [line for note in footnotes if note[0].page != first_page for line in note]
     if late:
         yield _section(late, (FOOTNOTES,), words)
@@ -128,7 +125,11 @@ _LONGEST_TITLE_PAGE = 4_000  # characters
 
 def _is_title_page(lines: Sequence[FlowLine], heading: str) -> bool:
     """Whether the lines before this heading, the first, are title, authors and their addresses, and no text."""
-    if not lines or not (is_top(heading) or depth(heading)) or sum(len(line.text) for line in lines) > _LONGEST_TITLE_PAGE:
+    if (
+        not lines
+        or not (is_top(heading) or depth(heading))
+        or sum(len(line.text) for line in lines) > _LONGEST_TITLE_PAGE
+    ):
         return False
     begins = [at for at, new in enumerate(paragraph_begins(lines)) if new]
     paragraphs = (lines[start:end] for start, end in zip(begins, [*begins[1:], len(lines)], strict=True))
@@ -138,12 +139,12 @@ def _is_title_page(lines: Sequence[FlowLine], heading: str) -> bool:
 _PARENT = re.compile(r"((?:\d{1,2}\.){1,4})\d{1,2}[.)]?\s*(?=[^\W\d_])")
 
 
-def _paths(headings: Sequence[Heading]) -> Iterator[Path]:
-    """What each heading stands below, itself last; first that of the text before them all.
+def _paths(headings: Sequence[Heading], first: Path) -> Iterator[Path]:
+    """What each heading stands below, itself last, after `first`, that of the text before them all.
 
     Below a box, such as "Significance Statement", stands nothing; 2.2 stands below 2, whatever is between them.
     """
-    yield ()
+    yield first
     above: list[tuple[int, str]] = []
     numbered: dict[str, list[tuple[int, str]]] = {}
     for heading in headings:
@@ -350,9 +351,9 @@ def lay_out(
 ) -> ParsedDocument:
     """Read the pages' lines as one document: its sections, title, authors, year, journal, DOI and PMID.
 
-    Text before the first heading has none, or is the title page; it begins with the title. An abstract or references without a heading
-    are found by what they are. `outline` has page, title and level of the
-    file's bookmarks, `metadata` what it says of itself. A caption is a section of its own, after the text of the
+    Text before the first heading has none, or is the title page; it begins with the title. An abstract or references
+    without a heading are found by what they are. `outline` has page, title and level of the file's bookmarks,
+    `metadata` what it says of itself. A caption is a section of its own, after the text of the
     section in which it stands, so that it interrupts no sentence. So are footnotes: those of the first page after the
     text before the first heading, all others at the end.
     """

@@ -18,7 +18,9 @@ class Imprint:
 
 
 LONGEST = 2_000  # characters of a line or citation that is looked at
-_CITE = re.compile(r"(?:citation|how to cite.{0,30}?|(?:to )?cite this .{0,30}?|cite (?:as|this))\s*:\s*", re.IGNORECASE)
+_CITE = re.compile(
+    r"(?:citation|how to cite.{0,30}?|(?:to )?cite this .{0,30}?|cite (?:as|this))\s*:\s*", re.IGNORECASE
+)
 _YEAR = r"(?:19|20)\d\d"
 _WHO = r"(?:[^\d,;|]{2,40} et al\.?[:,]?\s+)?"
 _JOURNAL = r"(?P<journal>[^\W\d_][^\d();|/]{2,90}?)"

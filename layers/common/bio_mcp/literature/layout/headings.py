@@ -35,8 +35,9 @@ disclosures?( statement)?; orcid( ids?)?; sources? of (funding|support); declara
 authors?[’']?s?[’']? contributions?( .{4,20})?; contributors; contributorship; about the authors?;
 authors?[’']?s?[’']? (details|information|affiliations?); credit( authorship)?( contribution)? statement;
 consent for publication; reviewed by; (provenance and )?peer review( history)?; publisher[’']?s note;
-(copyright|licen[cs]e|rights)( and (licen[cs]e|permissions?|usage))?; danksagung; interessenkonflikte?; finanzierung; remerciements;
-financement; conflits? d[’']intérêts?; agradecimientos; financiación; conflictos? de intereses; กิตติกรรมประกาศ
+(copyright|licen[cs]e|rights)( and (licen[cs]e|permissions?|usage))?; danksagung; interessenkonflikte?;
+finanzierung; remerciements; financement; conflits? d[’']intérêts?; agradecimientos;
+ financiación; conflictos? de intereses; กิตติกรรมประกาศ
 """,
     "back": """
 data( and code)? availability( statement)?; availability of data.{0,40};

@@ -239,8 +239,8 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(
-    r"[*†‡§¶#©]|[\d¹²³⁴-⁹]{1,2}\s?[A-Z]|[a-e]\s[A-Z]|(\(c\)|copyright|correspond|received|e-?mail|present address|full list|"
-    r"abbreviations?:|these authors|equal contribution|open access|how to cite|cite this)",
+    r"[*†‡§¶#©]|[\d¹²³⁴-⁹]{1,2}\s?[A-Z]|[a-e]\s[A-Z]|(\(c\)|copyright|correspond|received|e-?mail|present address|full "
+    r"list|abbreviations?:|these authors|equal contribution|open access|how to cite|cite this)",
     re.IGNORECASE,
 )
 _FOOT = 0.92  # of the text's size, at most, has a footnote
