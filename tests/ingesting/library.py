@@ -14,10 +14,12 @@ from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
 from tests.support.corpus import Corpus
 
 PROJECT = "lab/heart-failure"
+SAID = "title|doi|pmid|journal|year|authors"
 
 
 class PlainParser:
-    """Reads UTF-8: a section for each line that begins with `# `, and what `title:`, `doi:` and `pmid:` say.
+    """Reads UTF-8: a section for each line that begins with `# `, and what `title:`, `doi:`, `pmid:`, `journal:`,
+    `year:` and `authors:` (parted by ;) say.
 
     `read` has the names of the files, `languages` those of the last one.
     """
@@ -32,14 +34,16 @@ class PlainParser:
             text = content.decode()
         except UnicodeDecodeError:
             raise UnreadableDocument("it is damaged: it is no text") from None
-        ids = dict(re.findall(r"^(title|doi|pmid): (.*)$", text, re.MULTILINE))
-        body = re.sub(r"^(title|doi|pmid): .*\n?", "", text, flags=re.MULTILINE)
+        said = dict(re.findall(rf"^({SAID}): (.*)$", text, re.MULTILINE))
+        authors, year = tuple(said.pop("authors", "").split("; ")), said.pop("year", None)
+        body = re.sub(rf"^({SAID}): .*\n?", "", text, flags=re.MULTILINE)
         heading, *sections = re.split(r"^# (.*)\n", body, flags=re.MULTILINE)
         pairs = [(None, heading), *zip(sections[::2], sections[1::2], strict=True)]
         parsed = tuple(
             ParsedSection(text.strip(), head, (head,) if head else ()) for head, text in pairs if text.strip()
         )
-        return ParsedDocument(parsed, pages=1, **ids)
+        people = tuple(filter(None, authors))
+        return ParsedDocument(parsed, pages=1, authors=people, year=int(year) if year else None, **said)
 
 
 class Library(Corpus):

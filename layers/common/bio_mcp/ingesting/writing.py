@@ -100,9 +100,7 @@ class DocumentWriter:
                 self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
             return WrittenDocument(current.doc_id)
         parsed = self._parse(incoming)
-        described = describe(
-            incoming, parsed, self._references, self._backends.documents, edited_of(known), self._asking()
-        )
+        described = describe(incoming, parsed, self._references, self._backends.documents, edited_of(known), self._ask)
         identifiers = incoming.own_identifiers | described.work.identifiers
         same = same_work(self._find(identifiers), identifiers)
         if same and self._stays(same[0], incoming):
@@ -131,20 +129,15 @@ class DocumentWriter:
         self._record(corrected)
         return corrected
 
-    def _asking(self) -> Lookup | None:
-        """The lookup, which notes a service that does not answer: the document is read without it."""
-        self._unanswered = False
-        if not (ask := self._lookup):
+    def _ask(self, known: Description) -> tuple[str, Description] | None:
+        """Look up a work, until a service does not answer: what follows is read without it."""
+        if self._lookup is None or self._unanswered:
             return None
-
-        def asked(known: Description) -> tuple[str, Description] | None:
-            try:
-                return ask(known)
-            except UpstreamFailed:
-                self._unanswered = True
-                return None
-
-        return asked
+        try:
+            return self._lookup(known)
+        except UpstreamFailed:
+            self._unanswered = True
+            return None
 
     def _find(self, identifiers: Set[str]) -> list[ProjectDocument]:
         return self._backends.project_documents.find(self._project.project_id, sorted(identifiers))
@@ -276,10 +269,7 @@ class DocumentWriter:
         self._record(record)
         warnings = _warnings(incoming, parsed, described)
         if self._unanswered:
-            warnings = (
-                f"{incoming.name!r}: PubMed or Crossref did not answer; ingest it again to look it up",
-                *warnings,
-            )
+            warnings = (UNANSWERED, *warnings)
         return WrittenDocument(doc_id, True, len(chunks), parsed.pages or 0, warnings)
 
     def _origin(self, incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> dict[str, Any]:
@@ -378,6 +368,7 @@ def _sources(described: Described) -> dict[str, str]:
     return sources if known.citekey or not citekey_of(known) else {**sources, "citekey": MADE}
 
 
+UNANSWERED = "PubMed or Crossref did not answer: ingest again to look up what is missing."
 REMEDY = (
     "What is missing comes from references in CSL-JSON, from `bio-mcp ingest --lookup`, or by `bio-mcp projects edit`."
 )

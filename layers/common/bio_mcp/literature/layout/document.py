@@ -114,7 +114,8 @@ def sections_of(
             if table is None:
                 yield _section(lines, path, words, kind=SectionKind.BODY)
             else:
-                yield ParsedSection(table, *path[-1:] or (None,), path, ((0, lines[0].page),), SectionKind.TABLE)
+                place = ((0, lines[0].page),)
+                yield ParsedSection(table, next(iter(path[-1:]), None), path, place, SectionKind.TABLE)
     late = [line for note in footnotes if note[0].page != first_page for line in note]
     if late:
         yield _section(late, (FOOTNOTES,), words)
