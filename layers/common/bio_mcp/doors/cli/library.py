@@ -135,6 +135,7 @@ def documents_command(session: Session, project_id: str, incomplete: bool) -> No
     """List the documents of the project ID: passages, what became of each, and what its citation lacks."""
     session.own.projects.get(project_id)
     documents = session.own.project_documents.all(project_id)
+    documents.sort(key=lambda each: ((each.work.title or "").casefold(), each.doc_id))
     papers = known([each.work for each in documents], session.own, [project_id] * len(documents))
     rows = [_document(each, paper) for each, paper in zip(documents, papers, strict=True)]
     rows = [each for each in rows if each["missing"]] if incomplete else rows
