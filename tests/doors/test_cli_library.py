@@ -281,7 +281,7 @@ def test_the_documents_of_a_project_are_listed_with_what_is_missing_and_correcte
     assert "title, authors, year, journal" in folder("projects", "documents", "lab/hearts").said
     said = ("--title", "On hearts", "--author", "Doe J", "--author", "Roe R", "--year", "2020", "--journal", "J Hearts")
     ran = folder("projects", "edit", "lab/hearts", "10.1000/A", *said)
-    assert "doe_2020_hearts: title and year and journal and authors corrected" in ran.said
+    assert "doe_2020_hearts: title, authors, year, journal corrected" in ran.said
     folder("ingest", "lab/hearts", folder.papers, "--force-rebuild")
     [left] = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
     assert left["source"] == "b.md"

@@ -208,7 +208,7 @@ def edit_command(session: Session, project_id: str, document: str, **given: Any)
         raise InvalidInput("Say what to correct, such as --year 2016 or --author 'Doe J'.")
     own = session.own
     corrected = correct(own.projects.get(project_id), document, said, own)
-    changed = " and ".join(said)
+    changed = ", ".join(said)
     body = {"project": project_id, "document": _document(corrected, known([corrected.work], own)[0])}
     session.answer(
         body, f"{corrected.work.citekey or corrected.doc_id}: {changed} corrected, and kept by later ingests."

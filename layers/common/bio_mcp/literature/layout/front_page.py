@@ -84,7 +84,9 @@ def _stated(metadata: Mapping[str, str], below: Sequence[str]) -> tuple[str, ...
 
 _MARKS = "⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠᵍʰⁱʲ*∗†‡§¶#✉⁺"
 _MARKED = re.compile(rf"\s*[{_MARKS}][{_MARKS},\s]*")
-_PARTED = re.compile(r"\s*[;,·•|]\s*|\s+(?:and|und|et|y|&)\s+|^(?:and|und|&|by)\s+", re.IGNORECASE)
+_PARTED = re.compile(
+    r"\s*[;,·•|]\s*(?:(?:and|und|et|y|&)\s+)?|\s+(?:and|und|et|y|&)\s+|^(?:and|und|&|by)\s+", re.IGNORECASE
+)
 _DEGREE = re.compile(
     r"(?:M\.?D|Ph\.?\s?D|[MB]\.?Sc|[MBD]\.?P\.?H|MBBS|MBChB|MRCP|FRCP\w{0,4}|FACC|RN|BSN|MSN|Pharm\.?D|D\.?D\.?S|Dr|"
     r"Prof(?:essor)?|[MB]\.?[AS]|D\.?O|Dr\.?PH|Sc\.?D|M\.?H\.?S|MBA|D\.?Phil|DVM|MMed|Jr|Sr|I{2,3}|student member)\.?",
