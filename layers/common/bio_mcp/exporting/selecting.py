@@ -8,7 +8,7 @@ from typing import get_args
 from bio_mcp.answering.project_search import abstract_of, pmids_of
 from bio_mcp.answering.search import Question, Sort, page, search_papers
 from bio_mcp.deadline import Deadline
-from bio_mcp.literature.records import AbstractSection, Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
@@ -20,11 +20,12 @@ from bio_mcp.syncing.news import check_followed
 class Record:
     """A paper, and whether a screening included it; None where nobody decided.
 
-    A document of a project that is not in PubMed is an article without a PMID.
+    A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's.
     """
 
     article: Article
     included: bool | None = None
+    citekey: str | None = None
 
     @property
     def headings(self) -> list[str]:
@@ -91,7 +92,8 @@ class Selection:
         for name in names:
             if article := found.get(name):
                 by_doi = self._included.get(f"doi:{article.doi}") if article.doi else None
-                records[name] = Record(article, self._included.get(name, by_doi))
+                work = self._works.get(name) if self.project else None
+                records[name] = Record(article, self._included.get(name, by_doi), work.citekey if work else None)
         return records
 
     @cached_property
@@ -123,6 +125,7 @@ def described(work: Work, abstract: str = "") -> Article:
         abstract=(AbstractSection(None, None, abstract),) if abstract else (),
         authors=tuple(map(_author, work.authors)),
         publication_date=PartialDate(str(work.year), work.year) if work.year else None,
+        journal=Journal(work.journal) if work.journal else None,
         doi=work.doi,
         keywords=work.tags,
         retraction=RetractionStatus.UNKNOWN,
