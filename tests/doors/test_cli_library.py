@@ -287,6 +287,9 @@ def test_the_documents_of_a_project_are_listed_with_what_is_missing_and_correcte
     assert left["source"] == "b.md"
     [found] = folder("projects", "search", "lab/hearts", "beat", "--top-k", "1", "--json").json["items"]
     assert (found["citekey"], found["year"], found["title"]) == ("doe_2020_hearts", 2020, "On hearts")
+    exported = folder("export", "--project", "lab/hearts", "--format", "bibtex", "-o", "-").out
+    assert "@article{doe_2020_hearts,\n  author = {Doe, J. and Roe, R.}" in exported
+    assert "journal = {J Hearts}" in exported
 
 
 @pytest.mark.parametrize(
