@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from bio_mcp.ingesting.looking_up import may_look_up
 from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.querying.looking_up import may_look_up
 from tests.ingesting.library import PlainParser
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 
 from bio_mcp.deadline import NEVER, silent
@@ -10,6 +11,7 @@ from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.ports.projects import Project
+from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
 from tests.support.corpus import Corpus
 
@@ -84,7 +86,8 @@ class Library(Corpus):
     ):
         arguments = {"project": PROJECT, "source": str(self.files if source is None else source)}
         context = RunContext(over or self, deadline, progress, unattended)
-        return ingest(arguments, options or Options(), context, local=local, job_id=job)
+        asked = replace(options or Options(), lookup=lookup_of(PROJECT, context.backends, deadline))
+        return ingest(arguments, asked, context, local=local, job_id=job)
 
     @property
     def documents_of_project(self):

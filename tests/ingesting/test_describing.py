@@ -6,11 +6,11 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NotFound, UpstreamFailed
-from bio_mcp.ingesting.looking_up import may_look_up, remember
 from bio_mcp.ingesting.writing import UNANSWERED, correct, missing
 from bio_mcp.literature.citing.works import names, nlm_name
 from bio_mcp.literature.descriptions import Description, citekey_of
 from bio_mcp.literature.records import Author, Document
+from bio_mcp.querying.looking_up import may_look_up, remember
 from tests.ingesting.library import PROJECT, opened
 from tests.support.corpus import Over
 from tests.support.memory_corpus import article

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import ModelMismatch, NotFound
-from bio_mcp.ingesting.documents import Feed, FileFeed
-from bio_mcp.ingesting.looking_up import lookup_in, may_look_up
+from bio_mcp.ingesting.documents import Feed, FileFeed, Lookup
 from bio_mcp.ingesting.projects import model_for
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.writing import DocumentWriter
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`languages` of scans, the likeliest first; a file of `references`; `rebuild` moves the project to this model."""
+    """`languages` of scans, the likeliest first; a file of `references`; `rebuild` moves the project to this model;
+    `lookup` is asked about documents that are unknown here."""
 
     languages: Sequence[str] = ()
     references: str | None = None
     rebuild: bool = False
+    lookup: Lookup | None = None
 
 
 def ingest(
@@ -59,9 +60,14 @@ def ingest(
         if named := options.references or project.references:
             references = parse_csl_json(sources.read(sources.locate(named, local=local), local=local))
         again = job.job_id if options.rebuild else None
-        lookup = lookup_in(backends, deadline) if may_look_up(project.project_id, backends) else None
         return DocumentWriter(
-            bound, backends, deadline, references=references, languages=options.languages, again=again, lookup=lookup
+            bound,
+            backends,
+            deadline,
+            references=references,
+            languages=options.languages,
+            again=again,
+            lookup=options.lookup,
         ).write_document
 
     return IngestRun(context, KIND, project.project_id, arguments, located, writer, local=local).run(job_id)

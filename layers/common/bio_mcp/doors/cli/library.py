@@ -14,13 +14,13 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.looking_up import may_look_up, remember
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
 from bio_mcp.ingesting.writing import correct, missing
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, ProjectDocument
+from bio_mcp.querying.looking_up import may_look_up, remember
 from bio_mcp.settings import words_of
 from bio_mcp.tools.ingest import ingest_from_source
 from bio_mcp.tools.projects import inspect_collection, list_projects, locate_quote, query, query_hybrid

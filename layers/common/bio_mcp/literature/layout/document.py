@@ -344,6 +344,19 @@ def outside(pages: Sequence[PageLines], stripped: Sequence[PageLines]) -> list[s
     return [line.text for page, left in both for line in page.lines if line not in set(left.lines)]
 
 
+def _stated_title(metadata: Mapping[str, str], sections: Sequence[ParsedSection]) -> str:
+    """The title of the metadata where the document begins with it too: many files name another, or a template."""
+    own, beginning = metadata.get("Title", ""), sections[0].text if sections else ""
+    letters, start = (re.sub(r"\W", "", each.casefold()) for each in (own, beginning))
+    return own.strip() if letters and letters in start else ""
+
+
+def _around(lines: Sequence[FlowLine], titles: Sequence[FlowLine]) -> tuple[list[str], list[str]]:
+    """The lines below the title, and those above; all are above where there is none."""
+    at = lines.index(titles[-1]) + 1 if titles else len(lines)
+    return [each.text for each in lines[at:]], [each.text for each in lines[:at]]
+
+
 Outline = Sequence[tuple[int, str, int]]
 
 
@@ -370,28 +383,17 @@ def lay_out(
     main, captions, footnotes = parted(flow, size, tables.keys())
     found = with_unnamed(main, headings(main, size, outline))
     main, found, captions = boxes_apart(main, found, captions)
-    titles = title_lines(main, found[0].start if found else len(main), size)
-    title = _MARKS.sub("", text_of(titles, words)[0])
+    before = main[: found[0].start] if found else main
+    titles = title_lines(main, len(before), size)
     sections = tuple(sections_of(main, found, captions, footnotes, words, tables))
     apart = outside(pages, stripped)
     stated = dict(metadata or {})
-    named = title.replace("\n\n", " ")
-    if not named and sections:
-        # Of the metadata where the document begins with it too: many files name another, or a template.
-        own = stated.get("Title", "")
-        letters, beginning = (re.sub(r"\W", "", each.casefold()) for each in (own, sections[0].text))
-        named = own.strip() if letters and letters in beginning else ""
+    named = _MARKS.sub("", text_of(titles, words)[0]).replace(_BREAK, " ")
+    named = named or _stated_title(stated, sections)
     own_doi, own_pmid = own_ids([*stated.values(), *apart], sections, named)
-    front = [line for line in main[: found[0].start if found else len(main)] if line.page == main[0].page]
-    below = front[front.index(titles[-1]) + 1 :] if titles else []
-    notes = [line.text for note in footnotes for line in note if note[0].page == main[0].page] if main else []
-    printed = imprint(
-        named,
-        [line.text for line in below],
-        [*apart, *notes, *(line.text for line in front if line not in below)],
-        citations_of(sections, named),
-        stated,
-    )
+    notes = [line.text for note in footnotes for line in note if line.page == main[0].page] if main else []
+    below, above = _around([line for line in before if line.page == before[0].page], titles)
+    printed = imprint(named, below, [*apart, *notes, *above], citations_of(sections, named), stated)
     return ParsedDocument(
         sections,
         title=named or None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bio_mcp.literature.citing.works import Name, nlm_name
 from bio_mcp.literature.references.plain import parse_citation
+from bio_mcp.literature.references.works import CitedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +59,28 @@ def imprint(
     headers and licences, `citations` paragraphs that have the title, `metadata` what the file says of itself.
     """
     cited = [parse_citation(_CITE.sub("", each[:LONGEST], count=1)) for each in citations]
-    lines = [each[:LONGEST] for each in (*beside, *below)]
-    described = [each for name in ("Subject",) if (each := metadata.get(name, "")[:LONGEST])]
-    printed = [found for line in (*lines, *described) for each in _LINES if (found := each.match(line.strip()))]
-    dated = (found for each in _DATED for line in lines if (found := each.search(line)))
-    years = [*(each.year for each in cited if each.authors), *(each["year"] for each in (*printed, *dated))]
-    journals = [*(each.journal for each in cited if each.authors), *(each["journal"].strip() for each in printed)]
-    first = next((found["family"] for line in lines if (found := _FIRST.match(line.strip()))), "")
-    people = next((tuple(map(_turned, each.authors)) for each in cited if each.authors and not each.etal), ())
-    year = next(filter(None, years), None)
+    cited = [each for each in cited if each.authors]
+    lines = [each[:LONGEST].strip() for each in (*beside, *below)]
+    subject = metadata.get("Subject", "")[:LONGEST]
+    printed = [found for line in (*lines, subject) for each in _LINES if (found := each.match(line))]
+    dated = [found for each in _DATED for line in lines if (found := each.search(line))]
+    years = (each for each in (*(each.year for each in cited), *(each["year"] for each in (*printed, *dated))) if each)
+    journals = (*(each.journal for each in cited), *(each["journal"].strip() for each in printed))
     return Imprint(
-        authors=tuple(filter(None, people)) or tuple(authors_in(below, first)) or _stated(metadata, below),
-        year=int(year) if year else None,
+        authors=_cited(cited) or tuple(authors_in(below, _first(lines))) or _stated(metadata, below),
+        year=next(map(int, years), None),
         journal=next((each for each in journals if each and title[:40] not in each), None),
     )
+
+
+def _cited(works: Sequence[CitedWork]) -> tuple[str, ...]:
+    """The authors of the first citation that has all of them."""
+    return next((tuple(filter(None, map(_turned, each.authors))) for each in works if not each.etal), ())
+
+
+def _first(lines: Sequence[str]) -> str:
+    """The family name of the first author, where a line has it before "et al"; "" where none has."""
+    return next((found["family"] for line in lines if (found := _FIRST.match(line))), "")
 
 
 def _stated(metadata: Mapping[str, str], below: Sequence[str]) -> tuple[str, ...]:

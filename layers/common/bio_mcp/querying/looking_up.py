@@ -24,11 +24,13 @@ def remember(project_id: str, backends: Backends, *, allowed: bool) -> None:
     backends.project_documents.put_cursor(project_id, _REMEMBERED, {"allowed": allowed})
 
 
-def lookup_in(backends: Backends, deadline: Deadline) -> Lookup:
-    """Ask PubMed, then Crossref, by PMID, PMCID or DOI, and by a title that a record confirms.
+def lookup_of(project_id: str, backends: Backends, deadline: Deadline) -> Lookup | None:
+    """What asks PubMed, then Crossref, by PMID, PMCID or DOI, or by a confirmed title; None unless they may be asked.
 
-    Raises `UpstreamFailed` where they do not answer.
+    It raises `UpstreamFailed` where they do not answer.
     """
+    if not may_look_up(project_id, backends):
+        return None
 
     def look_up(known: Description) -> tuple[str, Description] | None:
         year = str(known.year or "")
