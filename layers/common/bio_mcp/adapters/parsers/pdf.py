@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 from statistics import mean
 from typing import Any, NamedTuple
 
@@ -255,6 +255,8 @@ _HALF = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 def _whole(text: str) -> str:
     """The text with each pair of surrogates, as PDFium gives characters beyond U+FFFF, as that character."""
+    if text.isascii():
+        return text
     return _HALF.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
@@ -284,21 +286,26 @@ def _continues(line: list[Word], word: Word) -> bool:
 
 _SMALL = 0.85  # of the line's size, at most, has what is raised or lowered
 _RAISED, _LOWERED = 0.15, -0.07  # of the line's size, that its baseline is higher
-_SCRIPTED = frozenset("0123456789+-−–‐,.()*∗†‡§¶#")
-_AFFILIATED = re.compile("[a-j](,[a-j]){0,9}[,*∗†‡§¶#]{0,3}")
+_NUMBERS = re.compile("[0-9+−–‐,.()*∗†‡§¶#-]+")
+_ADDRESSES = re.compile("[a-j](,?[a-j])*,?[0-9*∗†‡§¶#,]*")
 _SMALLER = re.compile("[0-9a-j+−–‐-]+")
 
 
-def _scripted(word: Word, size: float, y: float) -> str:
-    """The word; a raised or lowered number in small forms, since its digits would say something else (10-7), and so a
-    raised letter, which names an author's address."""
-    higher = (y - word.y) / size
-    if word.style.size > _SMALL * size or _LOWERED <= higher <= _RAISED:
-        return word.text
-    if not _SCRIPTED.issuperset(word.text) and not (higher > 0 and _AFFILIATED.fullmatch(word.text)):
-        return word.text
-    small = superscript if higher > 0 else subscript
-    return _SMALLER.sub(lambda letters: small(letters[0]), word.text)
+def _scripted(words: Sequence[Word], size: float, y: float) -> Iterator[str]:
+    """Yield the words; raised and lowered numbers in small forms, since their digits would say something else (10-7),
+    and raised letters that name authors' addresses."""
+
+    def higher(word: Word) -> int:
+        by = (y - word.y) / size if word.style.size <= _SMALL * size else 0.0
+        return 1 if by > _RAISED else -1 if by < _LOWERED else 0
+
+    for place, run in groupby(words, higher):
+        texts = [word.text for word in run]
+        whole = "".join(texts) if place else ""
+        if whole and (_NUMBERS.fullmatch(whole) or (place > 0 and _ADDRESSES.fullmatch(whole))):
+            small = superscript if place > 0 else subscript
+            texts = [_SMALLER.sub(lambda found: small(found[0]), each) for each in texts]  # noqa: B023  used at once
+        yield from texts
 
 
 def _line(words: list[Word]) -> PositionedLine:
@@ -307,10 +314,11 @@ def _line(words: list[Word]) -> PositionedLine:
         letters[word.style] += len(word.text)
     style = letters.most_common(1)[0][0]
     y = next(word.y for word in words if word.style == style)
-    parts = [_scripted(words[0], style.size, y)]
-    for before, word in pairwise(words):
+    is_plain = all(each.size > _SMALL * style.size for each in letters)
+    texts = [word.text for word in words] if is_plain else list(_scripted(words, style.size, y))
+    parts = [texts[0]]
+    for (before, word), text in zip(pairwise(words), texts[1:], strict=True):
         gap = (word.x0 - before.x1) / max(word.style.size, before.style.size)
-        text = _scripted(word, style.size, y)
         parts.append(" " + text if word.space is not None and gap > word.space else text)
     total = 0.9 * letters.total()
     of_font = sum(count for each, count in letters.items() if each.font == style.font)
@@ -332,8 +340,10 @@ def _line(words: list[Word]) -> PositionedLine:
 def _leading(words: Sequence[Word]) -> int:
     """How many words a line begins with in bold or italic type, if others follow that are not."""
     face = words[0].style.bold, words[0].style.italic
+    if not any(face):
+        return 0
     count = sum(1 for _ in takewhile(lambda word: (word.style.bold, word.style.italic) == face, words))
-    return count if any(face) and count < len(words) else 0
+    return count if count < len(words) else 0
 
 
 _HEAD = 1024  # bytes among which PDF's mark stands
