@@ -10,6 +10,7 @@ from bio_mcp.ingesting.writing import UNANSWERED, correct, missing
 from bio_mcp.literature.citing.works import names, nlm_name
 from bio_mcp.literature.descriptions import Description, citekey_of
 from bio_mcp.literature.records import Author, Document
+from bio_mcp.ports.scholarly import RegisteredWork
 from bio_mcp.querying.looking_up import may_look_up, remember
 from tests.ingesting.library import PROJECT, opened
 from tests.support.corpus import Over
@@ -144,6 +145,20 @@ def test_pubmed_is_asked_about_a_document_where_it_may_be(asking, ncbi, by):
     asked = ncbi.control.requests()
     asking.ingest()
     assert ncbi.control.requests() == asked, "it is asked once"
+
+
+@pytest.mark.parametrize(
+    ("registered", "year"), [("Sleep of old mice in winter", 2016), ("Sleep of young mice in summer", None)]
+)
+def test_crossref_is_asked_by_title_about_what_pubmed_does_not_have(asking, registered, year):
+    work = RegisteredWork("10.1000/x", registered, ("Doe, Jane",), "Journal of Mice", 2016)
+    crossref = SimpleNamespace(of=lambda *_, **__: {}, titled=lambda *_, **__: (work,))
+    remember(PROJECT, asking, allowed=True)
+    asking.write("a.md", "title: Sleep of old mice in winter\nauthors: Doe J\nThey sleep.")
+    asking.ingest(over=Over(asking, notices=crossref))
+    [found] = asking.documents_of_project
+    assert found.work.year == year
+    assert found.origin["from"].get("year") == ("crossref" if year else None)
 
 
 def test_a_service_that_does_not_answer_is_asked_again_by_the_next_ingest(library):

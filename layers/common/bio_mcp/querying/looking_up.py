@@ -1,12 +1,13 @@
 """What PubMed and Crossref say of documents that nobody here knows. A project remembers whether they may be asked."""
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import UpstreamFailed
+from bio_mcp.errors import Misconfigured, UpstreamFailed
 from bio_mcp.ingesting.documents import Lookup
 from bio_mcp.literature.descriptions import Description, of_article
-from bio_mcp.literature.references.works import work
+from bio_mcp.literature.references.comparing import compare
+from bio_mcp.literature.references.works import CitedWork, work
 from bio_mcp.ports import Backends
-from bio_mcp.querying.references.checking import Checked, check_references
+from bio_mcp.querying.references.checking import Checked, article_of, check_references, verdict_on
 
 _REMEMBERED = "lookup"  # among what a project keeps of its libraries
 _WORDS = 4  # of a title, by which alone a paper is looked for
@@ -42,10 +43,22 @@ def lookup_of(project_id: str, backends: Backends, deadline: Deadline) -> Lookup
         if checked.verdict == "unknown":
             raise UpstreamFailed("PubMed or Crossref did not answer")
         if checked.article is None or not _is_meant(checked):
+            checked = _by_title(cited, backends, deadline) if len(cited.title.split()) >= _WORDS else checked
+        if checked.article is None or not _is_meant(checked):
             return None
         return "pubmed" if checked.article.pmid else "crossref", of_article(checked.article)
 
     return look_up
+
+
+def _by_title(cited: CitedWork, backends: Backends, deadline: Deadline) -> Checked:
+    """What Crossref has that comes nearest by its title, where the settings name Crossref."""
+    try:
+        found = backends.notices.titled(cited.title, deadline=deadline)
+    except Misconfigured:
+        found = ()
+    articles = list(map(article_of, found))
+    return verdict_on(cited, [(each, compare(cited, each)) for each in articles], complete=True)
 
 
 def _is_meant(checked: Checked) -> bool:
