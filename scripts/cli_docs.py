@@ -44,6 +44,8 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "projects inspect": "lab/heart-failure --sample 2",
         "projects delete": "lab/heart-failure --yes",
         "projects search": "lab/heart-failure what lowers mortality? --tags review --top-k 3",
+        "projects documents": "lab/heart-failure --incomplete",
+        "projects edit": "lab/heart-failure doe_2020_hearts --year 2021 --author 'Doe J' --author 'Roe R'",
         "projects locate": "ten thousand healthy newborns were measured --project lab/heart-failure",
         "kg import": "--sample",
         "kg show": "ขมิ้นชัน",

@@ -126,6 +126,27 @@ def test_a_page_of_a_paper_gives_the_text_that_its_file_has(paper, page):
     assert shared_words(own, found.text) >= LEAST
 
 
+def test_the_columns_of_a_page_are_read_one_after_the_other():
+    printed = (DATA / "pdf/demarchis2016.pdf").read_bytes()
+    found = recognised(scan(drawn(printed)), "scan.pdf", "en")
+    text = whole(found)
+    inner = [
+        "Background: Functional Electrical Stimulation",
+        "still a challenge.",
+        "Methods: A multi-contact set-up",
+        "a kinematic glove.",
+        "Results: The stimulation electrodes",
+        "Conclusions: A subset of functionally",
+        "Functional Electrical Stimulation (FES) is a widely used",
+        "target muscles. This technique has been",
+        "extensively studied for both training",
+        "functionality when physical therapy alone",
+    ]
+    places = [text.find(each) for each in inner]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
 def shared_words(truth, found):
     """The share of the truth's words that were found, whatever the order of columns."""
     words, seen = plain(truth.replace("\ufffe", "").replace("-\r\n", "")).split(), set(plain(found).split())

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.querying.looking_up import may_look_up
 from tests.ingesting.library import PlainParser
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
@@ -279,3 +280,51 @@ def test_an_interrupted_ingest_says_how_it_goes_on_and_does(folder):
     assert "Run the same command again" in ran.said
     again = folder("ingest", "lab/hearts", folder.papers, "--json").json
     assert (again["documents_unchanged"], again["documents_processed"], again["failed"]) == (1, 2, 1)
+
+
+def test_the_documents_of_a_project_are_listed_with_what_is_missing_and_corrected(folder):
+    folder("ingest", "lab/hearts", folder.papers)
+    listed = folder("projects", "documents", "lab/hearts", "--json").json["documents"]
+    assert [(each["source"], each["passages"], each["status"], each["missing"]) for each in listed] == [
+        ("a.md", 1, "read", ["title", "authors", "year", "journal"]),
+        ("b.md", 1, "read", ["title", "authors", "year", "journal"]),
+    ]
+    assert "title, authors, year, journal" in folder("projects", "documents", "lab/hearts").said
+    said = ("--title", "On hearts", "--author", "Doe J", "--author", "Roe R", "--year", "2020", "--journal", "J Hearts")
+    ran = folder("projects", "edit", "lab/hearts", "10.1000/A", *said)
+    assert "doe_2020_hearts: title, authors, year, journal corrected" in ran.said
+    folder("ingest", "lab/hearts", folder.papers, "--force-rebuild")
+    [left] = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
+    assert left["source"] == "b.md"
+    [found] = folder("projects", "search", "lab/hearts", "beat", "--top-k", "1", "--json").json["items"]
+    assert (found["citekey"], found["year"], found["title"]) == ("doe_2020_hearts", 2020, "On hearts")
+    exported = folder("export", "--project", "lab/hearts", "--format", "bibtex", "-o", "-").out
+    assert "@article{doe_2020_hearts,\n  author = {Doe, J. and Roe, R.}" in exported
+    assert "journal = {J Hearts}" in exported
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("nobody", "--year", "2020"), "no document of the name 'nobody'"),
+        (("10.1000/a",), "Say what to correct"),
+        (("10.1000/a", "--doi", "nonsense"), "'nonsense' is no DOI"),
+    ],
+)
+def test_a_correction_that_cannot_be_meant_is_refused(folder, given, says):
+    folder("ingest", "lab/hearts", f"{folder.papers}/a.md")
+    ran = folder("projects", "edit", "lab/hearts", *given)
+    assert ran.code != 0
+    assert says in ran.err.replace("\n", " ")
+
+
+def test_whether_a_project_may_look_up_is_remembered(folder):
+    for option, remembered in (("--no-lookup", False), ("--lookup", True)):
+        folder("ingest", "lab/hearts", f"{folder.papers}/b.md", option)
+        with folder.corpus() as corpus:
+            assert may_look_up("lab/hearts", corpus) is remembered
+
+
+def test_a_project_without_documents_says_how_to_bring_some_in(folder):
+    assert "bio-mcp ingest lab/hearts SOURCE" in folder("projects", "documents", "lab/hearts").said
+    assert folder("projects", "documents", "nowhere").code == 1

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 
 from bio_mcp.deadline import NEVER, silent
@@ -10,14 +11,17 @@ from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.ports.projects import Project
+from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.retrieval.project_chunks import ChunkQuery, collection_name
 from tests.support.corpus import Corpus
 
 PROJECT = "lab/heart-failure"
+SAID = "title|doi|pmid|journal|year|authors"
 
 
 class PlainParser:
-    """Reads UTF-8: a section for each line that begins with `# `, and what `title:`, `doi:` and `pmid:` say.
+    """Reads UTF-8: a section for each line that begins with `# `, and what `title:`, `doi:`, `pmid:`, `journal:`,
+    `year:` and `authors:` (parted by ;) say.
 
     `read` has the names of the files, `languages` those of the last one.
     """
@@ -32,14 +36,16 @@ class PlainParser:
             text = content.decode()
         except UnicodeDecodeError:
             raise UnreadableDocument("it is damaged: it is no text") from None
-        ids = dict(re.findall(r"^(title|doi|pmid): (.*)$", text, re.MULTILINE))
-        body = re.sub(r"^(title|doi|pmid): .*\n?", "", text, flags=re.MULTILINE)
+        said = dict(re.findall(rf"^({SAID}): (.*)$", text, re.MULTILINE))
+        authors, year = tuple(said.pop("authors", "").split("; ")), said.pop("year", None)
+        body = re.sub(rf"^({SAID}): .*\n?", "", text, flags=re.MULTILINE)
         heading, *sections = re.split(r"^# (.*)\n", body, flags=re.MULTILINE)
         pairs = [(None, heading), *zip(sections[::2], sections[1::2], strict=True)]
         parsed = tuple(
             ParsedSection(text.strip(), head, (head,) if head else ()) for head, text in pairs if text.strip()
         )
-        return ParsedDocument(parsed, pages=1, **ids)
+        people = tuple(filter(None, authors))
+        return ParsedDocument(parsed, pages=1, authors=people, year=int(year) if year else None, **said)
 
 
 class Library(Corpus):
@@ -81,7 +87,8 @@ class Library(Corpus):
     ):
         arguments = {"project": PROJECT, "source": str(self.files if source is None else source)}
         context = RunContext(over or self, deadline, progress, unattended)
-        return ingest(arguments, options or Options(), context, local=local, job_id=job)
+        asked = replace(options or Options(), lookup=lookup_of(PROJECT, context.backends, deadline))
+        return ingest(arguments, asked, context, local=local, job_id=job)
 
     @property
     def documents_of_project(self):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bio_mcp.ingesting.sources import Options
+from bio_mcp.ingesting.writing import REMEDY
 from bio_mcp.literature.records import Author, Document
 from tests.ingesting.library import PROJECT
 from tests.support.corpus import Over
@@ -165,7 +166,7 @@ def test_a_file_of_a_known_paper_that_knows_more_of_it_describes_the_chunks_that
 
 def test_a_document_of_which_nothing_is_known_is_a_warning(library):
     library.write("paper.md", "title: A heading\nHearts beat.")
-    assert library.ingest().warnings == ("Metadata not found for document 'paper.md'",)
+    assert library.ingest().warnings == ("Metadata not found for document 'paper.md'", REMEDY)
     assert work(library).title == "A heading"
 
 

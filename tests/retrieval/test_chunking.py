@@ -251,13 +251,13 @@ def test_offsets_count_in_the_whole_text_and_pages_are_of_the_chunk():
     assert chunks[-1].page_span == (4, 4)
 
 
-def test_references_have_no_chunks_but_count_in_offsets():
+def test_chunks_have_the_kind_of_their_section():
     document, chunks = cut(
-        ParsedSection("Doe J. A title that would be found. 2020.", kind=SectionKind.REFERENCES),
+        ParsedSection("Doe J. A title. 2020.", kind=SectionKind.REFERENCES),
         ParsedSection("A table\n1\t2", kind=SectionKind.TABLE),
     )
-    assert [each.kind for each in chunks] == [SectionKind.TABLE]
-    assert document.text[chunks[0].char_start : chunks[0].char_end] == "A table\n1\t2"
+    assert [each.kind for each in chunks] == [SectionKind.REFERENCES, SectionKind.TABLE]
+    assert document.text[chunks[1].char_start : chunks[1].char_end] == "A table\n1\t2"
 
 
 def test_ids_follow_from_the_document_and_the_position():

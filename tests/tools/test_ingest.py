@@ -12,6 +12,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.ingesting.writing import REMEDY
 from bio_mcp.ports.projects import Project
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context
@@ -45,7 +46,7 @@ def test_the_answer_has_the_contracts_fields_and_how_many_documents_there_were(l
     assert body.pop("duration_seconds") >= 0
     assert body.pop("job_id").startswith("ingest_")
     assert body.pop("next_step").startswith("query_hybrid")
-    warnings = ["Metadata not found for document 'a.md'", "'b.md': it is damaged: it is no text"]
+    warnings = ["Metadata not found for document 'a.md'", REMEDY, "'b.md': it is damaged: it is no text"]
     counts = {"chunks_written": 1, "documents_processed": 1, "documents_expected": 2, "documents_unchanged": 0}
     models = {"dense_model": "hashed-words", "sparse_model": "bio-mcp/bm25-1"}
     assert body == {**counts, **models, "failed": 1, "project": PROJECT, "state": "complete", "warnings": warnings}
@@ -183,7 +184,7 @@ def test_nothing_is_written_unless_the_call_says_so_and_the_answer_says_what_wou
     counts = {"documents": 1, "failed": 0, "passages": 1, "mentions": 4, "edges": 1, "held_back": 1}
     assert {name: body.pop(name) for name in counts} == counts
     assert body.pop("first_edges") == ["H3 contraindicated_with X1"]
-    assert body.pop("warnings") == ["Metadata not found for document 'a.md'"]
+    assert body.pop("warnings") == ["Metadata not found for document 'a.md'", REMEDY]
     assert body.pop("next_step") == "the same with dry_run: false writes it"
     assert body == {"status": "done", "dry_run": True, "project": "ingested"}
 

@@ -440,3 +440,34 @@ def test_an_index_that_is_missing_is_inspected_as_empty_and_one_that_is_down_is_
     down = Over(lab, collections=Down(IndexUnavailable("the index is down")))
     assert call(TOOLS["inspect_collection"], {"project": "lab"}, down).body["error"]["code"] == "INDEX_UNAVAILABLE"
     assert call(TOOLS["inspect_collection"], {"project": "none"}, lab).body["error"]["code"] == "INVALID_PROJECT"
+
+
+FORMAL = [
+    ("Title page", "Perfusion index of newborns. Anne Granelli, Ingegerd Ostman-Smith. University of Newborns."),
+    ("Competing interests", "The authors of perfusion index of newborns declare no competing interests."),
+    ("References", "1. Doe J. The perfusion index of newborns. J Newborns. 2001."),
+]
+
+
+def formal(sections=FORMAL, copies=1):
+    work = Work("doi:10.1000/own", title="Perfusion index of newborns")
+    return [
+        ProjectChunk(f"own-{at}-{copy}", work, text, position=at, section=heading, section_path=(heading,))
+        for copy in range(copies)
+        for at, (heading, text) in enumerate(sections)
+    ]
+
+
+@pytest.mark.parametrize("tool", SEARCHES)
+def test_what_is_no_evidence_is_found_where_its_section_is_asked_for_alone(lab, tool):
+    before = ids(ask(tool, lab))
+    add(lab, *formal())
+    assert ids(ask(tool, lab)) == before
+    for at, (section, _) in enumerate(FORMAL):
+        assert ids(ask(tool, lab, filters={"section_prefix": section})) == [f"own-{at}-0"]
+
+
+def test_many_references_hide_no_text(lab):
+    add(lab, *formal(copies=100))
+    assert ids(ask("query_hybrid", lab, top_k=3))[:3] == ids(ask("query_hybrid", lab))[:3]
+    assert {each.partition("-")[0] for each in ids(ask("query_hybrid", lab))} == {"granelli2007", "xu2016"}

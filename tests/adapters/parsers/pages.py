@@ -9,7 +9,7 @@ from bio_mcp.adapters.parsers.pdf import PageImage
 
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-%s >>"
-RESOURCES = b"<< /Font << /R %s /B %s >> /XObject << /I 3 0 R >> >>" % (FONT % b"Roman", FONT % b"Bold")
+RESOURCES = b"<< /Font << /R %s /B %s %%s >> /XObject << /I 3 0 R >> >>" % (FONT % b"Roman", FONT % b"Bold")
 PICTURE = b"/Type /XObject /Subtype /Image /Width 2 /Height 2 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 4"
 PIXELS = b"<< %s >>\nstream\n\x00\x80\x80\x00\nendstream" % PICTURE
 
@@ -45,9 +45,17 @@ def image(width: float, height: float) -> bytes:
 
 
 def pdf(
-    *pages: bytes, box: str = "0 0 612 792", more: str = "", catalog: bytes = CATALOG, extra: Sequence[bytes] = ()
+    *pages: bytes,
+    box: str = "0 0 612 792",
+    more: str = "",
+    catalog: bytes = CATALOG,
+    extra: Sequence[bytes] = (),
+    fonts: bytes = b"",
 ) -> bytes:
-    """A file whose pages have these contents; `more` is written into each page. The first page is object 4."""
+    """A file whose pages have these contents; `more` is written into each page. The first page is object 4.
+
+    `fonts` are names beside R and B, of objects of `extra`, which follow the pages.
+    """
     kids = b" ".join(b"%d 0 R" % (4 + 2 * at) for at in range(len(pages)))
     tree = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages))
     objects = [catalog, tree, PIXELS]
@@ -56,7 +64,7 @@ def pdf(
             box.encode(),
             more.encode(),
             5 + 2 * at,
-            RESOURCES,
+            RESOURCES % fonts,
         )
         objects.append(b"<< /Type /Page /Parent 2 0 R %s >>" % about)
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))

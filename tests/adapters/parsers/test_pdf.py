@@ -18,6 +18,7 @@ from bio_mcp.adapters.parsers.pdf import PageImage, RecognisedPage, parse_pdf
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.literature.documents import ParsedDocument, SectionKind
 from bio_mcp.literature.layout.lines import PositionedLine
+from bio_mcp.untrusted import neutral
 from tests.adapters.parsers.pages import CATALOG, image, paragraph, pdf, show, written
 
 PDF = Path(__file__).parents[2] / "data/pdf"
@@ -154,6 +155,23 @@ def test_the_language_is_the_texts_and_else_the_one_that_the_file_states():
     assert parse_pdf(pdf(show("Kurz"))).language is None
 
 
+GREEK = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+1 begincodespacerange <00> <FF> endcodespacerange
+2 beginbfchar <61> <D835DEFC> <62> <D835DC34> endbfchar
+endcmap end end"""
+MATHEMATICAL = b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-Italic /ToUnicode 7 0 R >>"
+
+
+def test_mathematical_letters_and_raised_and_lowered_numbers_are_read():
+    line = show("The protein G", 72, 700) + show("a", 131, 700, font="M") + show("q is active at 3x10", 136, 700)
+    line += show("-7", 208.6, 704, size=6) + show("mol of CO", 230, 700) + show("2", 272, 698, size=6)
+    line += show("in cells", 279, 700) + show("1,2", 307.4, 704, size=6) + show("of mice.", 324, 700)
+    extra = [MATHEMATICAL, b"<< /Length %d >>\nstream\n%s\nendstream" % (len(GREEK), GREEK)]
+    text = parse_pdf(pdf(line, extra=extra, fonts=b"/M 6 0 R")).text
+    assert text == "The protein G 𝛼q is active at 3x10⁻⁷ mol of CO₂ in cells¹,² of mice."
+    assert neutral(text) == text, "they are no hidden characters"
+
+
 EMPTY = b"<< /Type /Pages /Kids [] /Count 0 >>"
 
 
@@ -253,6 +271,15 @@ def test_a_paper_says_its_title_and_doi():
     assert micropub.pmid is None
 
 
+def test_what_a_reader_missed_in_the_papers_is_read():
+    paths = {section.path for section in parsed(PAPER).sections}
+    assert ("Methods", "Data analysis") in paths
+    assert "TFEi" not in {path[-1] for path in paths if path}
+    assert ("Discussion", "Potential Application for Neurorehabilitation") in paths
+    assert ("Discussion", "Possible limitations and future perspectives") in paths
+    assert "(GO:0010623, p=1.980×10⁻⁷)" in parsed("micropub001725.pdf").text
+
+
 def test_words_parted_at_the_end_of_a_line_are_whole_and_compounds_keep_their_hyphen():
     wholes = ["effectiveness of FES", "spinal cord injury", "non-painful", "center-to-center", "M-wave was calculated"]
     assert [whole for whole in wholes if whole not in parsed(PAPER).text] == []
@@ -266,10 +293,12 @@ def test_captions_interrupt_no_sentence():
 
 def test_a_report_in_one_column_has_its_sections():
     tops = [each.path for each in parsed("micropub001725.pdf").sections]
-    named = ["Abstract", "Description", "Methods", "Reagents", "Acknowledgements", "Extended Data", "References"]
-    assert list(dict.fromkeys(path[0] for path in tops if path))[:7] == named
+    named = ["Title page", "Abstract", "Description", "Methods", "Reagents", "Acknowledgements", "Extended Data"]
+    assert list(dict.fromkeys(path[0] for path in tops))[:7] == named
     assert ("Funding",) in tops
-    assert all(len(path) <= 1 for path in tops)
+    nested = list(dict.fromkeys(path for path in tops if len(path) > 1))
+    clusters = ["Clusters 0, 3, and 5", "Cluster 6", "Clusters 1 and 2", "Cluster 7", "Cluster 4"]
+    assert nested == [*(("Description", each) for each in clusters), ("Copyright", "Citation")]
 
 
 def test_thai_is_read_without_spaces_between_its_letters():

@@ -223,6 +223,15 @@ def test_a_caption_beside_the_text_stands_below_it():
     assert [each.text for each in sorted(lines, key=lambda each: each.y)] == ["one", "two", "Fig. 1"]
 
 
+def test_a_paragraph_that_is_taken_for_a_caption_stays_in_its_column():
+    one, two, three, four = (line(word(each, 100, 160), box=f"0 {y} 900 {y + 40}") for each, y in ROWS.items())
+    lines = recognised(one, two.replace("ocr_line", "ocr_textfloat"), three, four).lines
+    assert [each.text for each in sorted(lines, key=lambda each: each.y)] == list(ROWS)
+
+
+ROWS = {"one": 100, "two": 200, "three": 300, "four": 400}
+
+
 def test_turned_text_is_left_out():
     assert recognised(line(word("axis", 0, 60), box="0 100 40 300")).lines == ()
     assert recognised(line(word("axis", 0, 60)).replace("baseline 0 -10; ", "")).lines == ()

@@ -28,6 +28,14 @@ def test_a_work_has_its_fields_as_a_reference_cites_them(crossref, server):
     assert (work.notices, status_of(work.notices)) == ((), "clear")
 
 
+def test_a_title_finds_the_works_that_are_nearest(crossref, server):
+    for at in range(5):
+        server.works[f"10.1000/{at}"] = crossref_work(f"10.1000/{at}", title=[f"Sleep of mice {'at night ' * at}"])
+    server.works[DOI] = crossref_work(DOI, title=["The hearts of newborns"])
+    found = crossref.titled("The Hearts of  Newborns", deadline=NEVER)
+    assert (len(found), found[0].doi, found[0].title) == (3, DOI, "The hearts of newborns")
+
+
 def test_its_notices_are_reported_oldest_first_each_with_who_says_so(crossref, server):
     server.works[DOI] = crossref_work(
         DOI, update("retraction"), update("erratum", "10.1000/e", (2018, 2), "publisher"), update("new_version", "")

@@ -1,7 +1,10 @@
 """Whole documents, from lines to sections."""
 
+import pytest
+
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.literature.layout.document import lay_out
+from bio_mcp.literature.layout.headings import is_evidence
 from tests.literature.layout.pages import block, line, page, prose
 
 
@@ -29,7 +32,7 @@ def test_headings_nest_by_number():
         block(prose(6), y=370),
     ]
     assert paths(TITLE, *parts) == [
-        (),
+        ("Title page",),
         ("1. Introduction",),
         ("2. Methods",),
         ("2. Methods", "2.1 Animals"),
@@ -71,6 +74,7 @@ def test_entries_of_a_table_of_contents_are_no_headings():
     ]
     document = lay_out([first, page(*parts, number=2)])
     assert [(each.path, each.page_span) for each in document.sections if each.path] == [
+        (("Title page",), (1, 1)),
         (("1. Introduction",), (2, 2)),
         (("2. Methods",), (2, 2)),
     ]
@@ -140,7 +144,7 @@ def test_an_abstract_without_a_heading_is_found_by_its_prose():
         block(prose(6), y=270),
     ]
     document = lay_out([page(*parts)])
-    assert [each.path for each in document.sections] == [(), ("Abstract",), ("1. Introduction",)]
+    assert [each.path for each in document.sections] == [("Title page",), ("Abstract",), ("1. Introduction",)]
     assert document.sections[1].text.startswith("We saw in a mice")
 
 
@@ -164,7 +168,12 @@ def test_a_footnote_stands_in_no_sentence():
     first = page(TITLE, heading("Introduction", 80), block(prose(8)[:-1], y=100), note, number=1)
     later = page(block("goes on here.\n" + prose(8, "more"), y=60), line("† A later note", y=750, size=7), number=2)
     document = lay_out([first, later])
-    assert [each.path for each in document.sections] == [(), (), ("Introduction",), ("Footnotes",)]
+    assert [each.path for each in document.sections] == [
+        ("Title page",),
+        ("Title page",),
+        ("Introduction",),
+        ("Footnotes",),
+    ]
     assert document.sections[1].text == "* Correspondence: jane@example.org"
     assert document.sections[3].text == "† A later note"
 
@@ -209,3 +218,137 @@ def test_a_heading_within_the_first_line_of_what_follows_the_text_is_one():
     assert document.sections[-1].path == ("Funding",)
     assert document.sections[-1].text == "A grant of the state."
     assert document.sections[-1].kind is SectionKind.BODY
+
+
+def test_a_box_adopts_no_sections():
+    parts = [heading("2 Methods", 60), heading("2.1 Animals", 80, size=10), block(prose(6), y=95)]
+    parts += [heading("Significance Statement", 190, size=11), block(prose(5, "box"), y=205, font="Sans")]
+    parts += [heading("2.2 Housing", 290, size=10), block(prose(6, "more"), y=305), heading("3 Results", 400)]
+    assert paths(*parts, block(prose(6), y=415)) == [
+        ("2 Methods",),
+        ("2 Methods", "2.1 Animals"),
+        ("Significance Statement",),
+        ("2 Methods", "2.2 Housing"),
+        ("3 Results",),
+    ]
+
+
+def test_a_box_between_sections_without_numbers_adopts_none_of_them():
+    parts = [heading("Methods", 60), heading("Animals", 80, size=10), block(prose(6), y=95)]
+    parts += [heading("Key Points", 190, size=13), block(prose(5, "box"), y=205)]
+    parts += [heading("Housing", 290, size=10), block(prose(6, "more"), y=305)]
+    assert paths(*parts) == [("Methods",), ("Methods", "Animals"), ("Key Points",), ("Methods", "Housing")]
+
+
+def test_what_a_box_interrupts_goes_on_after_it():
+    parts = [heading("Methods", 60), heading("Animals", 80, size=10), block(prose(6)[:-1] + "\n", y=95)]
+    parts += [heading("Key Points", 190, size=13), block(prose(5, "box"), y=205, font="Sans")]
+    parts += [block("goes on here and is a text that is as long as others.\n" + prose(5, "more"), y=290)]
+    document = lay_out([page(*parts)])
+    assert [each.path for each in document.sections] == [("Methods",), ("Methods", "Animals"), ("Key Points",)]
+    assert "its column goes on here and is" in document.sections[1].text
+    assert document.sections[2].text.startswith("box 00")
+    assert "goes on" not in document.sections[2].text
+
+
+EQUATION = [
+    line("Sensitivity =", 80, 190),
+    line("True positives", 150, 184, italic=True, font="Italic"),
+    line("True positives and others", 150, 197, size=7, italic=True, font="Italic"),
+    line("(1)", 300, 190),
+]
+
+
+def test_a_part_of_an_equation_is_no_heading():
+    parts = [heading("Methods", 60), block(prose(6), y=80), EQUATION, block(prose(6, "more"), y=215)]
+    assert paths(*parts) == [("Methods",)]
+    assert paths(
+        heading("Methods", 60), block(prose(6), y=80), heading("Study 1 (N = 20)", 170), block(prose(6), y=190)
+    )
+
+
+def test_small_headings_below_a_combined_section_are_its_subsections():
+    small = {"size": 10, "bold": True}
+    parts = [heading("Results and Discussion", 60), heading("Mice that sleep", 80, **small), block(prose(6), y=95)]
+    parts += [heading("Mice that wake", 190, **small), block(prose(6), y=205), heading("Conclusions", 300)]
+    parts += [block(prose(6), y=315), heading("Acknowledgements", 400, **small), block(prose(2), y=415)]
+    parts += [heading("Funding", 450, **small), block(prose(2), y=465)]
+    parts += [heading("Author contributions", 500, **small), block(prose(2), y=515)]
+    assert paths(*parts) == [
+        ("Results and Discussion",),
+        ("Results and Discussion", "Mice that sleep"),
+        ("Results and Discussion", "Mice that wake"),
+        ("Conclusions",),
+        ("Acknowledgements",),
+        ("Funding",),
+        ("Author contributions",),
+    ]
+
+
+def run_in(text, y, lead, x=50.0):
+    return [line(text, x, y, mixed=True, lead=lead), *block(prose(5), y=y + 12)]
+
+
+def test_headings_in_the_first_line_of_their_text_are_subsections():
+    parts = [heading("Results and Discussion", 60), block(prose(3), y=80)]
+    parts += [run_in("Sleep of mice. They sleep as long as they may in", 120, 14)]
+    parts += [run_in("Diet: They eat whatever is given to them at all", 200, 4)]
+    parts += [run_in("Figure 1. It shows the mice asleep as they were.", 290, 9), heading("Conclusions", 400)]
+    document = lay_out([page(*parts, block(prose(6), y=415))])
+    assert list(dict.fromkeys(each.path for each in document.sections)) == [
+        ("Results and Discussion",),
+        ("Results and Discussion", "Sleep of mice"),
+        ("Results and Discussion", "Diet"),
+        ("Conclusions",),
+    ]
+    assert document.sections[1].text.startswith("They sleep as long as they may in word 00")
+
+
+def test_labels_of_an_abstract_are_no_headings():
+    abstract = [line("Purpose of it: We saw in mice what sleep does to a", y=100, mixed=True, lead=14)]
+    parts = [TITLE, heading("Abstract", 80), abstract, block(prose(5), y=112), heading("Methods", 200)]
+    document = lay_out([page(*parts, block(prose(6), y=220))])
+    assert [each.path for each in document.sections] == [("Title page",), ("Abstract",), ("Methods",)]
+    assert document.sections[1].text.startswith("Purpose of it: We saw in mice")
+
+
+def test_several_that_stand_below_an_only_subsection_with_a_text_are_its_neighbours():
+    italic = {"size": 10, "bold": False, "italic": True, "font": "Italic"}
+    first = [heading("Results", 60), heading("Sleep", 80, size=10), block(prose(4), y=95)]
+    first += [heading("Food", 150, size=10), block(prose(4), y=165)]
+    parts = [*first, heading("Discussion", 230), heading("What is new", 250, size=10), block(prose(4), y=265)]
+    parts += [heading("Use of it", 330, **italic), block(prose(4), y=345)]
+    parts += [heading("What it lacks", 410, **italic), block(prose(4), y=425)]
+    assert paths(*parts)[-3:] == [
+        ("Discussion", "What is new"),
+        ("Discussion", "Use of it"),
+        ("Discussion", "What it lacks"),
+    ]
+
+
+def test_what_says_something_before_the_first_heading_is_no_title_page():
+    prose = block(
+        "We saw in ten mice what sleep does to them and to\ntheir food, and it was good for all of them.", y=110
+    )
+    document = lay_out([page(TITLE, line("Jane Doe", y=80), prose, heading("Methods", 200), block(ABSTRACT, y=220))])
+    assert [each.path for each in document.sections] == [(), ("Methods",)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "says"),
+    [
+        ("Funding", False),
+        ("Conflict of Interest Statement", False),
+        ("Authors’ contributions", False),
+        ("5. References", False),
+        ("Copyright", False),
+        ("Title page", False),
+        ("History", True),
+        ("Appendix A", True),
+        ("Data availability", True),
+        ("Copyright law and mice", True),
+    ],
+)
+def test_which_sections_may_say_something(heading, says):
+    assert is_evidence(("Discussion", heading)) is says
+    assert is_evidence((heading, "Mice")) is says

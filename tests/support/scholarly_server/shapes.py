@@ -66,6 +66,11 @@ def icite(server, path, given):
 
 
 def crossref(server, path, given):
+    if path == "works" and "query.bibliographic" in given:
+        words = set(given["query.bibliographic"].lower().split())
+        near = sorted(server.works.values(), key=lambda work: -len(words & set(work["title"][0].lower().split())))
+        listed = {"total-results": len(near), "items": near[: int(given["rows"])]}
+        return 200, {"status": "ok", "message-type": "work-list", "message": listed}
     if path == "works":
         named = [each.removeprefix("doi:") for each in given["filter"].split(",")]
         found = [server.works[each.lower()] for each in named if each.lower() in server.works][: int(given["rows"])]

@@ -502,6 +502,10 @@ class CachedNotices(_Cached[Notices]):
 
     of = Stored(WORK, lambda lives: lives.record_s, by_id=True)
 
+    def titled(self, title: str, *, deadline: Deadline) -> tuple[RegisteredWork, ...]:
+        """Not stored: a document is looked up once."""
+        return self._over.titled(title, deadline=deadline)
+
 
 class CachedEuropePmc(_Cached[EuropePmc]):
     """The port `EuropePmc` over another one and a cache."""

@@ -119,7 +119,7 @@ def chunk_values(chunk: ProjectChunk, names: Iterable[str] = CHUNK_FIELDS) -> li
 
 
 def chunk_of(values: dict[str, Any]) -> ProjectChunk:
-    work = dict(zip(WORK_FIELDS, values["work"], strict=True))
+    work = dict(zip(WORK_FIELDS, values["work"], strict=False))  # older chunks lack the last fields
     span = values["page_span"]
     return ProjectChunk(
         **values

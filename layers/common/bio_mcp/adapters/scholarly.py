@@ -203,6 +203,7 @@ class RestApi:
         )
 
 
+NEAREST, LONGEST_TITLE = 3, 300  # works and characters of a search by title
 BATCH = 20  # DOIs of a request: a work with its references may have 200 kB
 
 
@@ -231,9 +232,16 @@ class Crossref:
                 found |= self._single(each, deadline)
         return {each: found[each] for each in asked if each in found}
 
+    def titled(self, title: str, *, deadline: Deadline) -> tuple[RegisteredWork, ...]:
+        asked = {"query.bibliographic": " ".join(title.split())[:LONGEST_TITLE], "rows": str(NEAREST)}
+        return tuple(self._listed(asked, deadline).values())
+
     def _some(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         named = ",".join(f"doi:{each}" for each in dois)
-        answer = self.api.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
+        return self._listed({"filter": named, "rows": str(len(dois))}, deadline)
+
+    def _listed(self, asked: Mapping[str, str], deadline: Deadline) -> dict[str, RegisteredWork]:
+        answer = self.api.json("works", asked, deadline=deadline)
         items = inner(answer, "message", "items")
         if not isinstance(items, list):
             raise self.api.unreadable()

@@ -98,6 +98,7 @@ def _publication(data: Data) -> dict[str, Any]:
     return {
         "date": date,
         "year": int(year) if year else None,
+        "journal": data.get("publicationTitle") or None,
         "doi": identifiers.normal(identifiers.doi, doi),
         "pmid": identifiers.normal(identifiers.parse_pmid, data.get("PMID") or extra.get("pmid")),
         "pmcid": identifiers.normal(identifiers.pmcid, data.get("PMCID") or extra.get("pmcid")),

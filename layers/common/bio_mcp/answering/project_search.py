@@ -9,7 +9,7 @@ from bio_mcp.answering.search import readable
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch, NotFound
 from bio_mcp.ingesting.projects import as_indexed, model_for
-from bio_mcp.literature.documents import PageSpan
+from bio_mcp.literature.documents import PageSpan, SectionKind
 from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.literature.layout import headings
 from bio_mcp.literature.notices import status_of
@@ -20,7 +20,7 @@ from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.retrieval.passages import PassageQuery
-from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuery, ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import DEPTH, ChunkFilters, ChunkMatch, ChunkQuery, ProjectChunk, Work
 from bio_mcp.retrieval.quotes import (
     Comparable,
     Difference,
@@ -169,7 +169,8 @@ class ProjectHits:
 
 
 def search_projects(question: ProjectQuestion, backends: Backends, deadline: Deadline = NEVER) -> ProjectHits:
-    """Find the passages of the projects that fit the question.
+    """Find the passages of the projects that fit the question: those of references, funding and the like only where
+    the filters name the section.
 
     Raises `NotFound` for an unknown project, `HybridUnavailable` and `InvalidInput` where one does not allow what is
     asked, `ModelMismatch` for one of another model, `IndexUnavailable` for one that lost its index.
@@ -189,7 +190,7 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     for each in projects:
         asked = ChunkQuery(terms, vectors.get(each.embed_model), question.filters, model=each.embed_model)
         deadline.check(f"searching {each.project_id}")
-        matches = backends.collections.search(each.collection, asked)
+        matches = _telling(each.collection, asked, backends)
         found += [(each, match, score) for match, score in _scored(matches, question.hybrid)]
     deadline.check("reading what became of the papers")
     best = _best(found, top_k)
@@ -201,16 +202,35 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     return ProjectHits(hits, models[projects[0].project_id].fingerprint, sentences)
 
 
+DEEPEST = 3_200  # passages of a leg
+
+
+def _telling(collection: str, asked: ChunkQuery, backends: Backends) -> list[ChunkMatch]:
+    """The best passages but for those of sections that say nothing of the matter, unless a section is asked for."""
+    while True:
+        matches = backends.collections.search(collection, asked)
+        if asked.filters.section_prefix:
+            return matches
+        kept = [each for each in matches if _may_tell(each.chunk)]
+        if len(kept) >= DEPTH // 2 or len(matches) < asked.depth or asked.depth >= DEEPEST:
+            return kept
+        asked = replace(asked, depth=4 * asked.depth)
+
+
+def _may_tell(chunk: ProjectChunk) -> bool:
+    return chunk.kind is not SectionKind.REFERENCES and headings.is_evidence(_headings_of(chunk))
+
+
+def _headings_of(chunk: ProjectChunk) -> tuple[str, ...]:
+    return chunk.section_path or ((chunk.section,) if chunk.section else ())
+
+
 LONGEST_ABSTRACT = 20_000  # characters of a document's abstract that are read
 
 
 def abstract_of(chunks: Sequence[ProjectChunk]) -> str:
     """The abstract of a document, by its headings; "" without one."""
-    own = [
-        each
-        for each in chunks
-        if any(headings.named(heading) == "abstract" for heading in (*each.section_path, each.section or ""))
-    ]
+    own = [each for each in chunks if any(headings.named(heading) == "abstract" for heading in _headings_of(each))]
     return joined(list(map(_passage, own))).text[:LONGEST_ABSTRACT] if own else ""
 
 

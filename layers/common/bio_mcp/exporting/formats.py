@@ -43,7 +43,7 @@ def _ris(record: Record) -> str:
 def _bibtex(record: Record) -> str:
     """Keywords are joined by semicolons, since MeSH headings have commas."""
     more = {"abstract": abstract_text(record.article), "keywords": "; ".join(record.subjects)}
-    return formats.bibtex(Work(record.article), more)
+    return formats.bibtex(Work(record.article), more, record.citekey)
 
 
 def _csl(record: Record) -> str:

@@ -9,7 +9,7 @@ from bio_mcp.answering.project_search import abstract_of, pmids_of
 from bio_mcp.answering.search import DEEPEST, DEPTH, Question, search_papers
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
-from bio_mcp.literature.records import AbstractSection, Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Decision, ReviewRecord, ScreeningLabel, Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
@@ -23,12 +23,13 @@ from bio_mcp.syncing.news import check_followed
 class Record:
     """A paper, with what a screening decided and why; None where nobody decided.
 
-    A document of a project that is not in PubMed is an article without a PMID.
+    A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's.
     """
 
     article: Article
     decision: Decision | None = None
     reason: str | None = None
+    citekey: str | None = None
 
     @property
     def included(self) -> bool | None:
@@ -158,7 +159,8 @@ class Selection:
         """The record with the decision of its latest stage."""
         ids = (*self._ids(name), f"doi:{article.doi}")
         label = next((self._labels[each] for each in ids if each in self._labels), None)
-        return Record(article, label.decision, label.reason) if label else Record(article)
+        citekey = self._works[name].citekey if self.project and name in self._works else None
+        return Record(article, label.decision, label.reason, citekey) if label else Record(article, citekey=citekey)
 
     def _ids(self, name: str) -> tuple[str, ...]:
         """By which a review may have what is named so."""
@@ -209,6 +211,7 @@ def described(work: Work, abstract: str = "") -> Article:
         abstract=(AbstractSection(None, None, abstract),) if abstract else (),
         authors=tuple(map(_author, work.authors)),
         publication_date=PartialDate(str(work.year), work.year) if work.year else None,
+        journal=Journal(work.journal) if work.journal else None,
         doi=work.doi,
         keywords=work.tags,
         retraction=RetractionStatus.UNKNOWN,

@@ -99,7 +99,7 @@ _ASKING = re.compile(
 def telling(section: ParsedSection) -> Telling:
     """Return what may be taken from a section, by its kind and by each heading above it."""
     headings = [bare(each) for each in section.path or ((section.heading,) if section.heading else ())]
-    beside = any(named(each) in ("references", "contents", "back") for each in headings)
+    beside = any(named(each) in ("references", "contents", "formal", "back") for each in headings)
     if section.kind is SectionKind.REFERENCES or beside:
         return Telling.NOTHING
     if section.kind is not SectionKind.BODY or any(_ASKING.fullmatch(each) for each in headings):

@@ -4,7 +4,7 @@ PMID, PMCID, DOI, the key in a library and the hash of the file each name a work
 a file do as well, unless the two have different PMIDs or DOIs: people use a citekey twice, and replace files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import partial, reduce
 from hashlib import sha256
@@ -103,7 +103,14 @@ class FileFeed(Feed):
 
 CERTAIN = ("pmid", "pmcid", "doi", "zotero", "sha256")
 PROBABLE = ("citekey", "place")
-_ONE_OF_A_KIND = {"pmid", "pmcid", "doi", "citekey", "place"}  # a work may have several files, and items of a library
+_ONE_OF_A_KIND = {
+    "pmid",
+    "pmcid",
+    "doi",
+    "citekey",
+    "place",
+    "key",
+}  # a work may have several files, and items of a library
 _RANK = {kind: rank for rank, kind in enumerate((*CERTAIN, *PROBABLE))}
 
 
@@ -156,43 +163,93 @@ class Authority(IntEnum):
     REFERENCES = 4
 
 
+YOU, DOCUMENT, NAME, MADE = "you", "document", "file name", "made"
+"""Who says a field: the user, the document, its file's name; MADE is a citekey of `citekey_of`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A work with everything that is known of it, and the best of those who know it. `reference` is its entry there."""
+    """A work with everything that is known of it, and the best of those who know it. `reference` is its entry there.
+
+    `sources` says who knows each field. `edited` is what the user corrected, which always holds.
+    """
 
     work: Description
     authority: Authority
     reference: Description | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    edited: Description = NOTHING
 
-    def with_older(self, document: ProjectDocument) -> Description:
+    def with_older(self, document: ProjectDocument) -> "Described":
         """What is known of the work now, and what was known before: the one with more authority holds."""
         older = description_of(document)
-        newer_holds = self.authority >= document.origin.get("authority", Authority.NAME)
-        return self.work.over(older) if newer_holds else older.over(self.work)
+        before = {name: source for name, source in document.origin.get("from", {}).items() if getattr(older, name)}
+        if self.authority >= document.origin.get("authority", Authority.NAME):
+            work, sources = self.work.over(older), {**before, **self.sources}
+        else:
+            work, sources = self.edited.over(older.over(self.work)), {**self.sources, **before}
+        return replace(self, work=work, sources=sources | dict.fromkeys(self.edited.stated, YOU))
 
 
-def describe(incoming: Incoming, parsed: ParsedDocument, references: References, documents: Documents) -> Described:
-    """Describe the work of a document: each field by the most trusted that has it."""
+Lookup = Callable[[Description], tuple[str, Description] | None]
+"""Asks others than this installation what a work is, and says whom; None where they do not know it."""
+
+
+def describe(
+    incoming: Incoming,
+    parsed: ParsedDocument,
+    references: References,
+    documents: Documents,
+    edited: Description = NOTHING,
+    lookup: Lookup | None = None,
+) -> Described:
+    """Describe the work of a document: each field by the most trusted that has it.
+
+    `edited` is what the user corrected. `lookup` is asked about what neither the corpus nor the references have.
+    """
     own = Description(
         title=(parsed.title or "").strip() or None,
         doi=normal(identifiers.doi, parsed.doi),
         pmid=normal(identifiers.parse_pmid, parsed.pmid),
         language=parsed.language or incoming.language,
+        year=parsed.year,
+        authors=parsed.authors,
+        journal=parsed.journal,
     )
-    known = incoming.description.over(own)
+    known = edited.over(incoming.description.over(own))
     reference = references.match(known, incoming.name)
     known = reference.over(known) if reference else known
     record = record_of(known, documents)
+    found = lookup(known) if lookup and not reference and not record else None
     named = Description(title=PurePosixPath(incoming.name).stem)
-    given = [each for each in (reference, incoming.description, record, own, named) if each]
+    given = {
+        YOU: edited,
+        "references": reference,
+        "library": incoming.description,
+        "corpus": record,
+        **({found[0]: found[1]} if found else {}),
+        DOCUMENT: own,
+        NAME: named,
+    }
+    sources: dict[str, str] = {}
+    for source, says in given.items():
+        for name in says.stated if says else ():
+            sources.setdefault(name, source)
     by = {
         Authority.REFERENCES: reference,
         Authority.LIBRARY: incoming.description.title or incoming.description.identifiers,
-        Authority.CORPUS: record,
+        Authority.CORPUS: record or found,
         Authority.IDENTIFIED: own.identifiers,
     }
     authority = next((authority for authority, knows in by.items() if knows), Authority.NAME)
-    return Described(reduce(Description.over, given), authority, reference)
+    work = reduce(Description.over, filter(None, given.values()))
+    return Described(work, authority, reference, sources, edited)
+
+
+def edited_of(documents: Iterable[ProjectDocument]) -> Description:
+    """What the user corrected in the first of the documents in which there is something."""
+    stored: Mapping[str, Any] = next((edits for each in documents if (edits := each.origin.get("edited"))), {})
+    return Description(**{**stored, "authors": tuple(stored.get("authors", ())), "tags": tuple(stored.get("tags", ()))})
 
 
 def record_of(known: Description, documents: Documents) -> Description | None:
@@ -203,13 +260,15 @@ def record_of(known: Description, documents: Documents) -> Description | None:
     return of_article(found.article) if found else None
 
 
-_OF_A_WORK = ("title", "citekey", "doi", "pmid", "url", "year", "authors", "tags", "language")
+_OF_A_WORK = ("title", "citekey", "doi", "pmid", "url", "year", "authors", "tags", "language", "journal")
 
 
 def description_of(document: ProjectDocument) -> Description:
     """What a document's record says of its work."""
     named = {kind: value for kind, _, value in (each.partition(":") for each in document.identifiers)}
     known: dict[str, Any] = {each: getattr(document.work, each) for each in _OF_A_WORK}
+    if document.origin.get("from", {}).get("citekey") == MADE:
+        known["citekey"] = None
     return Description(**known, pmcid=named.get("pmcid"))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.ingesting.documents import Feed, FileFeed
+from bio_mcp.ingesting.documents import Feed, FileFeed, Lookup
 from bio_mcp.ingesting.projects import lost_index, model_for, rebound
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.writing import DocumentWriter
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`languages` of scans, the likeliest first; a file of `references`; `rebuild` moves the project to this model."""
+    """`languages` of scans, the likeliest first; a file of `references`; `rebuild` moves the project to this model;
+    `lookup` is asked about documents that are unknown here."""
 
     languages: Sequence[str] = ()
     references: str | None = None
     rebuild: bool = False
+    lookup: Lookup | None = None
 
 
 def ingest(
@@ -62,7 +64,13 @@ def ingest(
             references = parse_csl_json(sources.read(sources.locate(named, local=local), local=local))
         again = job.job_id if options.rebuild else None
         return DocumentWriter(
-            bound, backends, deadline, references=references, languages=options.languages, again=again
+            bound,
+            backends,
+            deadline,
+            references=references,
+            languages=options.languages,
+            again=again,
+            lookup=options.lookup,
         ).write_document
 
     return IngestRun(context, KIND, project.project_id, arguments, located, writer, local=local).run(job_id)

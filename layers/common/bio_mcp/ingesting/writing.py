@@ -10,27 +10,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import Conflict, DeadlineExceeded, NotFound, UnreadableDocument, UpstreamFailed
 from bio_mcp.ingesting.documents import (
     CERTAIN,
+    MADE,
+    NAME,
+    YOU,
     Authority,
     Described,
     Incoming,
+    Lookup,
     describe,
     description_of,
+    edited_of,
     hash_of,
     joined,
     kind_of,
+    record_of,
     same_work,
     work_of,
 )
 from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
-from bio_mcp.literature.descriptions import Description, References
-from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.descriptions import Description, References, citekey_of
+from bio_mcp.literature.documents import ParsedDocument, SectionKind
+from bio_mcp.literature.identifiers import normal
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.chunking import chunks_of_sections
@@ -62,7 +71,10 @@ class WrittenDocument:
 
 
 class DocumentWriter:
-    """Brings documents into `project`. `again` names a run that reads each document once even if nothing changed."""
+    """Brings documents into `project`. `again` names a run that reads each document once even if nothing changed.
+
+    `lookup` is asked what a document is that neither the corpus nor `references` have.
+    """
 
     def __init__(
         self,
@@ -73,7 +85,9 @@ class DocumentWriter:
         references: References,
         languages: Sequence[str] = (),
         again: str | None = None,
+        lookup: Lookup | None = None,
     ) -> None:
+        self._lookup, self._unanswered = lookup, False
         self._project, self._backends, self._deadline = project, backends, deadline
         self._references, self._languages, self._again = references, tuple(languages), again
         # Documents that this writer recorded, and those whose chunks it wrote and perhaps could not record.
@@ -106,7 +120,8 @@ class DocumentWriter:
                     self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
             return WrittenDocument(current.doc_id)
         parsed = parse()
-        described = describe(incoming, parsed, self._references, self._backends.documents)
+        documents, edited = self._backends.documents, edited_of(known)
+        described = describe(incoming, parsed, self._references, documents, edited, self._ask)
         own = incoming.own_identifiers | described.work.identifiers
         asked = own | {_id_of(incoming.sha256)}
         found = self._find(asked)
@@ -116,21 +131,25 @@ class DocumentWriter:
                 return self._join(found, same, incoming, described)
         record, chunks = self._record_of(found, same, incoming, parsed, described)
         is_whole = self._embed(record.doc_id, chunks, made)
-        with self._turn(asked, found):
+        with self._turn(asked, found, record):
             self._begin(same[0] if same else replace(record, recipe=""), record)
             self._write(record.doc_id, chunks, made, is_whole=is_whole)
             self._drop(found, same, incoming, record.doc_id)
             self._record(record)
         self._recorded.add(record.doc_id)
-        return WrittenDocument(
-            record.doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described)
-        )
+        warnings = _warnings(incoming, parsed, described)
+        if self._unanswered:
+            warnings = (UNANSWERED, *warnings)
+        return WrittenDocument(record.doc_id, True, len(chunks), parsed.pages or 0, warnings)
 
     @contextmanager
-    def _turn(self, identifiers: Set[str], found: Sequence[ProjectDocument]) -> Iterator[None]:
-        """Write in this block, if `found` still are the documents of these identifiers.
+    def _turn(
+        self, identifiers: Set[str], found: Sequence[ProjectDocument], record: ProjectDocument | None = None
+    ) -> Iterator[None]:
+        """Write in this block, if `found` still are the documents of these identifiers, and no other has the citekey
+        that was made for `record`.
 
-        Raises `TurnLost` where they are not, `NotFound` where the index is gone, and `Conflict` where it is of another
+        Raises `TurnLost` where that is not so, `NotFound` where the index is gone, and `Conflict` where it is of another
         model by now.
         """
         project, backends = self._project, self._backends
@@ -141,9 +160,48 @@ class DocumentWriter:
                 raise Conflict(
                     f"the project {project.project_id!r} was rebuilt for another model meanwhile; ingest again"
                 )
-            if self._find(identifiers) != found:
+            made = {each for each in record.identifiers if kind_of(each) == "key"} if record else set[str]()
+            taken = record and any(each.doc_id != record.doc_id for each in self._find(made))
+            if taken or self._find(identifiers) != found:
                 raise TurnLost
             yield
+
+    def correct(self, found: Sequence[ProjectDocument], names: Set[str], said: Mapping[str, Any]) -> ProjectDocument:
+        """Give the document that was found by its names what its user says of it, by field; it holds over whatever an
+        ingest finds. Nothing is embedded. What the corpus knows of a paper with the id that is said, is taken over.
+
+        Raises `TurnLost` where another has written it meanwhile.
+        """
+        document = found[0]
+        edited = Description(**said).over(edited_of([document]))
+        record = record_of(Description(**said), self._backends.documents) or Description()
+        sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
+        known = replace(description_of(document), pmcid=None)
+        if {"doi", "pmid"} & set(said):  # the others were of another paper
+            known = replace(known, doi=None, pmid=None)
+        described = Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
+        work, key = self._work(document.doc_id, described, document.work.source)
+        of_work = ("doi", "pmid", "pmcid", "citekey", "key")
+        others = frozenset(each for each in document.identifiers if kind_of(each) not in of_work)
+        edits = {name: getattr(edited, name) for name in edited.stated}
+        before = {name: by for name, by in document.origin.get("from", {}).items() if getattr(work, name, None)}
+        origin = {**document.origin, "from": before | _sources(described), "edited": edits}
+        corrected = replace(document, work=work, identifiers=others | described.work.identifiers | key, origin=origin)
+        with self._turn(names, found, corrected):
+            if work != document.work:
+                self._reword(work)
+            self._record(corrected)
+        return corrected
+
+    def _ask(self, known: Description) -> tuple[str, Description] | None:
+        """Look up a work, until a service does not answer: what follows is read without it."""
+        if self._lookup is None or self._unanswered:
+            return None
+        try:
+            return self._lookup(known)
+        except UpstreamFailed:
+            self._unanswered = True
+            return None
 
     def _find(self, identifiers: Set[str]) -> list[ProjectDocument]:
         return self._backends.project_documents.find(self._project.project_id, sorted(identifiers))
@@ -164,6 +222,8 @@ class DocumentWriter:
             return None
         if incoming.state is None and origin.get("state") is not None:
             return document  # the library's own copy, with its notes
+        if self._lookup and not origin.get("looked_up") and origin.get("authority", 0) < Authority.CORPUS:
+            return None
         languages = not document.ocr or origin.get("languages") == self._languages_of(incoming)
         reference = self._references.match(description_of(document), incoming.name)
         same_reference = reference is None or hash_of(reference) == origin.get("reference")
@@ -211,12 +271,14 @@ class DocumentWriter:
     ) -> WrittenDocument:
         """Note that this file is one more of a work that is there; what it tells of the work is taken over."""
         document = same[0]
-        identifiers = document.identifiers | described.work.identifiers | {f"sha256:{incoming.sha256}"}
-        work = work_of(document.doc_id, described.with_older(document), document.work.source)
+        described = replace(described, edited=edited_of([document])).with_older(document)
+        work, key = self._work(document.doc_id, described, document.work.source)
+        identifiers = document.identifiers | described.work.identifiers | key | {f"sha256:{incoming.sha256}"}
         if work != document.work:
             self._reword(work)
         self._drop(found, same, incoming, document.doc_id)
-        self._record(replace(document, work=work, identifiers=joined(identifiers, same)))
+        origin = {**document.origin, "from": _sources(described)}
+        self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
@@ -233,14 +295,18 @@ class DocumentWriter:
         document = known[0]
         if {**document.origin, **incoming.origin, "state": incoming.state} == document.origin:
             return WrittenDocument(document.doc_id)
-        described = describe(incoming, ParsedDocument(()), self._references, self._backends.documents)
-        work = work_of(document.doc_id, _known(incoming, described, document), document.work.source)
-        identifiers = joined(incoming.own_identifiers | described.work.identifiers, [document])
+        described = describe(
+            incoming, ParsedDocument(()), self._references, self._backends.documents, edited_of([document])
+        )
+        described = _known(incoming, described, [document])
+        work, key = self._work(document.doc_id, described, document.work.source)
+        identifiers = joined(incoming.own_identifiers | described.work.identifiers | key, [document])
         origin = {**document.origin, **self._origin(incoming, described, [document])}
-        with self._turn(incoming.own_identifiers, known):
+        again = replace(document, work=work, identifiers=identifiers, origin=origin)
+        with self._turn(incoming.own_identifiers, known, again):
             if work != document.work:
                 self._reword(work)
-            self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
+            self._record(again)
         return WrittenDocument(document.doc_id, written=True)
 
     def _record_of(
@@ -259,16 +325,16 @@ class DocumentWriter:
         doc_id = same[0].doc_id if same else _id_of(incoming.sha256)
         if not same and any(each.doc_id == doc_id for each in found):
             doc_id = _id_of(f"{incoming.sha256} {incoming.place_id}")  # that file is an edited one now
-        known = _known(incoming, described, older[0]) if older else described.work
+        described = _known(incoming, described, older)
         model = model_for(self._project, self._backends)
-        work = work_of(doc_id, known, incoming.name)
+        work, key = self._work(doc_id, described, incoming.name)
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
-        if not chunks:
+        if all(each.kind is SectionKind.REFERENCES for each in chunks):
             raise UnreadableDocument("there is no text in it but a list of references")
         record = ProjectDocument(
             work=work,
             identifiers=(
-                joined(own, older)
+                joined(own | key, older)
                 - {f"sha256:{each.sha256}" for each in same[:1] if incoming.place_id in each.identifiers}
             )
             | {doc_id, f"sha256:{incoming.sha256}"},
@@ -306,7 +372,25 @@ class DocumentWriter:
         authority = max([int(described.authority), *(each.origin.get("authority", 0) for each in older)])
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
-        return {**incoming.origin, **run, "authority": authority, "reference": reference}
+        edited = {name: getattr(described.edited, name) for name in described.edited.stated}
+        found = {
+            "from": _sources(described),
+            "edited": edited,
+            "looked_up": self._lookup is not None and not self._unanswered,
+        }
+        return {**incoming.origin, **run, "authority": authority, "reference": reference, **found}
+
+    def _work(self, doc_id: str, described: Described, source: str | None) -> tuple[Work, frozenset[str]]:
+        """The work of a document, with a citekey that no other in the project has where nobody gives one, and the
+        identifiers that such a citekey is known by."""
+        known = described.work
+        if known.citekey or not (made := citekey_of(known)):
+            return work_of(doc_id, known, source), frozenset()
+        for ending in ("", *ascii_lowercase, doc_id[-6:]):
+            name = f"key:{made}{ending}"
+            if all(each.doc_id == doc_id for each in self._find({name})):
+                break
+        return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 
     def _drop(
         self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str
@@ -360,17 +444,63 @@ def _sha256_of(doc_id: str, count: int, hashes: Mapping[str, str]) -> str:
     return sha256(" ".join(names).encode()).hexdigest()
 
 
+def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
+    """Correct what is known of the document that a citekey, DOI, PMID or its id names, as its user says by field.
+
+    Raises `NotFound` where the project has none of this name.
+    """
+    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
+    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
+    writer = DocumentWriter(project, backends, NEVER, references=References())
+
+    def corrected() -> ProjectDocument:
+        found = backends.project_documents.find(project.project_id, names)
+        if len(found) != 1:
+            many = "several documents" if found else "no document"
+            raise NotFound(
+                f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
+                f"{project.project_id} --json` lists their ids."
+            )
+        return writer.correct(found, set(names), said)
+
+    return in_turns(corrected, NEVER)
+
+
 def _id_of(names: str) -> str:
     """The id of a document that is new to a project."""
     return f"doc:{sha256(names.encode()).hexdigest()[:20]}"
 
 
-def _known(incoming: Incoming, described: Described, document: ProjectDocument) -> Description:
-    """What is known of a work that is there already. Tags and citekey that a library took away are gone."""
-    known, now = described.with_older(document), described.work
-    return known if incoming.state is None else replace(known, tags=now.tags, citekey=now.citekey)
+def _known(incoming: Incoming, described: Described, older: Sequence[ProjectDocument]) -> Described:
+    """What is known of a work, with what its older document says. Tags and citekey that a library took away are
+    gone."""
+    known, now = described.with_older(older[0]) if older else described, described.work
+    if incoming.state is None or not older:
+        return known
+    return replace(known, work=replace(known.work, tags=now.tags, citekey=now.citekey))
+
+
+def _sources(described: Described) -> dict[str, str]:
+    """Who says each field of a work; of a citekey that it lacks, that it was made."""
+    known = described.work
+    sources = {name: source for name, source in described.sources.items() if getattr(known, name)}
+    return sources if known.citekey or not citekey_of(known) else {**sources, "citekey": MADE}
+
+
+UNANSWERED = "PubMed or Crossref did not answer: ingest again to look up what is missing."
+REMEDY = (
+    "What is missing comes from references in CSL-JSON, from `bio-mcp ingest --lookup`, or by `bio-mcp projects edit`."
+)
+
+
+def missing(document: ProjectDocument) -> list[str]:
+    """What a citation of the document lacks; the name of a file is no title."""
+    named = document.origin.get("from", {}).get("title") == NAME
+    lacks = [each for each in ("title", "authors", "year", "journal") if not getattr(document.work, each)]
+    return ["title", *lacks] if named else lacks
 
 
 def _warnings(incoming: Incoming, parsed: ParsedDocument, described: Described) -> tuple[str, ...]:
-    unknown = [f"Metadata not found for document {incoming.name!r}"] if described.authority is Authority.NAME else []
+    nothing = described.authority is Authority.NAME and not (described.work.authors and described.work.year)
+    unknown = [f"Metadata not found for document {incoming.name!r}", REMEDY] if nothing else []
     return (*unknown, *(f"{incoming.name!r}: {each}" for each in parsed.warnings))

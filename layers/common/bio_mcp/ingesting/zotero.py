@@ -301,7 +301,7 @@ class ZoteroFeed:
         content, missing = (None, None) if same_text else self._content(item, name)
         sources = {self.location, *origin.get("sources", ())}
         place = f"{self._prefix}{item.key}"
-        named = ("title", "citekey", "doi", "pmid", "pmcid", "url", "year", "tags", "language")
+        named = ("title", "citekey", "doi", "pmid", "pmcid", "url", "year", "tags", "language", "journal")
         return Incoming(
             name,
             content,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePosixPath
@@ -59,11 +60,16 @@ class Description:
     authors: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     language: str | None = None
+    journal: str | None = None
 
     def over(self, other: "Description") -> "Description":
         """This description, with what it lacks from `other`."""
-        known = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
-        return replace(other, **known)
+        return replace(other, **{name: getattr(self, name) for name in self.stated})
+
+    @property
+    def stated(self) -> list[str]:
+        """The names of the fields that say something."""
+        return [each.name for each in fields(self) if getattr(self, each.name)]
 
     @property
     def identifiers(self) -> frozenset[str]:
@@ -81,7 +87,31 @@ def of_article(article: Article) -> Description:
         pmcid=normal(identifiers.pmcid, article.pmcid),
         year=article.publication_date.year if article.publication_date else None,
         authors=tuple(map(nlm_name, names(article.authors))),
+        journal=article.journal.title if article.journal else None,
     )
+
+
+_LITTLE = frozenset("a an the on in of for to and or is are do does can how what why from with by at new its".split())
+
+
+def citekey_of(known: Description) -> str | None:
+    """`first_author_year_word`: `de_marchis_2016_multi`; None of a work without author and year."""
+    if not (known.authors or known.year):
+        return None
+    family = re.sub(r"\s[A-Z]{1,4}(?:\s\w{2,3})?$", "", known.authors[0]) if known.authors else "anonymous"
+    words = [each for each in _plain(known.title or "").split("_") if each.isalpha() and each not in _LITTLE]
+    named = (_plain(family) or "anonymous", str(known.year or "nd"), next(iter(words), ""))
+    return "_".join(filter(None, named))[:_LONGEST_KEY]
+
+
+_LONGEST_KEY = 60  # characters
+_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
+
+
+def _plain(text: str) -> str:
+    """The words of a text without accents, in small Latin letters, joined by `_`."""
+    letters = unicodedata.normalize("NFKD", text[:500].casefold().translate(_LETTERS))
+    return re.sub("[^a-z0-9]+", "_", "".join(each for each in letters if not unicodedata.combining(each))).strip("_")
 
 
 TELLING = 15  # letters and digits of a title by which it alone names a work
@@ -213,6 +243,7 @@ def _described(item: CslItem) -> Description:
         authors=tuple(filter(None, map(nlm_name, people))),
         tags=tuple(filter(None, (each.strip() for each in re.split("[,;]", item.text("keyword"))))),
         language=item.text("language") or None,
+        journal=item.text("container-title") or None,
     )
 
 

@@ -51,8 +51,8 @@ class ParsedDocument:
     """A whole document. `pages` is None for a format without pages.
 
     `language` is an ISO 639-1 code where known. `ocr`: text of at least one page was recognised from its image, with
-    the mean `confidence` (0 to 1). `title`, `doi` and `pmid` are what the document says of itself. `warnings` are
-    sentences on what could not be read, such as a page without text.
+    the mean `confidence` (0 to 1). `title`, ids, `authors` ("Doe J"), `year` and `journal` are what the document says
+    of itself. `warnings` are sentences on what could not be read, such as a page without text.
     """
 
     sections: tuple[ParsedSection, ...]
@@ -64,6 +64,9 @@ class ParsedDocument:
     doi: str | None = None
     pmid: str | None = None
     warnings: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    journal: str | None = None
 
     @property
     def text(self) -> str:

@@ -79,6 +79,9 @@ class Notices(Protocol):
         that is empty because Crossref has lost its index.
         """
 
+    def titled(self, title: str, *, deadline: Deadline) -> tuple[RegisteredWork, ...]:
+        """Return a few works, those first whose title is nearest; it may be of another paper. Raises as `of` does."""
+
 
 Order = Literal["relevance", "date", "cited"]
 

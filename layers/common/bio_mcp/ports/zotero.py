@@ -71,6 +71,7 @@ class ZoteroItem:
     creators: tuple[str, ...] = ()
     date: str | None = None
     year: int | None = None
+    journal: str | None = None
     doi: str | None = None
     pmid: str | None = None
     pmcid: str | None = None

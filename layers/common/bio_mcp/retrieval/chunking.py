@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from bio_mcp.literature import quality
-from bio_mcp.literature.documents import SEPARATOR, ParsedDocument, SectionKind
+from bio_mcp.literature.documents import SEPARATOR, ParsedDocument
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.literature.study_facts import StudyFacts, short, study_facts
 from bio_mcp.retrieval.abbreviations import defined_names
@@ -305,7 +305,7 @@ def chunks_of_sections(
 ) -> tuple[ProjectChunk, ...]:
     """The chunks of a document of `work`, in order; none for a document without text.
 
-    Together they cover every character that is no space, but for references. No `embedded_text` is longer than
+    Together they cover every character that is no space. No `embedded_text` is longer than
     `max_tokens` (`count_tokens` counts in the model's own tokens, special ones included). Offsets count in
     `document.text`. A chunk's id follows from the document's id and its position alone.
     """
@@ -313,8 +313,6 @@ def chunks_of_sections(
     offset = 0
     for section in document.sections:
         first, offset = offset, offset + len(section.text) + len(SEPARATOR)
-        if section.kind is SectionKind.REFERENCES:
-            continue
         # Title and headings, as a sentence before the text.
         named = (each.strip() for each in (work.title or document.title or "", " > ".join(section.path)))
         context = ". ".join(filter(None, named))

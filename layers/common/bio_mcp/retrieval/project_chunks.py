@@ -65,7 +65,7 @@ class Work:
     """The work that a chunk is of. `authors` are family names first ("Doe J"), `source` the file's name or address.
 
     `identifiers` are `pmid:1`, `pmcid:PMC1`, `doi:10.1/x`, `citekey:doe2020`, `sha256:...`, `zotero:LIBRARY/KEY`,
-    `place:...` (a hash of where the file is) and the `doc_id` itself.
+    `place:...` (a hash of where the file is), `key:...` (a citekey that was made here) and the `doc_id` itself.
     """
 
     doc_id: str
@@ -79,6 +79,7 @@ class Work:
     tags: tuple[str, ...] = ()
     language: str | None = None
     source: str | None = None
+    journal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
 from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
+from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
@@ -71,7 +72,7 @@ class IngestResult(Response):
         *("collections.create", "collections.count", "collections.document", "collections.rebuild"),
         *("collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
-        *("zotero.changes", "project_documents.all", "project_documents.cursor", "project_documents.put_cursor"),
+        *("zotero.changes", "project_documents.all", "project_documents.put_cursor"),
         *("continuations.send", "jobs.get"),
     ),
 )
@@ -86,7 +87,12 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
     options = request.options or IngestOptions()
     report = ingest(
         request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
-        Options(options.ocr_languages or (), options.references_path, options.force_rebuild),
+        Options(
+            options.ocr_languages or (),
+            options.references_path,
+            options.force_rebuild,
+            lookup_of(request.project, backends, context.deadline),
+        ),
         RunContext(backends, context.deadline, context.progress, context.unattended),
         local=context.local,
         job_id=request.job_id,

@@ -55,7 +55,7 @@ class PassageFilters(Request):
     """Which passages may be returned; conditions are joined by AND. A project that is named here is ignored."""
 
     tags: list[Word] = Field(default_factory=list, description="all of them")
-    section_prefix: Word = Field(default=ABSENT, description="Methods > Statistics")
+    section_prefix: Word = Field(default=ABSENT, description="Methods > Statistics; References")
     year: int = ABSENT
     year_from: int = ABSENT
     year_to: int = ABSENT

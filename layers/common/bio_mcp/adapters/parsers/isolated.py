@@ -83,7 +83,7 @@ class Child(ChildProcess):
                 return
 
 
-READERS = 1  # raise it whenever the same file may be read differently
+READERS = 2  # raise it whenever the same file may be read differently
 _PACKAGES = ("lxml", "markdown-it-py", "pypdfium2", "python-docx")
 
 

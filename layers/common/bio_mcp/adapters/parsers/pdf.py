@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 from statistics import mean
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from bio_mcp.literature.documents import ParsedDocument
 from bio_mcp.literature.languages import language_of, two_letters
 from bio_mcp.literature.layout.document import lay_out
 from bio_mcp.literature.layout.lines import PageLines, PositionedLine, is_garbled, letters, readable
+from bio_mcp.literature.medline.text import subscript, superscript
 
 DPI = 300
 _MOST_PIXELS = 20_000_000  # of a page's image: 300 dots an inch of A3; a larger page is drawn coarser
@@ -200,7 +201,7 @@ class _Characters:
                 end += 1
             style = styles.get(objects[start]) or styles.setdefault(objects[start], self._style(start))
             after = codes[end] if end < count else 0
-            text = "".join(map(chr, codes[start:end])) + ("-" if after == _HYPHEN else "")
+            text = _whole("".join(map(chr, codes[start:end]))) + ("-" if after == _HYPHEN else "")
             yield Word(text, *self._place(start, end, style), style, space, after in _ENDS)
             space, start = None, end
 
@@ -249,6 +250,16 @@ class _Characters:
         )
 
 
+_HALF = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _whole(text: str) -> str:
+    """The text with each pair of surrogates, as PDFium gives characters beyond U+FFFF, as that character."""
+    if text.isascii():
+        return text
+    return _HALF.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+
+
 def _lines(words: list[Word]) -> Iterator[PositionedLine]:
     """Words that follow each other on one baseline, with raised and lowered ones among them."""
     current: list[Word] = []
@@ -273,29 +284,66 @@ def _continues(line: list[Word], word: Word) -> bool:
     return any(abs(word.y - each.y) < 0.45 * max(each.style.size, word.style.size) for each in (line[0], last))
 
 
+_SMALL = 0.85  # of the line's size, at most, has what is raised or lowered
+_RAISED, _LOWERED = 0.15, -0.07  # of the line's size, that its baseline is higher
+_NUMBERS = re.compile("[0-9+−–‐,.()*∗†‡§¶#-]+")
+_ADDRESSES = re.compile("[a-j](,?[a-j])*,?[0-9*∗†‡§¶#,]*")
+_SMALLER = re.compile("[0-9a-j+−–‐-]+")
+
+
+def _scripted(words: Sequence[Word], size: float, y: float) -> Iterator[str]:
+    """Yield the words; raised and lowered numbers in small forms, since their digits would say something else (10-7),
+    and raised letters that name authors' addresses."""
+
+    def higher(word: Word) -> int:
+        by = (y - word.y) / size if word.style.size <= _SMALL * size else 0.0
+        return 1 if by > _RAISED else -1 if by < _LOWERED else 0
+
+    for place, run in groupby(words, higher):
+        texts = [word.text for word in run]
+        whole = "".join(texts) if place else ""
+        if whole and (_NUMBERS.fullmatch(whole) or (place > 0 and _ADDRESSES.fullmatch(whole))):
+            small = superscript if place > 0 else subscript
+            texts = [_SMALLER.sub(lambda found: small(found[0]), each) for each in texts]  # noqa: B023  used at once
+        yield from texts
+
+
 def _line(words: list[Word]) -> PositionedLine:
-    parts = [words[0].text]
-    for before, word in pairwise(words):
-        gap = (word.x0 - before.x1) / max(word.style.size, before.style.size)
-        parts.append(" " + word.text if word.space is not None and gap > word.space else word.text)
     letters: Counter[Style] = Counter()
     for word in words:
         letters[word.style] += len(word.text)
     style = letters.most_common(1)[0][0]
+    y = next(word.y for word in words if word.style == style)
+    is_plain = all(each.size > _SMALL * style.size for each in letters)
+    texts = [word.text for word in words] if is_plain else list(_scripted(words, style.size, y))
+    parts = [texts[0]]
+    for (before, word), text in zip(pairwise(words), texts[1:], strict=True):
+        gap = (word.x0 - before.x1) / max(word.style.size, before.style.size)
+        parts.append(" " + text if word.space is not None and gap > word.space else text)
     total = 0.9 * letters.total()
     of_font = sum(count for each, count in letters.items() if each.font == style.font)
     return PositionedLine(
         text=readable("".join(parts)).strip(),
         x0=min(word.x0 for word in words),
         x1=max(word.x1 for word in words),
-        y=next(word.y for word in words if word.style == style),
+        y=y,
         size=style.size,
         font=style.font,
         bold=sum(count for each, count in letters.items() if each.bold) >= total,
         italic=sum(count for each, count in letters.items() if each.italic) >= total,
         mixed=of_font < total,
         angle=style.angle,
+        lead=len(readable("".join(parts[: _leading(words)])).strip()),
     )
+
+
+def _leading(words: Sequence[Word]) -> int:
+    """How many words a line begins with in bold or italic type, if others follow that are not."""
+    face = words[0].style.bold, words[0].style.italic
+    if not any(face):
+        return 0
+    count = sum(1 for _ in takewhile(lambda word: (word.style.bold, word.style.italic) == face, words))
+    return count if count < len(words) else 0
 
 
 _HEAD = 1024  # bytes among which PDF's mark stands

@@ -204,6 +204,8 @@ def clean(document: ParsedDocument) -> ParsedDocument:
         title=_line(document.title or "") or None,
         doi=identifiers.normal(identifiers.doi, document.doi),
         pmid=identifiers.normal(identifiers.parse_pmid, document.pmid),
+        authors=tuple(filter(None, map(_line, document.authors))),
+        journal=_line(document.journal or "") or None,
         warnings=tuple(map(_line, document.warnings)),
     )
 

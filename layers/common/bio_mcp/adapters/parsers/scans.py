@@ -32,6 +32,7 @@ _SPACE = 0.3  # letter heights: the least gap between two Thai words; within one
 _TALL = 1.5  # times its width: a line of several letters that is so high is turned
 _SURE = 0.6  # of text; strokes of drawings have less
 _SAME = (0.6, 1.35)  # times the page's median: heights that are one font's; those of Thai vary with its marks
+_COLUMN = 3  # lines of text that begin at one edge are a column
 _COARSE = 2  # sizes are told apart by half points
 
 
@@ -89,7 +90,15 @@ def _page(page: etree._Element) -> HocrPage:
         for kind in (_LINES, _FLOATS)
     )
     dpi = stated.get("scan_res", [0.0])[0] or 300.0
-    return HocrPage(width, height, dpi, (*lines, *_below(floats, lines)))
+    beside = [each for each in floats if not _in_column(each, lines)]
+    text = [*lines, *(each for each in floats if each not in beside)]
+    return HocrPage(width, height, dpi, (*text, *_below(beside, text)))
+
+
+def _in_column(line: _Line, lines: Sequence[_Line]) -> bool:
+    """Whether a line begins where a column of text does: tesseract takes paragraphs for captions as well."""
+    begun = sum(abs(each.words[0].left - line.words[0].left) < line.height for each in lines)
+    return begun >= _COLUMN
 
 
 def _below(floats: Sequence[_Line], lines: Sequence[_Line]) -> Iterator[_Line]:

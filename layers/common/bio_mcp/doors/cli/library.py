@@ -1,20 +1,26 @@
 """`bio-mcp projects` and `bio-mcp ingest`: libraries of one's own documents."""
 
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bio_mcp.answering.project_search import FLAGGED, Known, known
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of, words
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
+from bio_mcp.ingesting.writing import correct, missing
+from bio_mcp.literature import identifiers
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
-from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K
+from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, ProjectDocument
+from bio_mcp.querying.looking_up import may_look_up, remember
 from bio_mcp.settings import words_of
 from bio_mcp.tools.ingest import ingest_from_source
 from bio_mcp.tools.projects import inspect_collection, list_projects, locate_quote, query, query_hybrid
@@ -57,6 +63,10 @@ PLACES = View(hidden=frozenset({"found", "left_out", "doc_id", "section"}), labe
 FOUND = {"exactly": "It stands there as quoted.", "nearly": "It does not stand there as quoted.", "not found": ""}
 PARSED_FIELDS = ("title", "doi", "pmid", "pages", "ocr", "confidence", "language")
 PARSED = View(labels={"doi": "DOI", "pmid": "PMID", "ocr": "recognised", "section_path": "heading"})
+LOOK_UP = (
+    "May PubMed and Crossref be asked, by DOI or title, for authors, year and journal of its documents? (It is asked "
+    "once; --lookup or --no-lookup changes it.)"
+)
 INGESTED = View(
     hidden=frozenset({"dense_model", "sparse_model", "job_id"}),
     labels={"chunks_written": "passages written", "duration_seconds": "seconds"},
@@ -117,6 +127,94 @@ asks(
     click.argument("project", metavar="ID"),
     show=INSPECTED,
 )
+
+
+@projects_command.command("documents")
+@click.argument("project_id", metavar="ID")
+@click.option("--incomplete", is_flag=True, help="Only those of which a citation lacks something.")
+@answering
+def documents_command(session: Session, project_id: str, incomplete: bool) -> None:
+    """List the documents of the project ID: passages, what became of each, and what its citation lacks."""
+    session.own.projects.get(project_id)
+    documents = session.own.project_documents.all(project_id)
+    documents.sort(key=lambda each: ((each.work.title or "").casefold(), each.doc_id))
+    papers = known([each.work for each in documents], session.own, [project_id] * len(documents))
+    rows = [_document(each, paper) for each, paper in zip(documents, papers, strict=True)]
+    rows = [each for each in rows if each["missing"]] if incomplete else rows
+    session.answer({"project": project_id, "documents": rows, "count": len(rows)}, _show_documents)
+
+
+def _show_documents(body: Mapping[str, Any]) -> None:
+    rows = body["documents"]
+    if not rows:
+        terminal.show(f"There are none. `bio-mcp ingest {body['project']} SOURCE` brings documents in.")
+        return
+    shown = [
+        (
+            each["citekey"] or each["doc_id"],
+            each["title"] or "",
+            f"{each['authors'][0]}{' et al.' if each['authors'][1:] else ''}" if each["authors"] else "",
+            str(each["year"] or ""),
+            str(each["passages"]),
+            each["status"],
+            ", ".join(each["missing"]),
+        )
+        for each in rows
+    ]
+    terminal.show(
+        terminal.table(("document", "title", "authors", "year", "passages", "status", "missing"), shown, (4,))
+    )
+    if any(each["missing"] for each in rows):
+        terminal.show(f"What is missing: `bio-mcp projects edit {body['project']} DOCUMENT`, or ingest with --lookup.")
+
+
+def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
+    work = document.work
+    read = "recognised from images" if document.ocr else "read"
+    retracted = paper.retraction in FLAGGED and FLAGGED[paper.retraction]
+    return {
+        **{each: getattr(work, each) for each in ("doc_id", "citekey", "title")},
+        "authors": list(work.authors),
+        **{each: getattr(work, each) for each in ("year", "journal", "doi")},
+        "pmid": paper.pmid,
+        "source": work.source,
+        "passages": document.chunks,
+        "status": retracted or (read if document.chunks else "not read"),
+        "missing": missing(document),
+        "known_from": dict(document.origin.get("from", {})),
+    }
+
+
+@projects_command.command("edit")
+@click.argument("project_id", metavar="ID")
+@click.argument("document", metavar="DOCUMENT")
+@click.option("--title", help="Its title.")
+@click.option("--author", "authors", multiple=True, help="An author as 'Doe J'; repeat for all of them, in order.")
+@click.option("--year", type=click.IntRange(1500, 2100), help="The year of its publication.")
+@click.option("--journal", help="The journal.")
+@click.option("--doi", help="Its DOI.")
+@click.option("--pmid", help="Its PMID.")
+@click.option("--citekey", help="The key to cite it by.")
+@answering
+def edit_command(session: Session, project_id: str, document: str, **given: Any) -> None:
+    """Correct what is known of DOCUMENT of the project ID, which its citekey, DOI, PMID or id names.
+
+    What you say holds over whatever a later ingest finds.
+    """
+    said = {name: value for name, value in given.items() if value}
+    for name, read in (("doi", identifiers.doi), ("pmid", identifiers.parse_pmid)):
+        if name in said and not (normal := identifiers.normal(read, said[name])):
+            raise InvalidInput(f"{said[name]!r} is no {name.upper()}.", field=name)
+        said |= {name: normal} if name in said else {}
+    if not said:
+        raise InvalidInput("Say what to correct, such as --year 2016 or --author 'Doe J'.")
+    own = session.own
+    corrected = correct(own.projects.get(project_id), document, said, own)
+    changed = ", ".join(said)
+    body = {"project": project_id, "document": _document(corrected, known([corrected.work], own)[0])}
+    session.answer(
+        body, f"{corrected.work.citekey or corrected.doc_id}: {changed} corrected, and kept by later ingests."
+    )
 
 
 @projects_command.command("delete")
@@ -201,11 +299,24 @@ def _languages(given: str) -> tuple[str, ...]:
     metavar="FILE",
     help="CSL-JSON file that describes the works, as Zotero exports it.",
 )
+@click.option(
+    "--lookup/--no-lookup",
+    default=None,
+    help="Ask PubMed and Crossref, by DOI or title, what a document is; remembered for the project. Without it nothing "
+    "leaves this machine.",
+)
 @click.option("--force-rebuild", is_flag=True, help="Read everything again, and embed it by the configured model.")
 @click.option("--tenant", default="", help="The tenant whose project ID is.")
 @answering
 def ingest_command(
-    session: Session, /, project: str, sources: tuple[str, ...], ocr_languages: str, tenant: str, **options: Any
+    session: Session,
+    /,
+    project: str,
+    sources: tuple[str, ...],
+    ocr_languages: str,
+    lookup: bool | None,
+    tenant: str,
+    **options: Any,
 ) -> None:
     """Read documents into the project ID: PDF, DOCX, HTML, Markdown, JATS XML and plain text.
 
@@ -216,6 +327,12 @@ def ingest_command(
     session.tenant = tenant
     languages = list(words_of(ocr_languages))
     given = {name: value for name, value in {**options, "ocr_languages": languages}.items() if value}
+    if lookup is None and not session.as_json and sys.stdin.isatty() and sys.stderr.isatty():
+        session.own.projects.get(project)
+        if may_look_up(project, session.own) is None:
+            lookup = click.confirm(LOOK_UP, err=True)
+    if lookup is not None:
+        remember(project, session.own, allowed=lookup)
 
     def ask(source: str) -> dict[str, Any]:
         arguments = {"project": project, "source": source, **({"options": given} if given else {})}

@@ -70,8 +70,11 @@ _LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "s
                           "Đ": "D", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "œ": "oe", "Œ": "Oe"})  # fmt: skip
 
 
-def bibtex(work: Work, more: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Render `@article{Horby2021_33933206, ...}`; see `bibtex_key` for the citation key.
+_NO_KEY = re.compile("[^A-Za-z0-9_:.+/-]")
+
+
+def bibtex(work: Work, more: Mapping[str, str] = MappingProxyType({}), citekey: str | None = None) -> str:
+    """Render `@article{Horby2021_33933206, ...}`; see `bibtex_key` for the key of a work that has no `citekey`.
 
     `more` are names and values of fields that a citation does not have.
     """
@@ -105,7 +108,8 @@ def bibtex(work: Work, more: Mapping[str, str] = MappingProxyType({})) -> str:
         **{name: latex(text) for name, text in more.items()},
     }
     lines = [f"  {name} = {text if name == 'month' else f'{{{text}}}'},\n" for name, text in fields.items() if text]
-    return f"@{_BIBTEX_TYPES[work.kind]}{{{bibtex_key(work)},\n{''.join(lines)}}}\n"
+    key = _NO_KEY.sub("", citekey or "") or bibtex_key(work)
+    return f"@{_BIBTEX_TYPES[work.kind]}{{{key},\n{''.join(lines)}}}\n"
 
 
 def bibtex_key(work: Work) -> str:

@@ -13,7 +13,8 @@ class PositionedLine:
 
     `y` is of the baseline, `size` the font's as printed. `bold` and `italic` hold for nine tenths of its letters.
     `mixed` where they do not share one font. `angle` is how many degrees it is turned against most of its page; its
-    place is then that of a page so turned.
+    place is then that of a page so turned. `lead` counts the characters at its start that are bold or italic where
+    others follow that are set otherwise.
     """
 
     text: str
@@ -26,6 +27,7 @@ class PositionedLine:
     italic: bool = False
     mixed: bool = False
     angle: int = 0
+    lead: int = 0
 
     @property
     def style(self) -> tuple[float, str, bool]:

@@ -44,6 +44,7 @@ def rows(lines: Lines) -> Iterator[PositionedLine]:
             bold=all(line.bold for line in row),
             italic=all(line.italic for line in row),
             mixed=any(line.mixed or line.font != longest.font for line in row),
+            lead=row[0].lead,
         )
 
 
@@ -238,8 +239,8 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(
-    r"[*†‡§¶#©]|\d{1,2}\s?[A-Z]|[a-e]\s[A-Z]|(\(c\)|copyright|correspond|received|e-?mail|present address|full list|"
-    r"abbreviations?:|these authors|equal contribution|open access|how to cite|cite this)",
+    r"[*†‡§¶#©]|[\d¹²³⁴-⁹]{1,2}\s?[A-Z]|[a-e]\s[A-Z]|(\(c\)|copyright|correspond|received|e-?mail|present address|full "
+    r"list|abbreviations?:|these authors|equal contribution|open access|how to cite|cite this)",
     re.IGNORECASE,
 )
 _FOOT = 0.92  # of the text's size, at most, has a footnote
