@@ -149,8 +149,8 @@ class DocumentWriter:
         """Write in this block, if `found` still are the documents of these identifiers, and no other has the citekey
         that was made for `record`.
 
-        Raises `TurnLost` where that is not so, `NotFound` where the index is gone, and `Conflict` where it is of another
-        model by now.
+        Raises `TurnLost` where that is not so, `NotFound` where the index is gone, and `Conflict` where it is of
+        another model by now.
         """
         project, backends = self._project, self._backends
         with turn(project.project_id, backends):

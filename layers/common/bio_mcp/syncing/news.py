@@ -83,7 +83,6 @@ def unfollowed(query_key: str, backends: Backends) -> NotFound:
         f"No query {query_key!r} is followed. Followed queries: {', '.join(followed[:MOST_NAMED]) or 'none yet'}. "
         "pubmed_sync_delta begins one.",
         query_key=query_key,
-        tools=("pubmed_sync_delta",),
     )
 
 
