@@ -29,12 +29,16 @@ def full(cli) -> CommandLine:
     return cli
 
 
-def test_a_hit_shows_rank_journal_year_pmid_and_the_reason_of_its_place(full):
-    hits = full("search", "miR-429 in lung cancer", "--json").json["results"]
-    place, hit = next((place, each) for place, each in enumerate(hits, 1) if each["doc_id"] == "pmid:27602157")
+def test_a_hit_shows_rank_journal_year_pmid_and_one_scale_and_the_reason_of_its_place_if_asked(full):
+    [hit] = full("search", "miR-429 in lung cancer", "--json").json["results"]
     shown = full("search", "miR-429 in lung cancer").out
-    assert f"\n{place}. [RETRACTED] {hit['title']}\n   PMID 27602157, {hit['authors']}, Oncol Lett, 2016\n" in shown
-    assert f"explanation {hit['explanation']}\n" in shown
+    assert shown.startswith(f"1. [RETRACTED] {hit['title']}\n   PMID 27602157, {hit['authors']}, Oncol Lett, 2016\n")
+    assert f"   relevance {hit['relevance']:.3f}".rstrip("0") + "\n" in shown
+    assert not {"score", "quality", "explanation"} & set(shown.split())
+    assert "; 39 weak matches left out: --include-weak.\n" in shown
+    explained = full("search", "miR-429 in lung cancer", "--explain")
+    assert "explanation meaning " in explained.out
+    assert len(full("search", "cancer", "--include-weak", "--json").json["results"]) == 10
 
 
 def test_a_hit_that_does_not_fit_says_so(full):
@@ -75,7 +79,7 @@ def test_a_query_is_shown_as_it_was_read_and_one_that_cannot_be_read_with_its_pl
 def test_the_next_page_goes_on_with_the_numbers(full):
     first = full("search", "cancer", "--top-k", "3", "--include-weak").out
     assert "\n3. " in first
-    more = first.rpartition("There are more: add --cursor ")[2].strip()
+    more = first.rpartition("more: --cursor ")[2].strip().rstrip(".")
     second = full("search", "cancer", "--top-k", "3", "--include-weak", "--cursor", more).out
     assert "\n4. " in second
     assert "\n1. " not in second

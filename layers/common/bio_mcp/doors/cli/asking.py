@@ -24,10 +24,13 @@ from bio_mcp.tools.search import rag_search
 
 HITS = View(
     ranked="{}. ",
-    hidden=frozenset({"section", "interpreted", "total", "weak", "next_step"}),
+    hidden=frozenset("section interpreted total weak score quality".split()),
+    labels={"match": "match"},
     empty="`bio-mcp pubmed search` asks PubMed itself, and `bio-mcp sync` brings papers here.",
-    foot="Scores only order this answer: they say nothing of how well a paper fits.",
+    foot="relevance: the probability that the paper fits",
 )
+EXPLAINED = replace(HITS, hidden=frozenset("section interpreted total weak".split()))
+HITS_SHOWN = 10
 CITED = View(hidden=frozenset("uri span role".split()))
 SUREST = 0.99  # as is shown
 _CLAIM_END = re.compile(r"(\[\d+\]) ")
@@ -48,40 +51,44 @@ HELPS = {
 HEADINGS = {"retracted": "Retracted", "new": "New", "changed": "Changed", "deleted": "Withdrawn from PubMed"}
 """By kind of news, in the order in which they are shown."""
 SEARCH_HELPS = {
-    "top_k": "papers to show",
     "quality_bias": "better evidence and newer papers rank higher",
     "sort": "date: the newest first",
     "cursor": "go on where the last answer ended, which says how",
     "group_by_doc": "one passage of each paper, or every passage",
     "synonyms": "look up other names of diseases and drugs too",
-    "explain": "why each hit stands where it does, and its whole passage [default: explain]",
+    "explain": "why each hit stands where it does, and its whole passage",
     "include_weak": "show matches that fit neither by meaning nor by words too",
 }
 
 
 @click.command("search")
 @words("query")
-@options_of(rag_search, without=("query",), helps=HELPS | SEARCH_HELPS)
+@click.option("--top-k", type=int, default=HITS_SHOWN, show_default=True, help="papers to show, at most 100")
+@options_of(rag_search, without=("query", "top_k"), helps=HELPS | SEARCH_HELPS)
 @answering
 def search_command(session: Session, /, **given: Any) -> None:
-    """Find papers of your corpus for QUERY: the best evidence first, each with its reason.
+    """Find papers of your corpus for QUERY, the best evidence first.
 
     QUERY is a question or words, PubMed's syntax ('asthma[ti] AND child*'), an author and year, PMIDs or DOIs.
     """
-    body = session.ask(rag_search, arguments_of(rag_search, {**given, "explain": given["explain"] is not False}))
+    body = session.ask(rag_search, arguments_of(rag_search, given))
     first = int(given["cursor"].partition("-")[0]) if given["cursor"] else 0
-    session.answer(body, lambda body: replace(hits_view(body), first=first + 1), given["query"])
+    view = EXPLAINED if given["explain"] else HITS
+    session.answer(body, lambda body: replace(hits_view(body, view), first=first + 1), given["query"])
 
 
-def hits_view(body: Mapping[str, Any]) -> View:
+def hits_view(body: Mapping[str, Any], view: View) -> View:
     """Hits, after how the query was read and how many match, and with the way to the next page."""
     total = body["total"]
     counted = f" {total:,} paper{' matches' if total == 1 else 's match'}."
     asked = body.get("interpreted")
     head = "{interpreted[text]}" + (counted if asked["kind"] != "question" else "") if asked else ""
-    weak = f"\n{body['weak']:,} weak matches are left out: --include-weak shows them." if "weak" in body else ""
-    more = f"\nThere are more: add --cursor {body['next_cursor']}" if "next_cursor" in body else ""
-    return replace(HITS, head=head, foot=f"{HITS.foot}{weak}{more}")
+    foot = [view.foot]
+    if "weak" in body:
+        foot.append(f"{body['weak']:,} weak match{'' if body['weak'] == 1 else 'es'} left out: --include-weak")
+    if "next_cursor" in body:
+        foot.append(f"more: --cursor {body['next_cursor']}")
+    return replace(view, head=head, foot=f"{'; '.join(foot)}.")
 
 
 PAPER = View(labels={"edat": "came to PubMed", "lr": "revised"}, hidden=frozenset({"year", "doc_id"}))
