@@ -81,7 +81,7 @@ def test_the_next_page_goes_on_with_the_numbers(full):
     assert "\n3. " in first
     more = first.rpartition("more: --cursor ")[2].strip().rstrip(".")
     second = full("search", "cancer", "--top-k", "3", "--include-weak", "--cursor", more).out
-    assert "\n4. " in second
+    assert second.startswith("4. ")
     assert "\n1. " not in second
 
 
