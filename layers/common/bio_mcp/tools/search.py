@@ -163,8 +163,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         reasons=[f"{lost} papers were deleted during the search"] if lost else [],
         warnings=[*unknown, *retrieved.warnings, *doubts],
     )
-    if request.group_by_doc and not request.explain:
-        answer = _in_room(answer, retrieved.terms)
+    answer = _in_room(answer, request, retrieved.terms)
 
     def goes_on(left_out: Sequence[SearchHit]) -> dict[str, str]:
         if not request.group_by_doc:
@@ -188,8 +187,11 @@ def _ordered(hits: list[SearchHit], request: RagSearch) -> list[SearchHit]:
     return sorted(hits, key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id))
 
 
-def _in_room(answer: RagResults, terms: Collection[str]) -> RagResults:
-    """The answer with its passages cut to what `ROOM` leaves them. What short ones do not need is the others'."""
+def _in_room(answer: RagResults, request: RagSearch, terms: Collection[str]) -> RagResults:
+    """The answer with its passages cut to what `ROOM` leaves them, unless whole ones or every one are asked for. What
+    short ones do not need is the others'."""
+    if request.explain or not request.group_by_doc:
+        return answer
     hits = answer.results
     lengths = sorted(len(hit.snippet) for hit in hits)
     left = sum(lengths) + ROOM * max(FEW, len(hits)) - len(answer.model_dump_json(exclude_unset=True).encode())
