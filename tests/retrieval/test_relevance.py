@@ -14,7 +14,6 @@ from bio_mcp.retrieval.relevance import (
     DOUBTFUL,
     FIRST,
     FITS_FROM,
-    LIKELY,
     TYPICAL_TAIL,
     UNLIKELY,
     Logistic,
@@ -23,7 +22,6 @@ from bio_mcp.retrieval.relevance import (
     background,
     calibrated,
     is_fitted_to,
-    is_open,
     is_unanswered,
     is_weak,
     relevance,
@@ -55,13 +53,6 @@ def of(found, words=WORDS):
 def chance(*candidates):
     found = ranked(*candidates)
     return answerable(found, background(found, WORDS))
-
-
-def test_what_is_likely_is_no_weak_match_whatever_its_words_and_only_else_is_its_text_read():
-    assert is_weak(0.6, "", TERMS, LIKELY - 0.01)
-    assert not is_weak(0.6, "", TERMS, LIKELY)
-    assert [is_open(sim, LIKELY - 0.01) for sim in (None, 0.1, 0.73, 0.74)] == [True, True, True, False]
-    assert not is_open(0.6, LIKELY)
 
 
 def test_a_paper_that_meaning_and_words_set_apart_is_likely_and_the_rest_are_not():

@@ -2,7 +2,7 @@
 legs search; what they find is fused, ranked by relevance feedback and quality, and shown in pages. Every search tool
 uses it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from heapq import nlargest
@@ -38,7 +38,7 @@ from bio_mcp.retrieval.ranking import (
     rerank,
     terms_of,
 )
-from bio_mcp.retrieval.relevance import answerable, background, is_open, is_weak, relevance
+from bio_mcp.retrieval.relevance import LIKELY, answerable, background, is_open, is_weak, relevance
 from bio_mcp.retrieval.spelling import Spelling
 from bio_mcp.retrieval.thai import THAI
 
@@ -395,33 +395,34 @@ def _texts(best: Sequence[Ranked], retrieved: Retrieved, backends: Backends) -> 
 @dataclass(frozen=True, slots=True)
 class Page:
     """Some papers of what was found, in their order. `total` counts all pages' papers, `reachable` those that pages can
-    be made of. `weak` are the weak matches that are left out, `best_weak` whether those would be the whole first page.
-    """
+    be made of, `weak` those that are left out of all."""
 
     places: list[Ranked]
     total: int
     reachable: int
     weak: int = 0
-    best_weak: bool = False
 
 
 WEAK_SHOWN = 3  # where every match is weak
-READ = 100  # papers, to see which of a question's are weak matches
+READ = 100  # papers, to see what connects them with a question
 
 
-def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, weak_too: bool = True) -> Page:
+def page(
+    retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Backends, *, without: Collection[str] = ()
+) -> Page:
     """At most `most` papers from place `first` on, which is counted from 0.
 
-    Of a question without `weak_too`, weak matches are left out, but for the best `WEAK_SHOWN` where there are no
-    others. What matches another query and is not among the best is behind them, the newest first.
+    Those of a question are left out that are unconnected with it (`without`) and hardly relevant, but for the best
+    `WEAK_SHOWN` where there are no others. What matches another query and is not among the best is behind them, the
+    newest first.
     """
     is_question = retrieved.read.kind is Kind.QUESTION
-    ranked, best_weak = retrieved.ranked, False
-    if is_question and not weak_too:
-        ranked = _fitting(retrieved, backends)
-        fitting = {each.candidate.pmid for each in ranked}
-        best_weak = not any(each.candidate.pmid in fitting for each in retrieved.ranked[:most])
-        ranked = ranked or retrieved.ranked[:WEAK_SHOWN]
+    fitting = [
+        each
+        for each in retrieved.ranked
+        if each.candidate.pmid not in without or retrieved.relevance[each.candidate.pmid] >= LIKELY
+    ]
+    ranked = fitting or retrieved.ranked[:WEAK_SHOWN]
     total = len(ranked) if is_question else retrieved.total
     known = {each.candidate.pmid: each for each in ranked}
     match sort:
@@ -439,7 +440,7 @@ def page(retrieved: Retrieved, sort: Sort, first: int, most: int, backends: Back
     if others := frozenset(wanted).difference(known):
         known |= _unranked(others, retrieved, backends)
     weak = len(retrieved.ranked) - len(ranked)
-    return Page([known[pmid] for pmid in wanted if pmid in known], total, min(total, DEEPEST), weak, best_weak)
+    return Page([known[pmid] for pmid in wanted if pmid in known], total, min(total, DEEPEST), weak)
 
 
 _UNRANKED = Fused(0.0, 0.0)
@@ -454,18 +455,14 @@ def _unranked(pmids: frozenset[str], retrieved: Retrieved, backends: Backends) -
     return {each.candidate.pmid: each for each in placed}
 
 
-def _fitting(retrieved: Retrieved, backends: Backends) -> list[Ranked]:
-    """The ranked papers of a question that are no weak match. Those of the best `READ` are read of which that is open;
-    behind them the words do not count."""
-    relevant = retrieved.relevance
-    unread = [
-        each
-        for each in retrieved.ranked[:READ]
-        if not each.named and is_open(each.candidate.sim, relevant[each.candidate.pmid])
-    ]
+def unconnected(retrieved: Retrieved, backends: Backends) -> frozenset[str]:
+    """The PMIDs of the ranked papers that neither meaning nor words connect with a question.
+
+    Those of the best `READ` are read whose cosine leaves it open; behind them the words do not count.
+    """
+    if retrieved.read.kind is not Kind.QUESTION:
+        return frozenset()
+    unread = [each for each in retrieved.ranked[:READ] if not each.named and is_open(each.candidate.sim)]
     texts = _texts(unread, retrieved, backends)
-
-    def fits(paper: Candidate) -> bool:
-        return not is_weak(paper.sim, texts.get(paper.pmid, ""), retrieved.terms, relevant[paper.pmid])
-
-    return [each for each in retrieved.ranked if each.named or fits(each.candidate)]
+    papers = [each.candidate for each in retrieved.ranked if not each.named]
+    return frozenset(each.pmid for each in papers if is_weak(each.sim, texts.get(each.pmid, ""), retrieved.terms))

@@ -141,19 +141,18 @@ UNLIKELY, DOUBTFUL = 0.15, 0.4  # probabilities that a corpus answers a question
 LIKELY = 0.2  # the least probability of a paper that something of it says to be relevant
 
 
-def is_open(sim: float | None, relevant: float = 0.0) -> bool:
-    """Whether the cosine and the probability alone do not say if a text is a weak match."""
-    return relevant < LIKELY and (sim is None or sim < FITS_FROM)
+def is_open(sim: float | None) -> bool:
+    """Whether the cosine alone does not say if a text is a weak match."""
+    return sim is None or sim < FITS_FROM
 
 
-def is_weak(sim: float | None, text: str, terms: Collection[str], relevant: float = 0.0) -> bool:
-    """Whether neither meaning nor words connect a text with a question of these terms, and it is hardly `relevant`.
+def is_weak(sim: float | None, text: str, terms: Collection[str]) -> bool:
+    """Whether neither meaning nor words connect a text with a question of these terms.
 
-    That probability knows of other names too, which the terms do not have. The text is read only where the rest leaves
-    it open. Without a cosine, which is then below that of every paper that the vectors returned, it must have every
-    term.
+    The text is read only where the cosine leaves it open. Without a cosine, which is then below that of every paper
+    that the vectors returned, it must have every term.
     """
-    if relevant >= LIKELY or (sim is not None and sim >= FITS_FROM):
+    if not is_open(sim):
         return False
     covered = overlap(text, terms) / len(terms)
     return covered < 1 and (sim is None or sim + COVERAGE_WEIGHT * covered < FITS_FROM)

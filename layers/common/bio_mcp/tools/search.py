@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
-from bio_mcp.answering.search import Page, Question, Retrieved, Sort, find_reranked, page
+from bio_mcp.answering.search import Question, Retrieved, Sort, find_reranked, page, unconnected
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.descriptions import in_short
 from bio_mcp.literature.records import Document, RetractionStatus
@@ -19,7 +19,7 @@ from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
 from bio_mcp.retrieval.query import Kind
 from bio_mcp.retrieval.quotes import unrepeated
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
-from bio_mcp.retrieval.relevance import is_unanswered, is_weak
+from bio_mcp.retrieval.relevance import LIKELY, is_unanswered, is_weak
 from bio_mcp.scope import reading_at_once
 from bio_mcp.tool import ABSENT, Context, Request, Response, if_known, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
@@ -139,14 +139,17 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     unknown = unknown_names(request.filters, backends) if request.filters else []
     retrieved = find_reranked(question, backends, context.deadline)
     context.deadline.check("reading the passages")
-    found = page(retrieved, question.sort, first, request.top_k, backends, weak_too=request.include_weak)
+    apart = unconnected(retrieved, backends)
+    found = page(
+        retrieved, question.sort, first, request.top_k, backends, without=() if request.include_weak else apart
+    )
     pmids = [each.candidate.pmid for each in found.places]
     documents = backends.documents.get_many(pmids)
     chunks = backends.passages.chunks(pmids, None if request.group_by_doc else retrieved.vector)
     shown = [each for each in found.places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
     view = _View(retrieved, backends.chunk_namespace, request.group_by_doc, places_in_legs(retrieved.ranked))
     hits = _ordered([hit for each in shown for hit in view.hits(each, documents, chunks)], request)
-    doubts = _doubts(retrieved, hits, found, backends)
+    doubts = _doubts(retrieved, hits, apart, request.top_k, backends)
     if not request.include_weak:  # passages of papers that fit
         hits = [hit for hit in hits if not hit.match] or hits
     lost = len(pmids) - len(shown)
@@ -160,8 +163,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         reasons=[f"{lost} papers were deleted during the search"] if lost else [],
         warnings=[*unknown, *retrieved.warnings, *doubts],
     )
-    if request.group_by_doc and not request.explain:
-        answer = _in_room(answer, retrieved.terms)
+    answer = _in_room(answer, request, retrieved.terms)
 
     def goes_on(left_out: Sequence[SearchHit]) -> dict[str, str]:
         if not request.group_by_doc:
@@ -185,8 +187,11 @@ def _ordered(hits: list[SearchHit], request: RagSearch) -> list[SearchHit]:
     return sorted(hits, key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id))
 
 
-def _in_room(answer: RagResults, terms: Collection[str]) -> RagResults:
-    """The answer with its passages cut to what `ROOM` leaves them. What short ones do not need is the others'."""
+def _in_room(answer: RagResults, request: RagSearch, terms: Collection[str]) -> RagResults:
+    """The answer with its passages cut to what `ROOM` leaves them, unless whole ones or every one are asked for. What
+    short ones do not need is the others'."""
+    if request.explain or not request.group_by_doc:
+        return answer
     hits = answer.results
     lengths = sorted(len(hit.snippet) for hit in hits)
     left = sum(lengths) + ROOM * max(FEW, len(hits)) - len(answer.model_dump_json(exclude_unset=True).encode())
@@ -232,9 +237,12 @@ def search_sources(request: AnyQuery, backends: Backends, context: Context) -> S
     return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
 
-def _doubts(retrieved: Retrieved, hits: Sequence[SearchHit], found: Page, backends: Backends) -> list[str]:
-    """A warning where no hit fits the query, whatever the scores look like."""
-    all_weak = found.best_weak or all(hit.match for hit in hits)
+def _doubts(
+    retrieved: Retrieved, hits: Sequence[SearchHit], apart: Collection[str], most: int, backends: Backends
+) -> list[str]:
+    """A warning where none of the best `most` papers fits the query, whatever the scores look like; `apart` are
+    unconnected with it."""
+    all_weak = all(each.candidate.pmid in apart for each in retrieved.ranked[:most])
     if not hits or retrieved.read.kind is not Kind.QUESTION or not is_unanswered(retrieved.answerable, all_weak):
         return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
@@ -284,8 +292,8 @@ class _View:
         likely = self.retrieved.relevance.get(candidate.pmid)
         cited = in_short(article)
         title, sim = article.title or article.vernacular_title or "", candidate.sim if chunk.sim is None else chunk.sim
-        may_be_weak = self.retrieved.read.kind is Kind.QUESTION and not place.named
-        weak = may_be_weak and is_weak(sim, f"{title} {chunk.text}", terms, likely or 0.0)
+        may_be_weak = self.retrieved.read.kind is Kind.QUESTION and not place.named and (likely or 0.0) < LIKELY
+        weak = may_be_weak and is_weak(sim, f"{title} {chunk.text}", terms)
         return SearchHit.of(
             cited,
             candidate,
