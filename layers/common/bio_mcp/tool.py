@@ -231,7 +231,7 @@ class Tool(Declaration):
 
     `destructive`: it can undo or overwrite what stands.
     `output_listed`: tools/list has the schema of the answer. `in_default_list`: clients are sent it unless they ask for
-    other tools; the list is 12 kB at most.
+    other tools; the list is 13 kB at most.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
     `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp admin call` alone.
     `beyond`: why there is a tool that no contract document has; None for a contract's tool.
