@@ -270,6 +270,10 @@ def test_the_list_of_tools_is_small_enough_to_pay_for(names):
     assert size_of_list(names, "all") <= 40_000
 
 
+def test_the_default_list_has_no_more_tools_than_a_model_tells_apart():
+    assert len(Listing(tuple(TOOLS.values())).select("portable", ["default"])) <= 16
+
+
 def size_of_list(names, *asked):
     """Bytes, as they are sent."""
     shown = types.ListToolsResult(tools=Listing(tuple(TOOLS.values())).select(names, asked))

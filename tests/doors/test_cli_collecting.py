@@ -89,6 +89,8 @@ def test_what_may_be_a_typing_error_is_refused_in_a_script_and_names_the_option(
     online("sync", "covid", TERM)
     ran = online("sync", "covid", "knee")
     assert f"'covid' follows another term: {TERM}. Choose another key, or give --yes" in ran.said
+    called = online("admin", "call", "pubmed_sync_delta", json.dumps({"query_key": "covid", "term": "knee"}))
+    assert "Choose another key, or give confirm: true" in called.said
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)], ids=["yes", "no", "neither"])
@@ -298,6 +300,12 @@ def test_on_one_machine_the_command_says_what_to_do_there(command, cli):
     ran = cli("admin", "load", command)
     assert ran.code == 1
     assert "bio-mcp import" in ran.err
+
+
+def test_what_the_installation_follows_for_itself_is_listed_with_what_it_is_for(online):
+    online("admin", "retractions")
+    assert "bio-mcp/retractions looks for retractions of any paper" in online("admin", "queries", "list").said
+    assert "retractions of any paper" in online("news", "bio-mcp/retractions").err
 
 
 def test_what_is_followed_is_listed(online):

@@ -184,3 +184,17 @@ def test_the_extension_is_offered_by_servers_with_jobs_alone(served):
     with running(mcp_http.serving(mcp_server.server([], [], served))) as base:
         found = post(f"{base}/mcp", "server/discover").json()["result"]["capabilities"]
     assert EXTENSION not in found["extensions"]
+
+
+def test_a_client_that_can_ask_its_user_is_asked_before_there_is_a_task(served):
+    served.seconds = 60.0
+    able = {"_meta": {CAPABILITIES: {"extensions": {EXTENSION: {}}, "elicitation": {}}}}
+    typed = {"name": SYNC["name"], "arguments": {"query_key": "k", "term": "cancer OR zzyzzyva"}}
+    question = asked(served, "tools/call", **able, **typed)["result"]
+    assert question["resultType"] == "input_required"
+    [form] = question["inputRequests"].values()
+    assert form["params"]["message"] == "PubMed does not know 'zzyzzyva'"
+    said = {"confirm": {"action": "accept", "content": {"yes": True}}}
+    answer = {"inputResponses": said, "requestState": question["requestState"]}
+    done = asked(served, "tools/call", **able, **typed, **answer)["result"]
+    assert done["structuredContent"]["state"] == "complete"

@@ -75,7 +75,10 @@ class HybridHits(MayBePartial):
     next_step=next_steps.after_everything,
 )
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
-    """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
+    """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare.
+
+    For papers alone take rag_search, for one project query_hybrid.
+    """
     given = request.filters or HybridFilters()
     question = HybridQuestion(
         asked=parse_question(readable(request.query), None if request.lang == "auto" else request.lang),

@@ -195,7 +195,7 @@ class RunResult(Response):
 def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
     """Read documents, find what the graph names in them, and add their passages and clearly stated relations.
 
-    Writes only with `dry_run: false`; a dry run lists exactly what it would write. Safe to repeat.
+    Writes only with `dry_run: false`; a dry run lists what it would write. Without relations: ingest_from_source.
     """
     if context.caller and context.caller.tenant and not request.dry_run:
         raise Forbidden(NO_EDGES)

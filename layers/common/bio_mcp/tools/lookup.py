@@ -223,7 +223,10 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 
 @live_tool("matchCitations", command="pubmed match", beyond="references of a manuscript, to their records")
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
-    """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
+    """Find the PMIDs of papers by journal, year and page: matched, doubtful, ambiguous, not_found.
+
+    For references as they are written take checkBibliography.
+    """
     cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
     matches, reasons = identifiers.match(cited, backends.lookup, backends.pubmed, context.deadline)
     answer = MatchedCitations(matches=[_verdict(each) for each in matches], reasons=reasons)

@@ -287,7 +287,10 @@ def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
     also_uses=("project_documents.find", "project_documents.put", "leases.take"),
 )
 def check_notices(request: NoticesQuestion, backends: Backends, context: Context) -> NoticesAnswer:
-    """Ask Crossref (with Retraction Watch) about a project's documents without a PMID; its searches then flag them."""
+    """Ask Crossref (with Retraction Watch) about a project's documents without a PMID; its searches then flag them.
+
+    For single papers take findVersions.
+    """
 
     def registered(dois: Sequence[str]) -> dict[str, Sequence[Notice]]:
         works = backends.notices.of(dois, deadline=context.deadline)

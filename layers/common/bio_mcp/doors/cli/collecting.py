@@ -195,6 +195,7 @@ def list_command(session: Session, query_key: str | None) -> None:
 
 def _queries_view(body: Mapping[str, Any]) -> View:
     for each in body["queries"]:
+        each["term"] = each.get("about") or each["term"]
         last = each["last_sync"] or {}
         for warning in filter(None, (*last.get("warnings", ()), last.get("error"))):
             terminal.warn(f"{each['query_key']}: {warning}")

@@ -148,8 +148,9 @@ def in_words_of_the_command(error: Mapping[str, Any], context: click.Context | N
     """The message of an error envelope. The fields that its details name are named as the options and arguments of the
     command that runs, and tools as commands."""
     message, details = str(error["message"]), error["details"]
-    for said, typed in IN_COMMANDS.items():
-        message = message.replace(said, typed)
+    if context is None or context.info_name != "call":  # where tools are called by their names
+        for said, typed in IN_COMMANDS.items():
+            message = message.replace(said, typed)
     paths = [".".join(map(str, each["loc"])) for each in details.get("problems", ()) if "loc" in each]
     for path in filter(None, (*paths, details.get("field"))):
         message = message.replace(f"{path}: ", f"{_typed(path, context)}: ", 1)

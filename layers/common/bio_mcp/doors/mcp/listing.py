@@ -112,7 +112,8 @@ def cache_scope(context: RequestContext) -> dict[str, Any]:
 
 def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool:
     """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs, and with the schema of
-    its answer unless the tool or `with_answer` says no. Without, the input's schema is `brief` too.
+    its answer unless the tool or `with_answer` says no. Without, the input's schema is `brief` too, as is that of any
+    tool that no contract has.
 
     A hint is omitted where it has MCP's default, and where it means nothing: what a write may do, of a read-only tool.
     """
@@ -121,7 +122,9 @@ def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool
         name=name,
         title=tool.name if renamed else None,
         description=tool.description,
-        input_schema=inlined(tool.input_schema) if with_answer else brief(inlined(tool.input_schema)),
+        input_schema=brief(inlined(tool.input_schema))
+        if tool.beyond or not with_answer
+        else inlined(tool.input_schema),
         output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed and with_answer else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
