@@ -50,6 +50,11 @@ def test_each_verdict_says_what_differs_and_what_is_right(backends, ncbi, papers
     assert (first["verdict"], first["retraction"], first["pmid"]) == ("retracted", "retracted", papers[0].pmid)
     assert (second["verdict"], second["line"] > 1) == ("doubtful", True)
     assert second["differs"] == [{"field": "year", "stated": "1899", "true": str(papers[1].publication_date.year)}]
+    title = max((each.title for each in papers), key=len)
+    paper, word = next(each for each in papers if each.title == title), sorted(title.split()[2:-2], key=len)[-1]
+    [fourth] = ask(backends, text=cite(paper, "ris").replace(f" {word} ", " ")).body["references"]
+    assert (fourth["verdict"], fourth["pmid"], "reason" in fourth) == ("doubtful", paper.pmid, False)
+    assert [(each["field"], each["words"]) for each in fourth["differs"]] == [("title", f"lacks “{word}”")]
     [third] = ask(backends, text=INVENTED.format(1)).body["references"]
     assert (third["verdict"], third["reason"]) == ("not_found", "PubMed has no such paper")
 

@@ -206,6 +206,15 @@ def test_a_title_that_lacks_words_is_doubtful_by_them():
     assert not found.confirms
 
 
+def test_in_plain_text_whose_title_was_not_found_the_words_that_differ_are_named_too():
+    text = "J. van der Berg, β-Müller cells: a randomised review of what rods do, Br. J. Ophthalmol. 79 (1998) 1057"
+    cited = replace(parse_citation(text), title="")
+    [difference] = compare(cited, PAPER).differs
+    assert difference.words == "lacks “of the retina”; has “rods” for “they”"
+    chemistry = replace(cited, text="J. van der Berg, Br. J. Ophthalmol. 1998, 79, 1057")
+    assert compare(chemistry, PAPER).differs == ()
+
+
 def test_the_end_of_a_title_is_left_out_only_where_it_is_a_subtitle():
     assert same_title("Effects of ginger on nausea", "Effects of ginger on nausea in pregnancy") is False
     for mark in (": ", ". ", "? ", " - ", " – ", "--", "—", " ("):

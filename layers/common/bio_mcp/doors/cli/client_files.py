@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 NAME = "bio-mcp"
@@ -57,11 +58,13 @@ def _blanked(found: re.Match[str]) -> str:
     return found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0])
 
 
+@lru_cache(2)
 def _uncommented(text: str) -> str:
     """The text, as long as it is, with blanks for comments and for a mark of its encoding."""
     return _COMMENT.sub(_blanked, re.sub("^\ufeff", " ", text))
 
 
+@lru_cache(2)
 def _bare(text: str) -> str:
     """The same, with blanks also for commas behind a last member."""
     return _LAST_COMMA.sub(_blanked, _uncommented(text))

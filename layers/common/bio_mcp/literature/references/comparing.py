@@ -328,13 +328,21 @@ def compare(work: CitedWork, article: Article) -> Comparison:
     )
     return Comparison(
         agrees=tuple(field for field, same, _, _ in checks if same),
-        differs=tuple(_difference(field, stated, true) for field, same, stated, true in checks if same is False),
+        differs=tuple(
+            _difference(work, article, field, stated, true) for field, same, stated, true in checks if same is False
+        ),
         by_number=bool(re.search(r"\d{5}", work.pages.partition("-")[0])),
     )
 
 
-def _difference(field: str, stated: str, true: str) -> Difference:
-    return Difference(field, stated, true, differing_words(stated, true) if field == "title" else "")
+def _difference(work: CitedWork, article: Article, field: str, stated: str, true: str) -> Difference:
+    if field != "title":
+        return Difference(field, stated, true)
+    words = differing_words(stated, true)
+    if not words and work.text:  # the guess was none
+        stated = _nearest(work.text, article) or stated
+        words = differing_words(stated, true)
+    return Difference(field, stated, true, words)
 
 
 def _same_titles(work: CitedWork, article: Article) -> bool | None:
@@ -343,8 +351,28 @@ def _same_titles(work: CitedWork, article: Article) -> bool | None:
     found = [same_title(work.title, each) for each in printed]
     if work.text and not any(found):
         found = [contains_title(work.text, each) for each in printed]
-        found = found if work.title else [each or None for each in found]
+        found = found if work.title or _nearest(work.text, article) else [each or None for each in found]
     return True if any(found) else None if all(each is None for each in found) else False
+
+
+_MOSTLY = 0.7  # of the words of a title
+
+
+def _nearest(text: str, article: Article) -> str:
+    """The part of running text that has most of the words of the record's title; "" where none has."""
+    wanted = {plain(word) for word in words_of(article.title or "")[:_MOST] if word not in SMALL}
+    if len(wanted) < _WHOLE:
+        return ""
+    tokens = text.split()
+    has = [wanted.intersection(map(plain, words_of(each))) for each in tokens]
+    reach = min(_MOST, len((article.title or "").split())) + 2
+    starts = [place for place, each in enumerate(has) if each]
+    best = max(starts, key=lambda start: len(set().union(*has[start : start + reach])), default=0)
+    within = has[best : best + reach]
+    if len(set().union(*within)) < _MOSTLY * len(wanted):
+        return ""
+    end = max(place for place, each in enumerate(within) if each)
+    return " ".join(tokens[best : best + end + 1])
 
 
 def _same_journal(work: CitedWork, article: Article) -> bool | None:
