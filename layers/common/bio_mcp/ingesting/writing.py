@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, NotFound, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, InvalidInput, NotFound, UnreadableDocument, UpstreamFailed
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     MADE,
@@ -110,22 +110,26 @@ class DocumentWriter:
     def correct(self, document: ProjectDocument, said: Mapping[str, Any]) -> ProjectDocument:
         """Give a document what its user says of it, by field; it holds over whatever an ingest finds. Nothing is
         embedded. What the corpus knows of a paper with the id that is said, is taken over."""
+        if key := said.get("citekey"):
+            others = [each for each in self._find({f"citekey:{key}", f"key:{key}"}) if each.doc_id != document.doc_id]
+            if others:
+                raise InvalidInput(f"{others[0].work.title!r} has the citekey {key!r} already", field="citekey")
         edited = Description(**said).over(edited_of([document]))
         record = record_of(Description(**said), self._backends.documents) or Description()
         sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
-        known = replace(description_of(document), pmcid=None)
-        if {"doi", "pmid"} & set(said):  # the others were of another paper
-            known = replace(known, doi=None, pmid=None)
+        known = description_of(document)
+        if any(getattr(known, each) not in (None, said.get(each, getattr(known, each))) for each in ("doi", "pmid")):
+            known = replace(known, doi=None, pmid=None, pmcid=None)  # the others are of another paper as well
         described = Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
         work, key = self._work(document.doc_id, described, document.work.source)
         if work != document.work:
             self._reword(work)
         of_work = ("doi", "pmid", "pmcid", "citekey", "key")
-        others = frozenset(each for each in document.identifiers if kind_of(each) not in of_work)
+        names = frozenset(each for each in document.identifiers if kind_of(each) not in of_work)
         edits = {name: getattr(edited, name) for name in edited.stated}
         before = {name: by for name, by in document.origin.get("from", {}).items() if getattr(work, name, None)}
         origin = {**document.origin, "from": before | _sources(described), "edited": edits}
-        corrected = replace(document, work=work, identifiers=others | described.work.identifiers | key, origin=origin)
+        corrected = replace(document, work=work, identifiers=names | described.work.identifiers | key, origin=origin)
         self._record(corrected)
         return corrected
 
@@ -293,7 +297,7 @@ class DocumentWriter:
             return work_of(doc_id, known, source), frozenset()
         for ending in ("", *ascii_lowercase, doc_id[-6:]):
             name = f"key:{made}{ending}"
-            if all(each.doc_id == doc_id for each in self._find({name})):
+            if all(each.doc_id == doc_id for each in self._find({name, f"citekey:{made}{ending}"})):
                 break
         return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 

@@ -29,7 +29,8 @@ MOST_SHOWN = 10_000  # characters of a hit
 HELPS = {
     "top_k": "passages to show",
     "tags": "only documents with this tag; repeat for documents with all of several",
-    "section_prefix": "only below these headings from the top, such as Methods or 'Methods > Statistics'",
+    "section_prefix": "only below these headings from the top, such as Methods or 'Methods > Statistics'; References, "
+    "Funding and the like are searched only so",
     "year": "only documents of this year",
     "year_from": "first year",
     "year_to": "last year",
