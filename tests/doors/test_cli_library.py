@@ -151,7 +151,17 @@ def test_what_is_not_there_is_an_answer(lab):
 
 
 NOTE = "# A trial\n\nWe gave 5 mg.\n\n## Methods\n\n### People\n\n| arm | n |\n|---|---|\n| A | 1 |\n"
-KEYS = {"title", "doi", "pmid", "pages", "ocr", "confidence", "language", "sections", "warnings"}
+KEYS = {"authors", "year", "journal"} | {
+    "title",
+    "doi",
+    "pmid",
+    "pages",
+    "ocr",
+    "confidence",
+    "language",
+    "sections",
+    "warnings",
+}
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.errors import NotFound, UpstreamFailed
+from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
 from bio_mcp.ingesting.writing import UNANSWERED, correct, missing
 from bio_mcp.literature.citing.works import names, nlm_name
 from bio_mcp.literature.descriptions import Description, citekey_of
@@ -108,6 +108,24 @@ def test_a_corrected_id_brings_the_paper_of_the_corpus(library):
         assert "doi:10.1000/wrong" not in found.identifiers
         library.plain.version = "plain 2"
         library.ingest()
+
+
+def test_a_correction_leaves_the_ids_that_it_does_not_touch(library):
+    library.write("a.md", f"pmid: 123\n{PRINTED}")
+    library.ingest()
+    assert edit(library, "123", year=2017).identifiers >= {"pmid:123"}
+    corrected = edit(library, "123", doi="10.1000/x")
+    assert corrected.identifiers >= {"pmid:123", "doi:10.1000/x"}
+    assert "pmid:123" not in edit(library, "123", doi="10.1000/y").identifiers, "it is of another paper"
+
+
+def test_no_two_documents_get_one_citekey(library):
+    for name in ("a", "b"):
+        library.write(f"{name}.md", f"{PRINTED}They sleep in {name}.")
+    library.ingest()
+    edit(library, "de_marchis_2016_sleep", citekey="mice")
+    with pytest.raises(InvalidInput, match="'Sleep of mice' has the citekey 'mice' already"):
+        edit(library, "de_marchis_2016_sleepa", citekey="mice")
 
 
 def test_a_name_that_no_document_has_is_refused(library):

@@ -170,6 +170,9 @@ def test_mathematical_letters_and_raised_and_lowered_numbers_are_read():
     text = parse_pdf(pdf(line, extra=extra, fonts=b"/M 6 0 R")).text
     assert text == "The protein G 𝛼q is active at 3x10⁻⁷ mol of CO₂ in cells¹,² of mice."
     assert neutral(text) == text, "they are no hidden characters"
+    assert parse_pdf(pdf(show("On the 4", 72, 700) + show("th", 106, 704, size=6) + show("day", 116, 700))).text == (
+        "On the 4th day"
+    )
 
 
 EMPTY = b"<< /Type /Pages /Kids [] /Count 0 >>"
@@ -260,6 +263,17 @@ def test_the_references_are_apart_one_a_paragraph():
     assert len(entries) == 49
     assert all(entry.startswith(f"{number}. ") for number, entry in enumerate(entries, 1))
     assert references[0].page_span == (8, 9)
+
+
+def test_a_paper_says_who_wrote_it_when_and_where():
+    paper, report = parsed(PAPER), parsed("micropub001725.pdf")
+    # Of "Thiago Santos Monteiro" nothing on the paper says that "Santos" is a family name.
+    assert paper.authors == ("De Marchis C", "Monteiro TS", "Simon-Martinez C", "Conforto S", "Gharabaghi A")
+    assert (paper.year, paper.journal) == (2016, "Journal of NeuroEngineering and Rehabilitation")
+    assert report.authors == ("Mendoza Andrade O", "Wright Z", "Ghasemzadeh S", "Bergstralh DT")
+    assert (report.year, report.journal) == (2025, "microPublication Biology")
+    thai = parsed("thai_turmeric.pdf")
+    assert (thai.authors, thai.year, thai.journal) == ((), None, None)
 
 
 def test_a_paper_says_its_title_and_doi():

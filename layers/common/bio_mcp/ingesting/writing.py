@@ -14,7 +14,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, NotFound, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import Conflict, DeadlineExceeded, InvalidInput, NotFound, UnreadableDocument, UpstreamFailed
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     MADE,
@@ -173,12 +173,16 @@ class DocumentWriter:
         Raises `TurnLost` where another has written it meanwhile.
         """
         document = found[0]
+        if key := said.get("citekey"):
+            of_key = self._find({f"citekey:{key}", f"key:{key}"})
+            if having := [each for each in of_key if each.doc_id != document.doc_id]:
+                raise InvalidInput(f"{having[0].work.title!r} has the citekey {key!r} already", field="citekey")
         edited = Description(**said).over(edited_of([document]))
         record = record_of(Description(**said), self._backends.documents) or Description()
         sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
-        known = replace(description_of(document), pmcid=None)
-        if {"doi", "pmid"} & set(said):  # the others were of another paper
-            known = replace(known, doi=None, pmid=None)
+        known = description_of(document)
+        if any(getattr(known, each) not in (None, said.get(each, getattr(known, each))) for each in ("doi", "pmid")):
+            known = replace(known, doi=None, pmid=None, pmcid=None)  # the others are of another paper as well
         described = Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
         work, key = self._work(document.doc_id, described, document.work.source)
         of_work = ("doi", "pmid", "pmcid", "citekey", "key")
@@ -388,7 +392,7 @@ class DocumentWriter:
             return work_of(doc_id, known, source), frozenset()
         for ending in ("", *ascii_lowercase, doc_id[-6:]):
             name = f"key:{made}{ending}"
-            if all(each.doc_id == doc_id for each in self._find({name})):
+            if all(each.doc_id == doc_id for each in self._find({name, f"citekey:{made}{ending}"})):
                 break
         return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 

@@ -29,7 +29,8 @@ MOST_SHOWN = 10_000  # characters of a hit
 HELPS = {
     "top_k": "passages to show",
     "tags": "only documents with this tag; repeat for documents with all of several",
-    "section_prefix": "only below these headings from the top, such as Methods or 'Methods > Statistics'",
+    "section_prefix": "only below these headings from the top, such as Methods or 'Methods > Statistics'; References, "
+    "Funding and the like are searched only so",
     "year": "only documents of this year",
     "year_from": "first year",
     "year_to": "last year",
@@ -61,7 +62,7 @@ PASSAGES = View(
 )
 PLACES = View(hidden=frozenset({"found", "left_out", "doc_id", "section"}), labels={"quote": "quoted", "text": "there"})
 FOUND = {"exactly": "It stands there as quoted.", "nearly": "It does not stand there as quoted.", "not found": ""}
-PARSED_FIELDS = ("title", "doi", "pmid", "pages", "ocr", "confidence", "language")
+PARSED_FIELDS = ("title", "authors", "year", "journal", "doi", "pmid", "pages", "ocr", "confidence", "language")
 PARSED = View(labels={"doi": "DOI", "pmid": "PMID", "ocr": "recognised", "section_path": "heading"})
 LOOK_UP = (
     "May PubMed and Crossref be asked, by DOI or title, for authors, year and journal of its documents? (It is asked "
@@ -272,7 +273,7 @@ def parse_command(session: Session, file: Path, ocr_languages: tuple[str, ...]) 
     with refused("The file cannot be opened"), file.open("rb") as opened:
         content = opened.read(LARGEST_FILE + 1)  # no more of a large one than shows that it is too large
     document = session.backends.parser.parse(content, file.name, ocr_languages)
-    body = {each: getattr(document, each) for each in PARSED_FIELDS}
+    body = {each: getattr(document, each) for each in PARSED_FIELDS} | {"authors": list(document.authors) or None}
     body["sections"] = []
     for each in document.sections:
         about = {"heading": each.heading, "path": list(each.path), "kind": each.kind.value, "text": each.text}
@@ -327,7 +328,7 @@ def ingest_command(
     session.tenant = tenant
     languages = list(words_of(ocr_languages))
     given = {name: value for name, value in {**options, "ocr_languages": languages}.items() if value}
-    if lookup is None and not session.as_json and sys.stdin.isatty() and sys.stderr.isatty():
+    if lookup is None and not session.as_json and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
         session.own.projects.get(project)
         if may_look_up(project, session.own) is None:
             lookup = click.confirm(LOOK_UP, err=True)

@@ -104,11 +104,12 @@ def sections_of(
     for before, lines in captions:
         captions_of[max(0, bisect_left(begins, before) - 1)].append(lines)
     titled = bool(headings) and _is_title_page(main[: headings[0].start], headings[0].text)
-    for at, path in enumerate(_paths(headings, (TITLE_PAGE,) if titled else ())):
+    front = (TITLE_PAGE,) if titled else ()
+    for at, path in enumerate(_paths(headings, front)):
         if at or starts[at] < ends[at]:
             yield _section(main[starts[at] : ends[at]], path, words, main[begins[at]].page if at else None)
         if not at:
-            yield from (_section(note, (TITLE_PAGE,), words) for note in footnotes if note[0].page == first_page)
+            yield from (_section(note, front, words) for note in footnotes if note[0].page == first_page)
         for lines in captions_of[at]:
             table = tables.get(lines[0].line.font)
             if table is None:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from bio_mcp.literature.layout.lines import FlowLine, PositionedLine
@@ -34,8 +35,8 @@ disclosures?( statement)?; orcid( ids?)?; sources? of (funding|support); declara
 (declaration of |statement of )?conflicts? of interests?( .{4,20})?;
 authors?[’']?s?[’']? contributions?( .{4,20})?; contributors; contributorship; about the authors?;
 authors?[’']?s?[’']? (details|information|affiliations?); credit( authorship)?( contribution)? statement;
-consent for publication; reviewed by; (provenance and )?peer review( history)?; publisher[’']?s note;
-(copyright|licen[cs]e|rights)( and (licen[cs]e|permissions?|usage))?; danksagung; interessenkonflikte?;
+consent for publication; reviewed by; provenance and peer review; peer review history; publisher[’']?s note;
+(copyright|licen[cs]e)( and licen[cs]e)?; rights and permissions; danksagung; interessenkonflikte?;
 finanzierung; remerciements; financement; conflits? d[’']intérêts?; agradecimientos;
  financiación; conflictos? de intereses; กิตติกรรมประกาศ
 """,
@@ -68,6 +69,7 @@ def bare(heading: str) -> str:
     return _NUMBER.sub("", text, count=1).strip(" .:–—-|■●")
 
 
+@lru_cache(maxsize=4096)
 def named(heading: str) -> str:
     """What section of papers it names: main, abstract, references, back, contents, or formal, which says nothing of the
     matter, or aside, a box of its own; "" for any other."""
