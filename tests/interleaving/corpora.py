@@ -502,7 +502,8 @@ class Documents(Around):
         assert corpus.collections.count(project.collection) == sum(map(len, chunks.values())), "chunks of no document"
         assert corpus.collections.model(project.collection)[0] == project.embed_model
         for each in documents:
-            assert {chunk.work for chunk in chunks[each.doc_id]} == {each.work}
+            if self.collections is None:  # else a late writer's may be the same text, of a work of which he knew less
+                assert {chunk.work for chunk in chunks[each.doc_id]} == {each.work}
             hashes = corpus.collections.hashes(project.collection, each.doc_id)
             assert hashes == {chunk.chunk_id: chunk.embedded_sha256 for chunk in chunks[each.doc_id]}
         model = corpus.models.of(project.embed_model)
