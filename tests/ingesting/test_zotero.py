@@ -103,6 +103,7 @@ def test_an_item_comes_in_with_its_metadata_its_text_and_what_its_reader_wrote(a
         creators=[{"creatorType": "author", "firstName": "John", "lastName": "McMurray"}],
         date="2019-11-21",
         DOI="10.1056/NEJMoa1911303",
+        publicationTitle="New England Journal of Medicine",
         extra="PMID: 31535829\nCitation Key: mcmurray2019",
         tags=[{"tag": "review"}],
         abstractNote="Not wanted beside the text.",
@@ -118,6 +119,7 @@ def test_an_item_comes_in_with_its_metadata_its_text_and_what_its_reader_wrote(a
     work = anyhow.document("DAPA-HF").work
     assert (work.citekey, work.doi, work.pmid) == ("mcmurray2019", "10.1056/nejmoa1911303", "31535829")
     assert (work.authors, work.year, work.tags) == (("McMurray J",), 2019, ("review",))
+    assert work.journal == "New England Journal of Medicine"
     found = {each.text: (each.kind, each.section, each.page_span) for each in anyhow.project.chunks}
     assert found == {
         "Fewer deaths.": (SectionKind.BODY, "Results", None),

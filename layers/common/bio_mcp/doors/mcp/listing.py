@@ -47,8 +47,8 @@ META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
 LIMITS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum", "pattern", "additionalProperties"})
-SELDOM = frozenset({"max_characters", "maxCharacters", "known_only"})
-"""Arguments of several tools that a first call does without; an answer that was cut names its own."""
+SELDOM = frozenset({"max_characters", "maxCharacters", "known_only", "includeAffiliations", "synonyms"})
+"""Arguments that a first call does without; an answer that was cut names its own."""
 
 RequestContext = ServerRequestContext[Any, Any]
 Declared = TypeVar("Declared", Tool, Resource)
