@@ -16,7 +16,7 @@ from bio_mcp.literature.records import AbstractSection, Author, ChangeKind
 from bio_mcp.ports.ncbi import DocSummary, MeshPage, MeshRecord, Summaries
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.scholarly import EuropePmcPage, EuropePmcRecord, Metrics, RegisteredWork
-from bio_mcp.ports.state import Checkpoint, NewsEntry
+from bio_mcp.ports.state import Checkpoint, Hold, NewsEntry
 from bio_mcp.ports.stores import ReviewSearch
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
 from bio_mcp.screening.reviews import record_of
@@ -167,6 +167,7 @@ class Backends(Searched):
             find=lambda _id, named: [each for each in documents if each.identifiers & set(named)],
             put=lambda *_: None,
         )
+        self.leases = SimpleNamespace(take=lambda name: Hold(name, 1, "nowhere"), release=lambda *_: None)
         self.metrics = self.europe_pmc = self.notices = WordyServices()
 
 

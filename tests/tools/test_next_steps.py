@@ -36,7 +36,7 @@ SAID = [
     (next_steps.after_news, {"more": True}, "since"),
     (next_steps.after_news, {"more": False}, ""),
     (next_steps.after_pubmed_search, {"pmids": list("123456")}, "fetchArticleDetails pmids=1,2,3,4,5 for"),
-    (next_steps.after_pubmed_search, {"pmids": []}, "checkSpelling"),
+    (next_steps.after_pubmed_search, {"pmids": []}, "suggestedTerm"),
     (next_steps.after_relations, {"relatedArticles": [HIT]}, "fetchArticleDetails pmids=7 for"),
     (next_steps.after_relations, {"relatedArticles": []}, ""),
     (next_steps.after_headings, {"terms": [{}]}, "searchPubMedArticles"),
@@ -65,7 +65,7 @@ def test_every_line_is_tried_and_names_only_tools_and_arguments_that_are_there()
     functions = dict(inspect.getmembers(next_steps, inspect.isfunction))
     assert {after for after, *_ in SAID} == {of for name, of in functions.items() if name.startswith("after_")}
     arguments = {field for tool in PORTABLE.values() for field in tool.input.model_fields}
-    answered = {"searchTerm", "correctedQuery"}
+    answered = {"searchTerm", "correctedQuery", "suggestedTerm"}
     for after, body, _ in SAID:
         named = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z]\w+\b", after(body)))
         assert named <= PORTABLE.keys() | arguments | answered, after(body)

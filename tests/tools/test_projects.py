@@ -220,6 +220,7 @@ def test_the_documents_of_a_project_are_listed_with_their_passages(lab):
         "title": NEWBORNS.title,
         "source": "granelli2007.pdf",
         "passages": 0,
+        "retraction": "unknown",
     }
     assert [each["doc_id"] for each in listed(lab, project="lab", cursor="2")["documents"]] == ["doc-2"]
     assert "documents" not in listed(lab)

@@ -156,6 +156,7 @@ def asked(corpus):
         ("snowball", {"pmids": [corpus.others[0]]}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
+        ("list_projects", {"project": "lab"}),
         ("locateQuote", {"project": "lab", "quote": QUOTE}),
         ("locateQuote", {"quote": title}),
         ("query_hybrid", {"project": "lab", "text": QUOTE, "top_k": 20}),
@@ -195,7 +196,7 @@ def test_the_standing_of_every_paper_that_leaves_is_reported_and_true(corpus):
             for each in found
         }
         unknown = [
-            each["title"] for each in found if "unknown" in (each.get("retraction"), each.get("sourceRetraction"))
+            each.get("title") for each in found if "unknown" in (each.get("retraction"), each.get("sourceRetraction"))
         ]
         assert set(unknown) <= {None}, (name, unknown)  # of what PubMed does not tell us, it does not tell this
         assert None not in standings.values(), (name, standings)

@@ -15,6 +15,7 @@
     - TakenOver             ...the lease under which was written has passed to another
   + UpstreamFailed          a service that we call failed
     - NcbiFailed            ...NCBI answered badly or not at all
+      . NcbiUnreachable     ...as no connection to it could be made
       . NcbiRateLimited     ...because we asked too fast
       . NcbiUnreadable      ...with something that cannot be parsed
       . NcbiQueryRejected   ...because it could not run the query

@@ -54,6 +54,7 @@ def make_earlier(home):
             "leases": ["seconds", "number"],
             "answers": ["number"],
             "removed": ["version"],
+            "heads": ["given"],
         }
         for table, columns in added.items():
             for column in columns:

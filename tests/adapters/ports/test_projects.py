@@ -27,7 +27,10 @@ def test_an_unknown_project_is_not_found_and_the_others_are_named(projects):
     projects.put(OTHER)
     with pytest.raises(NotFound) as refused:
         projects.get("citeloom/unknown")
-    assert str(refused.value).endswith("not found. Available projects: citeloom/clean-arch, citeloom/ddd")
+    assert str(refused.value).endswith(
+        "not found. Available projects: citeloom/clean-arch, citeloom/ddd. "
+        "ingest_from_source with create: true makes one."
+    )
 
 
 def test_of_many_projects_a_message_names_some(projects):

@@ -4,6 +4,7 @@ uses it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import MAXYEAR
 from enum import StrEnum
 from heapq import nlargest
 from typing import TYPE_CHECKING
@@ -296,13 +297,13 @@ def _candidates(reading: _Reading, vector: "Vectors", sort: Sort, backends: Back
     return candidates
 
 
-EARLIEST_YEAR, LATEST_YEAR = 1600, 9999  # the first journals are of 1665; agents leave a range open by 9999
+EARLIEST_YEAR = 1600  # the first journals are of 1665
 
 
 def check_years(first: int | None, last: int | None) -> None:
     """Raise `InvalidInput` for a year in which nothing was published, and for a range that ends before it begins."""
     for which, year in (("filters.year_from", first), ("filters.year_to", last)):
-        if year is not None and not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        if year is not None and not EARLIEST_YEAR <= year <= MAXYEAR:
             raise InvalidInput(f"{year} is no year of publication; give one such as 2021", field=which)
     if first and last and first > last:
         raise InvalidInput(f"{first} is after the last year, {last}", field="filters.year_from")

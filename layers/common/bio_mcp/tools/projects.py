@@ -130,7 +130,9 @@ class ListedDocument(Response):
     citekey: str | None = said(default=None)
     title: str | None = said(default=None)
     source: str | None = said(default=None)
+    pmid: str | None = said(default=None)
     passages: int = 0
+    retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
 
 
 class ProjectList(Response):
@@ -289,9 +291,17 @@ def list_projects(request: Projects, backends: Backends) -> ProjectList:
     first = int(request.cursor or 0)
     if request.project:
         project = backends.projects.get(request.project)
+        held = backends.project_documents.all(project.project_id)[first:]
+        papers = known([each.work for each in held], backends, [project.project_id] * len(held))
         documents = [
-            ListedDocument.of(each, each.work, passages=each.chunks)
-            for each in backends.project_documents.all(project.project_id)[first:]
+            ListedDocument.of(
+                each,
+                each.work,
+                pmid=paper.pmid,
+                passages=each.chunks,
+                retraction=paper.retraction or RetractionStatus.UNKNOWN,
+            )
+            for each, paper in zip(held, papers, strict=True)
         ]
         empty = [] if documents or first else [NO_DOCUMENT]
         answer = ProjectList.of(projects=[_listed(project)], count=len(documents), documents=documents, warnings=empty)

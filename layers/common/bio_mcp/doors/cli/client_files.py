@@ -12,13 +12,15 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+from bio_mcp.errors import InvalidInput
+
 NAME = "bio-mcp"
 HOW_IT_STARTS = {"type", "command", "args", "url", "serverUrl", "startup_timeout_sec"}
 
 Entry = dict[str, Any]
 
 
-class Unreadable(Exception):
+class UnreadableConfig(InvalidInput):
     """The file cannot be changed without losing something: the message says why."""
 
 
@@ -40,11 +42,11 @@ def into_json(text: str, section: str, entry: Entry) -> str:
     elif place is None:
         made = _with_member(text, of_servers.start, NAME, wanted)
     elif _uncommented(text[place]) != text[place]:
-        raise Unreadable(f"what it says of {NAME} has comments, which would be lost")
+        raise UnreadableConfig(f"what it says of {NAME} has comments, which would be lost")
     else:
         made = text[: place.start] + _printed(wanted, text, _indent(text, place.start)) + text[place.stop :]
     if _json(made) != {**document, section: {**servers, NAME: wanted}}:
-        raise Unreadable("it is JSON of a form that this command cannot change")
+        raise UnreadableConfig("it is JSON of a form that this command cannot change")
     return made
 
 
@@ -74,16 +76,16 @@ def _json(text: str) -> dict[str, Any]:
     try:
         document = json.loads(_bare(text).strip() or "{}", object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise Unreadable("it is no JSON") from None
+        raise UnreadableConfig("it is no JSON") from None
     if not isinstance(document, dict):
-        raise Unreadable("it holds no list of servers by name")
+        raise UnreadableConfig("it holds no list of servers by name")
     return document
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise Unreadable("a name stands twice in it")
+        raise UnreadableConfig("a name stands twice in it")
     return found
 
 
@@ -152,13 +154,13 @@ def into_toml(text: str, section: str, entry: Entry) -> str:
             end = _end_of_inline(text, found.end())
             if _is_toml_of(made := text[: found.end()] + _value(table) + text[end:], after):
                 return made
-    raise Unreadable(f"it lists {NAME} in a form that this command cannot change; remove that first")
+    raise UnreadableConfig(f"it lists {NAME} in a form that this command cannot change; remove that first")
 
 
 def _is_toml_of(text: str, wanted: Mapping[str, Any]) -> bool:
     try:
         return _toml(text) == wanted
-    except Unreadable:
+    except UnreadableConfig:
         return False
 
 
@@ -200,7 +202,7 @@ def merged(old: Mapping[str, Any], entry: Entry) -> Entry:
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = document.get(key, {})
     if not isinstance(found, dict):
-        raise Unreadable(f"its {key} is no list of names")
+        raise UnreadableConfig(f"its {key} is no list of names")
     return found
 
 
@@ -208,7 +210,7 @@ def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError):
-        raise Unreadable("it is no TOML") from None
+        raise UnreadableConfig("it is no TOML") from None
 
 
 def _key(key: str) -> str:
@@ -224,7 +226,7 @@ def _value(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     except TypeError:
-        raise Unreadable(f"it lists {NAME} with a value that this command cannot write") from None
+        raise UnreadableConfig(f"it lists {NAME} with a value that this command cannot write") from None
 
 
 def _without_tables(text: str, name: str) -> str:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import click
 
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.client_files import Entry, Unreadable, into_json, into_toml
+from bio_mcp.doors.cli.client_files import Entry, UnreadableConfig, into_json, into_toml
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
@@ -222,7 +222,7 @@ def put(client: Client, path: Path, entry: Entry) -> str:
                 backup = next(name for name in names if not name.exists())
                 shutil.copy2(real, backup)
             _replace(real, after)
-    except Unreadable as reason:
+    except UnreadableConfig as reason:
         raise InvalidInput(f"{path} was left as it is: {reason}") from None
     was = f"; what stood there before is in {backup}" if backup else ""
     return f"Written to {path}{was}.\nStart {client.title} anew, and ask it what bio-mcp can do."
@@ -232,11 +232,11 @@ def _read(path: Path) -> str | None:
     if not path.exists():
         return None
     if path.stat().st_size > LARGEST:
-        raise Unreadable("it is too large")
+        raise UnreadableConfig("it is too large")
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise Unreadable("it is not UTF-8") from None
+        raise UnreadableConfig("it is not UTF-8") from None
 
 
 def _replace(path: Path, text: str) -> None:
