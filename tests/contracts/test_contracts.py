@@ -151,6 +151,11 @@ def test_a_resource_of_a_paper_is_the_answer_of_rag_get():
     assert read(RESOURCES["resource://pubmed/paper/{pmid}"], {"pmid": PMID}, corpus()).body == by_tool
 
 
+def test_the_audit_record_is_in_the_body_where_the_contract_has_it_and_nowhere_else():
+    audited = {name for name, tool in TOOLS.items() if tool.family.audited}
+    assert audited == {name for name in OF_CONTRACT if "audit" in CONTRACT["tools"][name]["output"]["properties"]}
+
+
 @pytest.mark.parametrize("name", READS)
 def test_the_same_question_has_the_same_answer(name):
     first, second = (call(TOOLS[name], EXAMPLES[name], corpus()) for _ in range(2))
