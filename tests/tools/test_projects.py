@@ -219,6 +219,7 @@ def test_the_documents_of_a_project_are_listed_with_their_passages(lab):
         "citekey": "granelli2007",
         "title": NEWBORNS.title,
         "source": "granelli2007.pdf",
+        "pmid": NEWBORNS.pmid,
         "passages": 0,
         "retraction": "unknown",
     }
