@@ -116,7 +116,7 @@ def corpus(tmp_path, ncbi):
         project = create_project("lab", Options(), made).project
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
         by_doi = Work(f"pmid:{pmids[0]}", doi="10.1000/a")  # of which the project knows no PMID
-        for work in (by_doi, Work("doc:1", pmid=pmids[0])):
+        for work in (by_doi, Work("work:1", pmid=pmids[0])):
             made.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
         made.graph.put(*herb_with(pmids))
         yield made
