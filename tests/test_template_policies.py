@@ -233,8 +233,9 @@ def test_the_name_of_the_corpus_cannot_be_read_as_that_of_a_project():
 ACTIONS = {
     "transact_write_items": {"PutItem", "UpdateItem"},
     "put_or_get": {"PutItem"},
+    "take_item": {"DeleteItem"},
     "batch_get_items": {"BatchGetItem"},
-    "batch_write_items": {"BatchWriteItem"},
+    "batch_write_items": {"BatchWriteItem", "PutItem", "DeleteItem"},  # under a lease, in transactions
     "head_object": {"GetObject"},
     "put_events": {"PutEvents"},
 }
@@ -270,7 +271,7 @@ def called(*adapters):
     trees = [ast.walk(ast.parse(source(each))) for each in adapters]
     attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
     verbs = re.compile(
-        r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|put_or_get$"
+        r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|put_or_get$|take_item$"
     )
     found = {each for each in attributes if verbs.match(each)}
     return {action for each in found for action in ACTIONS.get(each, {each.title().replace("_", "")})}

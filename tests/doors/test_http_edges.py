@@ -1,5 +1,6 @@
 """What reaches the endpoint from clients that are old, careless or hostile; and the server card that leads to it."""
 
+import gzip
 import json
 import re
 import threading
@@ -171,6 +172,25 @@ def test_malformed_json_rpc_is_a_client_error(url, version, body):
     assert 400 <= answer.status_code < 500 or answer.json()["error"]["code"] in (-32600, -32602)
 
 
+PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+@both
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (PING.encode("utf-16"), {"content-type": "application/json; charset=utf-16"}),
+        (gzip.compress(PING.encode()), {"content-encoding": "gzip"}),
+        (PING.replace("1,", f"{'9' * 5_000},").encode(), {}),
+    ],
+    ids=["utf-16", "gzip", "5,000 digits"],
+)
+def test_a_body_in_another_form_is_refused_and_not_guessed_at(url, version, body, headers):
+    answer = raw(url, body, version, **headers)
+    assert 400 <= answer.status_code < 500
+    assert "9" * 99 not in answer.text
+
+
 def echoed(url, version, text):
     """The answer to a call whose text is that JSON."""
     meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
@@ -314,3 +334,4 @@ def test_a_page_of_any_origin_may_read_it_and_store_it(base, path):
 def test_no_other_host_is_repeated(base, path):
     answer = request("GET", base + path, headers={"host": "evil.example"})
     assert (answer.status_code, "evil" in answer.text) == (421, False)
+    assert "evil" not in request("GET", base + path, headers={"x-forwarded-host": "evil.example"}).text

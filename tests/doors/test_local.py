@@ -213,6 +213,32 @@ def test_a_request_that_ends_in_two_places_is_refused_and_nothing_behind_it_is_r
     assert received.count(b"HTTP/1.1") == 1
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"host: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcdef",
+        b"host: x\r\ncontent-length: -1\r\n\r\n",
+        b"host: x\r\ncontent-length: 5 5\r\n\r\nabcde",
+        b"host: x\r\ncontent-length: 99999999999999999999999\r\n\r\n",
+        b"host: x\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"host: x\r\ntransfer-encoding: gzip\r\n\r\n",
+        b"host: x\r\ntransfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFFF\r\n",
+        b"host: x\r\nhost: evil.example\r\ncontent-length: 0\r\n\r\n",
+        b"content-length: 0\r\n\r\n",
+        b"host : x\r\ncontent-length: 0\r\n\r\n",
+        b"host: x\r\nx: a\x00b\r\ncontent-length: 0\r\n\r\n",
+    ],
+)
+def test_a_head_that_does_not_say_where_its_request_ends_or_for_whom_it_is_is_refused(head):
+    with answering() as (address, _), socket.create_connection(address, timeout=20) as client:
+        client.sendall(b"POST / HTTP/1.1\r\n" + head + WHOLE)
+        received = b""
+        while more := client.recv(65_536):
+            received += more
+    assert b"HTTP/1.1 200" not in received
+    assert received == b"" or received.startswith(b"HTTP/1.1 400")
+
+
 async def who_calls(scope, receive, send):
     """Answers with the caller's address and how it came."""
     body = json.dumps([scope["client"][0], scope["scheme"]]).encode()

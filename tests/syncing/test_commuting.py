@@ -14,7 +14,7 @@ from bio_mcp.syncing.reindexing import begin, fill, of_role, switch
 from tests.support.corpus import Corpus, HashedWords, Over
 from tests.support.hooked import Hooked, at
 from tests.support.memory_corpus import article
-from tests.syncing.medline_files import record, write
+from tests.syncing.medline_files import content, record, write
 
 OLD, NEW, NEWEST = date(2010, 1, 1), date(2021, 1, 1), date(2022, 1, 1)
 
@@ -86,6 +86,21 @@ def test_a_deletion_that_is_read_once_more_leaves_what_a_later_file_brought_back
     assert sorted(stored(corpus)) == ["2", "3"]
 
 
+@pytest.mark.parametrize("back", ["First.", "Back."])
+@pytest.mark.parametrize("order", [(1, 3, 2), (3, 1, 2), (3, 2, 1), (2, 3, 1), (2, 1, 3), (1, 2, 3)])
+def test_a_file_that_is_read_alone_after_a_later_one_had_the_paper_deletes_what_only_earlier_ones_had(
+    corpus, tmp_path, order, back
+):
+    files = {
+        1: write(tmp_path, 1, [record(pmid, title="First.") for pmid in (1, 2, 3)]),
+        2: write(tmp_path, 2, [record(4)], deleted=[1, 2]),
+        3: write(tmp_path, 3, [record(2, title=back)]),
+    }
+    for number in order:
+        import_files(listed([files[number]]), corpus)
+    assert stored(corpus) == {"2": back, "3": "First.", "4": "Heart failure."}
+
+
 REVISIONS = [article("1", "Newer.", date_revised=NEW), article("1", "Older.", date_revised=OLD)]
 
 
@@ -112,6 +127,23 @@ def test_a_deletion_deletes_its_version_and_older_ones_alone(corpus, versions, d
         for batch in [records] if together else [[each] for each in records]:
             apply_records(batch, corpus)
         assert sorted(stored(corpus).values()) == [f"Version {each}." for each in left]
+
+
+DATED = [("Newer.", 2021), ("Older.", 2010)]
+REVISED = "</PMID><DateRevised><Year>{}</Year><Month>1</Month><Day>1</Day></DateRevised>"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("files", [1, 2])
+def test_versions_and_revisions_are_told_apart_as_files_write_them(corpus, tmp_path, turned, files):
+    two = [record(1, title=title).replace("</PMID>", REVISED.format(year)) for title, year in DATED]
+    parts = [two[::-1] if turned else two] if files == 1 else [[each] for each in (two[::-1] if turned else two)]
+    for number, part in enumerate(parts, 1):
+        write(tmp_path, number, [*part, record(2, version=2), record(3)])
+    last = tmp_path / "pubmed26n0009.xml"
+    last.write_bytes(content([], [2, 3]).replace(b"<DeleteCitation><PMID>", b'<DeleteCitation><PMID Version="1">'))
+    import_files(listed([tmp_path]), corpus)
+    assert stored(corpus) == {"1": "Newer.", "2": "Heart failure."}
 
 
 def test_a_version_that_was_deleted_does_not_come_back_from_a_file_read_late_and_a_newer_one_does(corpus):

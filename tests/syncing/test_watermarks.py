@@ -1,13 +1,15 @@
 """Clocks that are wrong: a watermark never passes the day that it is at NCBI."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 
 from bio_mcp.deadline import NEVER
+from bio_mcp.ports import PortOver
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.windows import FIELDS
-from tests.support.corpus import Corpus
+from tests.support.corpus import Corpus, Over
 
 DAY = date(2026, 1, 10)
 EVERYTHING = "all[sb]"
@@ -43,7 +45,7 @@ def test_five_nights_after_a_sync_with_a_wrong_clock_nothing_is_lost(corpus, ncb
     corpus.day = DAY + timedelta(days=wrong)
     report = run(corpus, overlap=0)
     assert report.state == "complete"
-    assert any("ahead of NCBI" in each for each in report.warnings) == (wrong > 0)
+    assert any(("ahead of NCBI" if wrong > 0 else "behind NCBI") in each for each in report.warnings)
     for night in range(1, 6):
         corpus.day = DAY + timedelta(days=night)
         set_day(ncbi, corpus.day)
@@ -51,6 +53,41 @@ def test_five_nights_after_a_sync_with_a_wrong_clock_nothing_is_lost(corpus, ncb
         assert run(corpus, overlap=0).state == "complete"
     assert stored(corpus, ncbi) == everything(ncbi)
     assert corpus.checkpoints.get("k").windows["crdt"] == str(corpus.day - timedelta(days=1))
+
+
+@pytest.mark.parametrize("back", [2, 40, 400])
+def test_a_clock_that_was_set_back_is_said_and_the_sync_goes_by_ncbis_day(corpus, ncbi, back):
+    run(corpus)
+    before, later = corpus.checkpoints.get("k").windows, DAY + timedelta(days=20)
+    set_day(ncbi, later)
+    ncbi.control.clone(4, f"{later:%Y/%m/%d}")
+    corpus.day = DAY - timedelta(days=back)
+    report = run(corpus, overlap=0)
+    assert (report.state, report.inserted) == ("complete", 4)
+    [warning] = report.warnings
+    assert f"{20 + back} days behind NCBI's; correct it" in warning
+    assert corpus.checkpoints.get("k").windows["edat"] == str(later - timedelta(days=1)) > before["edat"]
+    assert stored(corpus, ncbi) == everything(ncbi)
+
+
+class WithoutDay(PortOver):
+    """PubMed behind a proxy that takes the time away."""
+
+    def esearch(self, term, **options):
+        return replace(self._over.esearch(term, **options), day=None)
+
+
+def test_where_ncbi_does_not_say_its_day_a_clock_behind_the_watermark_is_said_and_the_watermark_stays(corpus, ncbi):
+    run(corpus)
+    before = corpus.checkpoints.get("k")
+    corpus.day = DAY - timedelta(days=9)
+    report = run(Over(corpus, entrez=WithoutDay(corpus.entrez)), overlap=0)
+    assert report.state == "incomplete"
+    [warning] = report.warnings
+    assert "behind the watermark of 'k'" in warning
+    assert corpus.checkpoints.get("k") == before
+    corpus.day = DAY
+    assert run(Over(corpus, entrez=WithoutDay(corpus.entrez)), overlap=0).state == "complete"
 
 
 def in_the_future(corpus, ncbi, last_edat):

@@ -98,6 +98,18 @@ def test_what_changes_nothing_is_not_published(process, objects):
     assert objects.told == before
 
 
+@pytest.mark.parametrize("values", ["aaa", "abab"])
+def test_a_file_that_is_published_again_to_the_byte_is_what_is_searched(process, values):
+    writer, reader = process(), process()
+    fill(writer, "1", "2")
+    for value in values:
+        with writer._database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO settings VALUES ('note', ?)", (value,))
+        assert found(writer) == found(reader) == ["1", "2"]
+    fill(writer, "3")
+    assert found(writer) == found(reader) == found(process()) == ["1", "2", "3"]
+
+
 @pytest.mark.parametrize("step", range(STEPS + 1))
 def test_a_writer_killed_at_any_step_leaves_all_of_its_change_or_nothing_and_may_be_repeated(process, objects, step):
     fill(process(), "1")

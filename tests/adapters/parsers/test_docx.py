@@ -105,6 +105,10 @@ def test_footnotes_stand_at_the_end():
 
 BOMB = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><x>&b;</x>'
 
+SPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+CELL, END = "<w:tbl><w:tr><w:tc>" * 60_000, "</w:tc></w:tr></w:tbl>" * 60_000
+NESTED = f'<w:document xmlns:w="{SPACE}"><w:body>{CELL}<w:p/>{END}</w:body></w:document>'.encode()
+
 
 HOSTILE = {
     "declares entities": lambda: repacked(simple(), {"word/document.xml": BOMB}),
@@ -118,6 +122,7 @@ HOSTILE = {
     "damaged": lambda: simple()[:-200],
     "damaged; save it again": lambda: simple().replace(b"PK\x01\x02", b"PK\x01\x03"),
     "damaged: it cannot be unpacked": lambda: packed({"word/document.xml": b"<x/>"}),
+    "Word document is damaged": lambda: repacked(simple(), {"word/document.xml": NESTED}),
     "encrypted": lambda: encrypted(simple()),
 }
 

@@ -104,6 +104,17 @@ def test_a_tombstone_says_what_was_deleted_and_when_in_order(documents):
     assert (heads.keys(), left.keys()) == ({"2"}, {"1"})
 
 
+def test_the_last_file_that_gave_a_paper_is_noted_and_never_an_earlier_one(documents):
+    documents.put([document("1", given=26_000_002), document("2"), document("3")])
+    documents.delete(gone("3"))
+    for place in (26_000_003, 26_000_001):
+        documents.mark_given(["1", "2", "3", "9", "abc"], place)
+    assert [head.given for head in documents.heads(["1", "2"]).values()] == [26_000_003] * 2
+    assert documents.standing(["3", "9"])[0] == {}
+    documents.put([document("1", 2, given=26_000_004)])
+    assert documents.heads(["1"])["1"].given == 26_000_004
+
+
 def test_of_two_documents_of_one_version_the_second_is_refused(documents):
     assert documents.put([document("1", 2), document("2", 2)]) == set()
     other = document("1", 2, "Another.")

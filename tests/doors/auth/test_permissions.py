@@ -11,7 +11,7 @@ from bio_mcp.skills import NAMES
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.conftest import sample_app
 from tests.doors.serving import running
-from tests.doors.wire import MODERN, post
+from tests.doors.wire import ACCEPT, MODERN, post, request
 
 WRITES = {"name": "sample_fail", "arguments": {}}  # it gets as far as failing
 READS = {"name": "sample_echo", "arguments": {"text": "x"}}
@@ -162,3 +162,21 @@ def issued_url():
     opened = access(settings)
     with running(sample_app(access=replace(opened, issuer="https://issuer.example.org"), public=True)) as base:
         yield f"{base}/mcp", lambda **claims: hs256(audience="https://mcp.example.org/mcp", **claims)
+
+
+@pytest.mark.parametrize("names", [("sample_echo", "sample_fail"), ("sample_fail", "sample_echo")])
+@pytest.mark.parametrize("twice", ["name", "params"])
+def test_what_is_named_twice_is_called_as_it_was_checked(url, names, twice, caplog):
+    first, second = (f'"name":"{each}","arguments":{{"text":"x"}}' for each in names)
+    params = f'"params":{{{first},{second}}}' if twice == "name" else f'"params":{{{first}}},"params":{{{second}}}'
+    sent = {"accept": ACCEPT, "mcp-protocol-version": VERSIONS[0], "content-type": "application/json"}
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call",{params}}}'
+    answer = request("POST", url, content=body, headers={**sent, "authorization": f"Bearer {hs256(scope='bio:read')}"})
+    assert (answer.status_code == 403) == (names[1] == "sample_fail")
+    assert "sample.fail" not in caplog.text
+
+
+def test_a_token_in_an_address_opens_nothing(url):
+    token = hs256()
+    for name in ("access_token", "token", "authorization"):
+        assert post(f"{url}?{name}={token}", "tools/list").status_code == 401

@@ -286,7 +286,7 @@ class Document:
     `version` counts the corpus's own revisions from 1. `indexed_version` is the version whose passages are durable in
     the index, 0 when none is; a lower one means that indexing is unfinished. `content_hash` is
     `bio_mcp.literature.serial.content_hash` of the article. `place` is that of NLM's file that deleted the paper before
-    it came back, 0 where none did.
+    it came back, `given` that of the last one known to have the paper, 0 for none.
     """
 
     article: Article
@@ -294,6 +294,7 @@ class Document:
     version: int = 1
     indexed_version: int = 0
     place: int = field(default=0, compare=False)
+    given: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
@@ -306,6 +307,7 @@ class Head:
     pmid_version: int
     date_revised: date | None
     place: int = field(default=0, compare=False)
+    given: int = field(default=0, compare=False)
 
 
 def compare_revisions(article: Article, known: Article | Head) -> int:

@@ -184,7 +184,7 @@ class Hold:
 
     `store` says where the lease is kept, for who checks it there. While a hold is the call's (`scope.holding`), what
     its store's engine writes is refused in the same transaction once the lease has passed on: `Conflict` is raised.
-    On SQLite that is every write to the file; on DynamoDB every transaction, and every item that is put.
+    On SQLite that is every write to the file; on DynamoDB all that is put or deleted, and every transaction.
     """
 
     name: str

@@ -79,6 +79,9 @@ class Documents(Protocol):
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         """Record that the passages of each PMID are durable at this version; never lowers a mark."""
 
+    def mark_given(self, pmids: Sequence[str], place: int) -> None:
+        """Record that NLM's file of this place, or a later one, has these papers; others change nothing."""
+
     def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
         """Put the tombstone of each PMID in the place of what is stored, if that has its version or an older one.
 

@@ -72,6 +72,10 @@ class Origin:
         dated = revised is not None and before is not None and revised > before
         return dated and article.pmid_version == gone.pmid_version
 
+    def is_before(self, head: Head) -> bool:
+        """Whether a later file of NLM's has what is stored."""
+        return 0 < self.place < head.given
+
 
 ANYWHERE = Origin()
 
@@ -82,21 +86,23 @@ def revise(
     """Compare a fetched article with the stored one, or with what is `gone` of it; returns what is to be stored and
     indexed, None for nothing.
 
-    The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
-    an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
-    its version. The versions of a paper that comes back go on.
+    The version rises by one when the content differs or the record was revised since (LR). An older PubMed version, an
+    older revision, or one of the same day from an earlier file of NLM's never replaces a newer one. A document whose
+    passages did not become durable is indexed again at its version. The versions of a paper that comes back go on.
     """
     new_hash = content_hash(article)
     if head is None:
         if gone and not origin.brings_back(article, gone):
             return Change.SKIPPED, None
-        return Change.INSERTED, Document(article, new_hash, *((gone.version + 1, 0, gone.place) if gone else ()))
-    compared = compare_revisions(article, head)
-    is_new = compared > 0 or new_hash != head.content_hash
-    if compared < 0 or not (is_new or head.indexed_version < head.version):
+        before = (gone.version + 1, 0, gone.place) if gone else (1, 0, 0)
+        return Change.INSERTED, Document(article, new_hash, *before, origin.place)
+    compared, differs = compare_revisions(article, head), new_hash != head.content_hash
+    is_new, is_older = compared > 0 or differs, compared < 0 or (not compared and differs and origin.is_before(head))
+    if is_older or not (is_new or head.indexed_version < head.version):
         return Change.SKIPPED, None
     change = Change.UPDATED if head.indexed_version else Change.INSERTED
-    return change, Document(article, new_hash, head.version + is_new, head.indexed_version, head.place)
+    given = max(head.given, origin.place)
+    return change, Document(article, new_hash, head.version + is_new, head.indexed_version, head.place, given)
 
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
@@ -211,6 +217,7 @@ def apply_records(
             heads = _looked_up(heads, backends)
         revisions = {pmid: revise(each, heads.get(pmid), gone.get(pmid), origin) for pmid, each in left.items()}
         applied.changes.update((pmid, change) for pmid, (change, document) in revisions.items() if document is None)
+        _note_place(heads, applied.changes, ANYWHERE if load else origin, backends)  # a load has ordered all files
         wanted = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
         pending |= _pending_changes(wanted, backends)
         refused = set[str]()
@@ -240,6 +247,12 @@ def _until_none(items: Mapping[str, T]) -> Iterator[dict[str, T]]:
         yield left
     if left:
         raise Conflict("Others are writing the same papers; try again.", retry_after_s=5)
+
+
+def _note_place(heads: Mapping[str, Head], unchanged: Mapping[str, Change], origin: Origin, backends: Backends) -> None:
+    """Note that the file has the papers that stay unchanged, so that an earlier one does not delete them."""
+    if told := [pmid for pmid, head in heads.items() if pmid in unchanged and head.given < origin.place]:
+        backends.documents.mark_given(told, origin.place)
 
 
 def _looked_up(heads: Mapping[str, Head], backends: Backends) -> dict[str, Head]:
@@ -334,7 +347,9 @@ class Withdrawn:
 
     def tombstone(self, head: Head | None, gone: Tombstone | None, origin: Origin) -> Tombstone | None:
         """What is left when it is withdrawn; None where what is stored is newer, or came back after this deletion."""
-        if head and (not self.deletion.covers(head.pmid_version) or (origin.place and head.place >= origin.place)):
+        if head and (not self.deletion.covers(head.pmid_version) or origin.is_before(head)):
+            return None
+        if head and origin.place and head.place >= origin.place:
             return None
         known = Tombstone(head.version, head.pmid_version, head.date_revised) if head else gone or Tombstone()
         return replace(

@@ -112,12 +112,9 @@ class SyncRun(CorpusRun[SyncCursor]):
         abandon(last, self.backends)
         before = checkpoints.get(self.key).term
         checkpoints.advance(self.key, self.term)
-        rewound = rewind(self.request, self.backends, today)
         cursor = self._planned(today)
         if before not in (self.term, None):
             cursor.warn(f"{self.key!r} was synced with another term before; the papers of that term stay in the corpus")
-        if rewound:
-            cursor.warn(rewound)
         if last:
             cursor.ask_again(SyncCursor.from_json(last.cursor).missing)
         return cursor
@@ -162,7 +159,7 @@ class SyncRun(CorpusRun[SyncCursor]):
             return self._apply_batch(cursor.pmids[cursor.done : cursor.done + cursor.size])
         segment = cursor.queue[0]
         page = self.backends.entrez.esearch(segment.term(self.term), deadline=self.deadline)
-        if page.day and page.day < cursor.end and self._ends_at(page.day):
+        if page.day and self._is_planned_again(page.day):
             return True
         nothing = "PubMed finds nothing by this term, so nothing was synced; check its spelling"
         page = discard_unknown_words(page, self._found_by_term, nothing)
@@ -194,7 +191,7 @@ class SyncRun(CorpusRun[SyncCursor]):
         it skipped was never read.
         """
         cursor = self.cursor
-        shortfalls = cursor.shortfalls()
+        shortfalls = [*cursor.shortfalls(), *self._unknown_days()]
         cursor.warn(*shortfalls)
         if given_up := cursor.undelivered()[1]:
             sentence = f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(given_up)}"
@@ -227,21 +224,39 @@ class SyncRun(CorpusRun[SyncCursor]):
             ended=ended,
         )
 
-    def _ends_at(self, day: date) -> bool:
-        """End the run at NCBI's own day, behind which the clock here is ahead. True if its windows were planned again.
+    def _is_planned_again(self, day: date) -> bool:
+        """End the run at NCBI's own `day` where the clock here is ahead of it or behind it. True if its windows were
+        planned again.
 
-        That happens when the watermark is later than that day: the windows would then miss records that were never
-        read.
+        That happens where they end days before that day, or the watermark is later than that day: they would then miss
+        records that were never read. A run that goes on after midnight ends where it was to end.
         """
         cursor, ahead = self.cursor, (self.cursor.end - day).days
-        cursor.end = day
+        behind = min(-ahead, (day - self.backends.today()).days)
+        if ahead > 0 or behind > 1:
+            cursor.end = day
         if ahead > 1:
             cursor.warn(f"the clock here is {ahead} days ahead of NCBI's; correct it")
-        rewound = rewind(self.request, self.backends, day)
+        if behind > 1:
+            cursor.warn(f"the clock here is {behind} days behind NCBI's; correct it: this sync went by NCBI's")
+        rewound = rewind(self.request, self.backends, day) if ahead > 0 or not cursor.expected else None
         if rewound:
             cursor.warn(rewound)
+        if rewound or behind > 1:
             cursor.queue, cursor.expected, cursor.listed = self._planned(day).queue, {}, {}
-        return rewound is not None
+            return True
+        return False
+
+    def _unknown_days(self) -> list[str]:
+        """Why the days of this run are in doubt: NCBI did not say its day, and the watermark is after the last one."""
+        checkpoint = self.backends.checkpoints.get(self.key, self.term)
+        latest = max(filter(None, watermarks(checkpoint).values()), default=self.cursor.end)
+        if latest <= self.cursor.end:
+            return []
+        return [
+            f"the clock here, at {self.cursor.end}, is behind the watermark of {self.key!r}, at {latest}, which stays; "
+            "correct the clock and sync again"
+        ]
 
     def _apply_batch(self, batch: list[str]) -> bool:
         """Fetch and apply a batch. False when time ran out; `cursor.partial` then has what is durable."""

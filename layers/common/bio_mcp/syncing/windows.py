@@ -127,7 +127,10 @@ def future_warning(checkpoint: Checkpoint, today: date) -> str | None:
     latest = max(filter(None, watermarks(checkpoint).values()), default=today)
     if latest <= today:
         return None
-    return f"its watermark is in the future, at {latest}; the next sync draws it back and reads again"
+    return (
+        f"its watermark is in the future, at {latest}: the clock here is behind, or was ahead; the next sync draws it "
+        "back if NCBI's day is before it"
+    )
 
 
 def rewind(request: dict[str, Any], backends: Backends, today: date) -> str | None:

@@ -12,6 +12,7 @@ from bio_mcp.doors.auth.sessions import hashed, owner_of
 from bio_mcp.literature.clock import utc_now
 from tests.doors.auth.minting import RESOURCE, hs256
 from tests.doors.auth.server.team import ANN, BACK, CHALLENGE, DOCUMENT, ORIGIN, VERIFIER, Asking, hidden, parameters
+from tests.doors.wire import ACCEPT
 
 EVIL = "https://evil.example/back"
 OF_CODE = "javascript", "javascript.", "JavaScript.x", "x.javascript", "java.script", "vbscript.x", "data.", "da.ta"
@@ -205,6 +206,14 @@ def test_a_request_that_we_did_not_check_is_asked_nobody(client, ann):
     for forged in ("", "x", f"{header}.{content}.{seal[:-4]}AAAA", hs256(), sealed + "x"):
         assert ann.get("/consent", params={"request": forged}).status_code == 400
         assert ann.post("/consent", data={"request": forged, "decision": "allow", "scope": "read"}).status_code == 400
+
+
+def test_what_is_sealed_for_a_page_opens_no_endpoint(client, ann, team):
+    sealed, cookie = decided(client, ann)["request"], ann.cookies.get(team.sessions.cookie)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    sent = {"accept": ACCEPT, "mcp-protocol-version": "2025-11-25"}
+    for given in ({}, *({"authorization": f"Bearer {each}"} for each in (sealed, cookie, client.code(ann)))):
+        assert ann.post("/mcp", json=body, headers={**sent, **given}).status_code == 401
 
 
 def test_an_access_token_allows_no_further_client(client, ann, team):

@@ -33,7 +33,7 @@ class DynamoAuthorizations(DynamoStore):
         return self._valid(self._table.get_item(_key(kind, key)))
 
     def take(self, kind: str, key: str) -> Authorization | None:
-        return self._valid(self._table.delete_item(_key(kind, key)))
+        return self._valid(self._table.take_item(_key(kind, key)))
 
     def of(self, kind: str, owner: str) -> list[Authorization]:
         items = self._table.partition(_hashed("owner", owner), begins=f"{kind} " if kind else "")
@@ -44,7 +44,7 @@ class DynamoAuthorizations(DynamoStore):
     def revoke(self, owner: str) -> int:
         """Those that another owner has by now stay."""
         keys = [_key(each.kind, each.key) for each in self.of("", owner)]
-        return sum(self._table.delete_item(key, "#owner = :owner", owner=owner) is not None for key in keys)
+        return sum(self._table.delete_item(key, "#owner = :owner", owner=owner) for key in keys)
 
     def put(self, authorization: Authorization, *, new: bool = False) -> bool:
         """Write it and what its owner has of it."""

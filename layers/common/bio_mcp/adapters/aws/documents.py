@@ -27,6 +27,7 @@ from bio_mcp.adapters.aws.table import (
     LargeValues,
     in_parallel,
     in_parts,
+    size_of,
 )
 from bio_mcp.adapters.retry import retry
 from bio_mcp.adapters.stored import OLD_VERSIONS, key, numbers, unknown_paper, unknown_version, utc_day
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 GONE, PLACE, NUMBER = "gone", "place", "number"  # of a tombstone; the place stays when the paper comes back
+GIVEN = "given"  # of a paper
 WHOLE = (*HEAD, BODY, KEY, GONE)
 DELETIONS = {"pmid": "#deletions"}  # counts them
 SHARDS = 16  # counters
@@ -80,13 +82,14 @@ class DynamoDocuments(DynamoStore):
 
     def standing(self, pmids: Sequence[str]) -> tuple[dict[str, Head], dict[str, Tombstone]]:
         heads, gone = dict[str, Head](), dict[str, Tombstone]()
-        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER)).items():
+        for pmid, item in self._items(pmids, (*HEAD, GONE, PLACE, NUMBER, GIVEN)).items():
             revised = date.fromisoformat(item["date_revised"]) if item["date_revised"] else None
             if GONE in item:
                 gone[pmid] = Tombstone(item["version"], item["pmid_version"], revised, item[PLACE], item[NUMBER])
             else:
                 versions = item["version"], item["indexed_version"], item["pmid_version"]
-                heads[pmid] = Head(item["content_hash"], *versions, revised, item.get(PLACE) or 0)
+                places = (item.get(each) or 0 for each in (PLACE, GIVEN))
+                heads[pmid] = Head(item["content_hash"], *versions, revised, *places)
         return heads, gone
 
     def deletions(self) -> int:
@@ -111,7 +114,8 @@ class DynamoDocuments(DynamoStore):
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         self._add_identifiers({pmid: item[LISTED] for pmid, item in items.items()})
         existing = self._add(items)
-        replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+        replacing = [partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing]
+        replaced = in_parallel(replacing, writing=True)
         added, revised = len(items) - len(existing), sum(replaced)
         if added or revised:  # counted after they are stored: who is killed in between leaves some uncounted
             today = {"pmid": f"#day {utc_day(self._clock())}"}
@@ -133,6 +137,12 @@ class DynamoDocuments(DynamoStore):
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
 
+    def mark_given(self, pmids: Sequence[str], place: int) -> None:
+        only = f"attribute_exists(#version) AND attribute_not_exists(#{GONE})"
+        only += f" AND (attribute_not_exists(#{GIVEN}) OR #{GIVEN} < :place)"
+        update = partial(self._table.update_item, returns=False, place=place)
+        in_parallel([partial(update, {"pmid": str(n)}, f"SET #{GIVEN} = :place", only) for n in numbers(pmids)])
+
     def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
         """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
         wanted = {str(n): tombstones[str(n)] for n in numbers(list(tombstones))}
@@ -152,7 +162,7 @@ class DynamoDocuments(DynamoStore):
         rest = [pmid for pmid in wanted if pmid not in heads]
         only = f"attribute_not_exists(#pmid) OR (attribute_exists(#{GONE}) AND #version <= :last)"
         put = [partial(self._table.put_item, items[pmid], only, last=wanted[pmid].version) for pmid in rest]
-        settled |= {pmid for pmid, is_put in zip(rest, in_parallel(put), strict=True) if is_put}
+        settled |= {pmid for pmid, is_put in zip(rest, in_parallel(put, writing=True), strict=True) if is_put}
         return wanted.keys() - settled
 
     def count(self) -> int:
@@ -174,11 +184,7 @@ class DynamoDocuments(DynamoStore):
         """Store the items that do not exist yet, by PMID. Returns the PMIDs of existing ones, which are left unchanged,
         and of those that are not newer than what was deleted."""
         existing = {pmid for pmid, item in self._items(list(items), ["pmid", GONE]).items() if GONE not in item}
-        sizes = {
-            pmid: 1_000 + sum(len(value) for value in item.values() if isinstance(value, bytes))
-            for pmid, item in items.items()
-            if pmid not in existing
-        }
+        sizes = {pmid: size_of(item) for pmid, item in items.items() if pmid not in existing}
 
         def fits(part: Sequence[str]) -> bool:
             return len(part) <= COUNTED_AT_ONCE and sum(sizes[pmid] for pmid in part) <= MAX_BYTES
@@ -248,6 +254,7 @@ class DynamoDocuments(DynamoStore):
             "pmid_version": document.article.pmid_version,
             "date_revised": revised.isoformat() if revised else None,
             PLACE: document.place,
+            GIVEN: document.given,
             LISTED: list(paper_identifiers(document.article)),
             **self._contents.attributes(serial.dumps(document.article)),
         }

@@ -72,7 +72,8 @@ class DynamoNews(DynamoStore):
         for change, keys in zip(entered, finding, strict=True):
             for query_key in keys:
                 by_key.setdefault(query_key, []).append(self._entry(query_key, change))
-        in_parallel([partial(self._enter, query_key, entries) for query_key, entries in by_key.items()])
+        entering = [partial(self._enter, query_key, entries) for query_key, entries in by_key.items()]
+        in_parallel(entering, writing=True)
         for change, keys in zip(entered, finding, strict=True):
             if change.kind is ChangeKind.DELETED:
                 number, paper = f"{key(change.pmid):010}", _paper(change.pmid)

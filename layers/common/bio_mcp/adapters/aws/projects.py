@@ -32,7 +32,7 @@ class DynamoProjects(DynamoStore):
         return sorted(projects, key=lambda project: project.project_id)
 
     def delete(self, project_id: str) -> bool:
-        return self._table.delete_item({"project_id": project_id}) is not None
+        return self._table.delete_item({"project_id": project_id})
 
 
 DOCUMENT, IDENTIFIER, CURSOR = "document", "identifier", "cursor"
@@ -70,7 +70,8 @@ class DynamoProjectDocuments(DynamoStore):
                 partial(delete, _key(project_id, IDENTIFIER, name), "#doc_id = :doc_id", doc_id=doc_id)
                 for doc_id, (_, names) in stored.items()
                 for name in names
-            ]
+            ],
+            writing=True,
         )
         self._table.batch_write_items(deletes=[_key(project_id, DOCUMENT, each) for each in stored])
 

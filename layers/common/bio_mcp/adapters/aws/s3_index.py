@@ -373,9 +373,13 @@ class PublishedDatabase(Database):
         if published.schema > self._schema:
             raise IndexUnavailable(NEWER, retryable=False)
         if published.file:
-            self._use(self._objects.download(published, self.directory))
+            self._use(self._objects.download(published, self.directory).replace(self._new_path()))
         else:
-            self._use(self.directory / f"{uuid4().hex}.sqlite3")
+            self._use(self._new_path())
+
+    def _new_path(self) -> Path:
+        """Of a copy: never that of one before, which may have been the same to the byte and is deleted."""
+        return self.directory / f"{uuid4().hex}.sqlite3"
 
     def _use(self, path: Path) -> None:
         """Search this file from now on. Transactions that have the one before open see that to their end."""
@@ -396,7 +400,7 @@ class PublishedDatabase(Database):
             if found is None or found[0] != published:
                 raise IndexUnavailable(BUSY)
             tag = found[1]  # it was published, and the answer lost
-        self._use(path.replace(self.directory / f"{published.file}.sqlite3"))
+        self._use(path.replace(self._new_path()))
         self._published, self._tag, self._checked = published, tag, self._clock()
 
 

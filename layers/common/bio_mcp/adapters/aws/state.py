@@ -35,7 +35,9 @@ class DynamoCheckpoints(DynamoStore, CheckpointsByKey):
         return [checkpoint for key in sorted(keys, key=lambda key: key.query_key) for checkpoint in key.terms]
 
     def remove(self, query_key: str) -> list[Checkpoint]:
-        return list(_checkpoints(query_key, self._table.delete_item({"query_key": query_key})).terms)
+        before = self.all(query_key)
+        self._table.delete_item({"query_key": query_key})
+        return before
 
     def _change(self, query_key: str, change: Change) -> tuple[KeyCheckpoints, KeyCheckpoints]:
         def move() -> tuple[KeyCheckpoints, KeyCheckpoints]:
@@ -128,7 +130,7 @@ class DynamoJobs(DynamoStore):
         named = sorted(last[NAMED], reverse=True)
         if len(named) < most:
             named += self._named_in_days(kind, most - len(named))
-        ids = [each.partition(" ")[2] for each in named[:most]]
+        ids = list(dict.fromkeys(each.partition(" ")[2] for each in named))[:most]  # who was killed named one twice
         items = self._table.batch_get_items([_key(each) for each in ids], (*ATTRIBUTES, *self._contents.names))
         jobs = {item["job_id"]: self._job(item) for item in items}
         return [jobs[each] for each in ids if each in jobs]
@@ -228,7 +230,7 @@ class DynamoLeases(DynamoStore):
         return Hold(name, number, f"{HOLDS}{self._table.name}")
 
     def release(self, name: str, holder: str) -> None:
-        self._table.delete_item({"lease": name}, "#holder = :holder", holder=holder)
+        self._table.take_item({"lease": name}, "#holder = :holder", holder=holder)
 
 
 def _ending(ends: float) -> Item:

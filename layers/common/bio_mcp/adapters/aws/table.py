@@ -50,6 +50,10 @@ class Table:
 
     Reads are consistent. A request without an answer is repeated, so each write must tolerate being made twice. A
     conflict with a transaction is tried again; `Contended` is raised when that did not help.
+
+    Where the call writes under a lease, items are put and deleted in transactions that check it, and `Conflict` is
+    raised once it has passed to another. Not so by `update_item`, `put_or_get` and `take_item`: what they write must be
+    harmless when it is late, as a count or a mark that only rises.
     """
 
     client: "DynamoDBClient"
@@ -65,8 +69,7 @@ class Table:
         return plain(found) if found else None
 
     def put_item(self, item: Item, only: str = "", **values: Any) -> bool:
-        """Store the item where the condition `only` holds; returns whether it did. Raises `Conflict` as
-        `transact_write_items` does."""
+        """Store the item where the condition `only` holds; returns whether it did."""
         if hold_in(HOLDS):
             return not self.transact_write_items([self.putting(item, only, **values)])
         return self.put_or_get(item, only, **values)[0]
@@ -86,7 +89,12 @@ class Table:
         those that it passed over."""
         return int(self.update_item(key, "ADD #number :by", by=by)[1]["number"])
 
-    def delete_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
+    def delete_item(self, key: Item, only: str = "", **values: Any) -> bool:
+        """Delete the item where the condition, which only one that is there fulfils, holds; returns whether it did."""
+        deleting = self.deleting(key, only or f"attribute_exists(#{next(iter(key))})", **values)
+        return not self.transact_write_items([deleting]) if hold_in(HOLDS) else self._write(deleting)[0]
+
+    def take_item(self, key: Item, only: str = "", **values: Any) -> Item | None:
         """Delete the item where the condition holds; returns what was deleted."""
         made, gone = self._write(self.deleting(key, only, **values), "ALL_OLD")
         return (gone or None) if made else None
@@ -125,6 +133,12 @@ class Table:
 
     def batch_write_items(self, puts: Sequence[Item] = (), deletes: Sequence[Item] = ()) -> None:
         """Store items, and delete those of the keys `deletes`; no two may be of one key."""
+        if hold_in(HOLDS):
+            sized = [(size_of(each), self.putting(each)) for each in puts]
+            sized += [(size_of(each), self.deleting(each)) for each in deletes]
+            for part in in_parts(sized, lambda part: len(part) <= ACTIONS and sum(n for n, _ in part) <= MAX_BYTES):
+                self.transact_write_items([action for _, action in part])
+            return
 
         def write(left: Sequence[Any]) -> tuple[list[Item], list[Any]]:
             unprocessed: Any = self.client.batch_write_item(RequestItems={self.name: left})["UnprocessedItems"]
@@ -310,6 +324,11 @@ def _value(typed_value: Mapping[str, Any]) -> Any:
     return value
 
 
+def size_of(item: Item) -> int:
+    """The bytes of its texts and bodies, and room for the rest of it."""
+    return 1_000 + sum(len(each) for each in item.values() if isinstance(each, bytes | str))
+
+
 def item_key(name: str, item: str) -> dict[str, Any]:
     """The key of an item, in a table whose key is a name and an item under it."""
     return {"name": name, "item": item}
@@ -327,12 +346,13 @@ def in_parts(things: Iterable[T], fits: Callable[[list[T]], bool]) -> Iterator[l
         yield part
 
 
-def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """Make the calls on a few threads, with this call's deadline, and return what they do, in their order.
+def in_parallel(calls: Sequence[Callable[[], T]], *, writing: bool = False) -> list[T]:
+    """Make the calls on a few threads, with this call's deadline, and return what they do, in their order; those of
+    `writing` one after the other where each checks the lease, whose item one transaction has at a time.
 
     Raises the first failure, after all have ended.
     """
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(1 if writing and hold_in(HOLDS) else THREADS) as pool:
         return [future.result() for future in [pool.submit(copy_context().run, call) for call in calls]]
 
 

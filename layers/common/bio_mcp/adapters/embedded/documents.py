@@ -100,6 +100,11 @@ class SqliteDocuments(Store):
                 [(number(pmid), version) for pmid, version in versions.items()],
             )
 
+    def mark_given(self, pmids: Sequence[str], place: int) -> None:
+        with self._database.writing() as connection:
+            sql = "UPDATE heads SET given = ?2 WHERE pmid = ?1 AND given < ?2"
+            connection.executemany(sql, [(each, place) for each in numbers(pmids)])
+
     def delete(self, tombstones: Mapping[str, Tombstone]) -> set[str]:
         rows = {number: tombstones[str(number)] for number in numbers(list(tombstones))}
         with self._database.writing() as connection:
@@ -138,15 +143,15 @@ class SqliteDocuments(Store):
 
 HEAD = (
     "pmid, content_hash, version, indexed_version, pmid_version, date_revised, "
-    "coalesce((SELECT place FROM gone WHERE gone.pmid = heads.pmid), 0)"
+    "coalesce((SELECT place FROM gone WHERE gone.pmid = heads.pmid), 0), given"
 )
 AMONG = "SELECT {} FROM {} WHERE pmid IN (SELECT value FROM json_each(?))"
 
 
 def _heads(rows: Sequence[Any]) -> dict[str, Head]:
     return {
-        str(pmid): Head(content, version, indexed, pmid_version, _day(revised), place)
-        for pmid, content, version, indexed, pmid_version, revised, place in rows
+        str(pmid): Head(content, version, indexed, pmid_version, _day(revised), *places)
+        for pmid, content, version, indexed, pmid_version, revised, *places in rows
     }
 
 
@@ -186,13 +191,14 @@ def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> 
     written."""
     revised = document.article.date_revised
     day = revised.isoformat() if revised else None
+    indexed, pmid_version = document.indexed_version, document.article.pmid_version
     written = connection.execute(
-        "INSERT INTO heads SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+        "INSERT INTO heads SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
         "WHERE NOT EXISTS (SELECT 1 FROM gone WHERE pmid = ?1 AND version >= ?3) ON CONFLICT (pmid) DO UPDATE SET "
         "content_hash = excluded.content_hash, version = excluded.version, "
         "indexed_version = max(indexed_version, excluded.indexed_version), "
-        "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised "
+        "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised, given = excluded.given "
         "WHERE excluded.version > version",
-        (pmid, document.content_hash, document.version, document.indexed_version, document.article.pmid_version, day),
+        (pmid, document.content_hash, document.version, indexed, pmid_version, day, document.given),
     )
     return written.rowcount > 0

@@ -236,6 +236,7 @@ MIGRATIONS = (
         place INTEGER NOT NULL, number INTEGER NOT NULL
     );
     CREATE INDEX gone_by_number ON gone (number);
+    ALTER TABLE heads ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE leases ADD COLUMN number INTEGER NOT NULL DEFAULT 1;
     """,
