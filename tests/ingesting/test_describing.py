@@ -6,7 +6,8 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
-from bio_mcp.ingesting.writing import UNANSWERED, correct, missing
+from bio_mcp.ingesting.correcting import correct, missing
+from bio_mcp.ingesting.writing import UNANSWERED
 from bio_mcp.literature.citing.works import names, nlm_name
 from bio_mcp.literature.descriptions import Description, citekey_of
 from bio_mcp.literature.records import Author, Document

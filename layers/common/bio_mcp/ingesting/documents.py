@@ -9,10 +9,11 @@ from enum import IntEnum
 from functools import partial, reduce
 from hashlib import sha256
 from pathlib import PurePosixPath
+from string import ascii_lowercase
 from typing import Any, Protocol
 
 from bio_mcp.literature import identifiers
-from bio_mcp.literature.descriptions import Description, References, of_article
+from bio_mcp.literature.descriptions import Description, References, citekey_of, of_article
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.literature.identifiers import normal
 from bio_mcp.ports.projects import ProjectDocument
@@ -180,6 +181,12 @@ class Described:
     sources: Mapping[str, str] = field(default_factory=dict)
     edited: Description = NOTHING
 
+    @property
+    def stated_by(self) -> dict[str, str]:
+        """Who says each field of the work; of a citekey that it lacks, that it is made."""
+        sources = {name: source for name, source in self.sources.items() if getattr(self.work, name)}
+        return sources if self.work.citekey or not citekey_of(self.work) else {**sources, "citekey": MADE}
+
     def with_older(self, document: ProjectDocument) -> "Described":
         """What is known of the work now, and what was known before: the one with more authority holds."""
         older = description_of(document)
@@ -274,6 +281,20 @@ def description_of(document: ProjectDocument) -> Description:
 
 def work_of(doc_id: str, known: Description, source: str | None) -> Work:
     return Work(doc_id, source=source, **{each: getattr(known, each) for each in _OF_A_WORK})
+
+
+def keyed_work(
+    doc_id: str, known: Description, source: str | None, find: Callable[[Set[str]], Sequence[ProjectDocument]]
+) -> tuple[Work, frozenset[str]]:
+    """The work of a document, with a citekey that no other has where nobody gives one, and the identifiers that such a
+    citekey is known by. `find` returns the documents of the project that have any of these identifiers."""
+    if known.citekey or not (made := citekey_of(known)):
+        return work_of(doc_id, known, source), frozenset()
+    for ending in ("", *ascii_lowercase, doc_id[-6:]):
+        name = f"key:{made}{ending}"
+        if all(each.doc_id == doc_id for each in find({name, f"citekey:{made}{ending}"})):
+            break
+    return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 
 
 def hash_of(description: Description) -> str:

@@ -10,16 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, InvalidInput, NotFound, UnreadableDocument, UpstreamFailed
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument, UpstreamFailed
 from bio_mcp.ingesting.documents import (
     CERTAIN,
-    MADE,
-    NAME,
-    YOU,
     Authority,
     Described,
     Incoming,
@@ -29,17 +25,14 @@ from bio_mcp.ingesting.documents import (
     edited_of,
     hash_of,
     joined,
+    keyed_work,
     kind_of,
-    record_of,
     same_work,
-    work_of,
 )
 from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
-from bio_mcp.literature import identifiers
-from bio_mcp.literature.descriptions import Description, References, citekey_of
+from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument, SectionKind
-from bio_mcp.literature.identifiers import normal
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.chunking import chunks_of_sections
@@ -166,37 +159,6 @@ class DocumentWriter:
                 raise TurnLost
             yield
 
-    def correct(self, found: Sequence[ProjectDocument], names: Set[str], said: Mapping[str, Any]) -> ProjectDocument:
-        """Give the document that was found by its names what its user says of it, by field; it holds over whatever an
-        ingest finds. Nothing is embedded. What the corpus knows of a paper with the id that is said, is taken over.
-
-        Raises `TurnLost` where another has written it meanwhile.
-        """
-        document = found[0]
-        if key := said.get("citekey"):
-            of_key = self._find({f"citekey:{key}", f"key:{key}"})
-            if having := [each for each in of_key if each.doc_id != document.doc_id]:
-                raise InvalidInput(f"{having[0].work.title!r} has the citekey {key!r} already", field="citekey")
-        edited = Description(**said).over(edited_of([document]))
-        record = record_of(Description(**said), self._backends.documents) or Description()
-        sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
-        known = description_of(document)
-        if any(getattr(known, each) not in (None, said.get(each, getattr(known, each))) for each in ("doi", "pmid")):
-            known = replace(known, doi=None, pmid=None, pmcid=None)  # the others are of another paper as well
-        described = Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
-        work, key = self._work(document.doc_id, described, document.work.source)
-        of_work = ("doi", "pmid", "pmcid", "citekey", "key")
-        others = frozenset(each for each in document.identifiers if kind_of(each) not in of_work)
-        edits = {name: getattr(edited, name) for name in edited.stated}
-        before = {name: by for name, by in document.origin.get("from", {}).items() if getattr(work, name, None)}
-        origin = {**document.origin, "from": before | _sources(described), "edited": edits}
-        corrected = replace(document, work=work, identifiers=others | described.work.identifiers | key, origin=origin)
-        with self._turn(names, found, corrected):
-            if work != document.work:
-                self._reword(work)
-            self._record(corrected)
-        return corrected
-
     def _ask(self, known: Description) -> tuple[str, Description] | None:
         """Look up a work, until a service does not answer: what follows is read without it."""
         if self._lookup is None or self._unanswered:
@@ -276,12 +238,12 @@ class DocumentWriter:
         """Note that this file is one more of a work that is there; what it tells of the work is taken over."""
         document = same[0]
         described = replace(described, edited=edited_of([document])).with_older(document)
-        work, key = self._work(document.doc_id, described, document.work.source)
+        work, key = keyed_work(document.doc_id, described.work, document.work.source, self._find)
         identifiers = document.identifiers | described.work.identifiers | key | {f"sha256:{incoming.sha256}"}
         if work != document.work:
             self._reword(work)
         self._drop(found, same, incoming, document.doc_id)
-        origin = {**document.origin, "from": _sources(described)}
+        origin = {**document.origin, "from": described.stated_by}
         self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
@@ -303,7 +265,7 @@ class DocumentWriter:
             incoming, ParsedDocument(()), self._references, self._backends.documents, edited_of([document])
         )
         described = _known(incoming, described, [document])
-        work, key = self._work(document.doc_id, described, document.work.source)
+        work, key = keyed_work(document.doc_id, described.work, document.work.source, self._find)
         identifiers = joined(incoming.own_identifiers | described.work.identifiers | key, [document])
         origin = {**document.origin, **self._origin(incoming, described, [document])}
         again = replace(document, work=work, identifiers=identifiers, origin=origin)
@@ -331,7 +293,7 @@ class DocumentWriter:
             doc_id = _id_of(f"{incoming.sha256} {incoming.place_id}")  # that file is an edited one now
         described = _known(incoming, described, older)
         model = model_for(self._project, self._backends)
-        work, key = self._work(doc_id, described, incoming.name)
+        work, key = keyed_work(doc_id, described.work, incoming.name, self._find)
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
         if all(each.kind is SectionKind.REFERENCES for each in chunks):
             raise UnreadableDocument("there is no text in it but a list of references")
@@ -378,23 +340,11 @@ class DocumentWriter:
         reference = hash_of(described.reference) if described.reference else None
         edited = {name: getattr(described.edited, name) for name in described.edited.stated}
         found = {
-            "from": _sources(described),
+            "from": described.stated_by,
             "edited": edited,
             "looked_up": self._lookup is not None and not self._unanswered,
         }
         return {**incoming.origin, **run, "authority": authority, "reference": reference, **found}
-
-    def _work(self, doc_id: str, described: Described, source: str | None) -> tuple[Work, frozenset[str]]:
-        """The work of a document, with a citekey that no other in the project has where nobody gives one, and the
-        identifiers that such a citekey is known by."""
-        known = described.work
-        if known.citekey or not (made := citekey_of(known)):
-            return work_of(doc_id, known, source), frozenset()
-        for ending in ("", *ascii_lowercase, doc_id[-6:]):
-            name = f"key:{made}{ending}"
-            if all(each.doc_id == doc_id for each in self._find({name, f"citekey:{made}{ending}"})):
-                break
-        return work_of(doc_id, replace(known, citekey=name.removeprefix("key:")), source), frozenset({name})
 
     def _drop(
         self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str
@@ -448,28 +398,6 @@ def _sha256_of(doc_id: str, count: int, hashes: Mapping[str, str]) -> str:
     return sha256(" ".join(names).encode()).hexdigest()
 
 
-def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
-    """Correct what is known of the document that a citekey, DOI, PMID or its id names, as its user says by field.
-
-    Raises `NotFound` where the project has none of this name.
-    """
-    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
-    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
-    writer = DocumentWriter(project, backends, NEVER, references=References())
-
-    def corrected() -> ProjectDocument:
-        found = backends.project_documents.find(project.project_id, names)
-        if len(found) != 1:
-            many = "several documents" if found else "no document"
-            raise NotFound(
-                f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
-                f"{project.project_id} --json` lists their ids."
-            )
-        return writer.correct(found, set(names), said)
-
-    return in_turns(corrected, NEVER)
-
-
 def _id_of(names: str) -> str:
     """The id of a document that is new to a project."""
     return f"doc:{sha256(names.encode()).hexdigest()[:20]}"
@@ -484,24 +412,10 @@ def _known(incoming: Incoming, described: Described, older: Sequence[ProjectDocu
     return replace(known, work=replace(known.work, tags=now.tags, citekey=now.citekey))
 
 
-def _sources(described: Described) -> dict[str, str]:
-    """Who says each field of a work; of a citekey that it lacks, that it was made."""
-    known = described.work
-    sources = {name: source for name, source in described.sources.items() if getattr(known, name)}
-    return sources if known.citekey or not citekey_of(known) else {**sources, "citekey": MADE}
-
-
 UNANSWERED = "PubMed or Crossref did not answer: ingest again to look up what is missing."
 REMEDY = (
     "What is missing comes from references in CSL-JSON, from `bio-mcp ingest --lookup`, or by `bio-mcp projects edit`."
 )
-
-
-def missing(document: ProjectDocument) -> list[str]:
-    """What a citation of the document lacks; the name of a file is no title."""
-    named = document.origin.get("from", {}).get("title") == NAME
-    lacks = [each for each in ("title", "authors", "year", "journal") if not getattr(document.work, each)]
-    return ["title", *lacks] if named else lacks
 
 
 def _warnings(incoming: Incoming, parsed: ParsedDocument, described: Described) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
+from bio_mcp.ingesting.correcting import correct, missing
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
-from bio_mcp.ingesting.writing import correct, missing
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters

@@ -1,0 +1,107 @@
+"""What a citation of a document lacks, and what its user corrects: that holds over whatever an ingest finds."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.ingesting.documents import (
+    NAME,
+    YOU,
+    Authority,
+    Described,
+    description_of,
+    edited_of,
+    keyed_work,
+    kind_of,
+    record_of,
+)
+from bio_mcp.ingesting.turns import in_turns, turn
+from bio_mcp.literature import identifiers
+from bio_mcp.literature.descriptions import Description
+from bio_mcp.literature.identifiers import normal
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project, ProjectDocument
+
+_OF_A_WORK = ("doi", "pmid", "pmcid", "citekey", "key")  # kinds of identifiers; the others are of files
+
+
+def missing(document: ProjectDocument) -> list[str]:
+    """What a citation of the document lacks; the name of a file is no title."""
+    named = document.origin.get("from", {}).get("title") == NAME
+    lacks = [each for each in ("title", "authors", "year", "journal") if not getattr(document.work, each)]
+    return ["title", *lacks] if named else lacks
+
+
+def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
+    """Give the document that a citekey, DOI, PMID or its id names what its user says of it, by field.
+
+    What the corpus knows of a paper with an id that is said, is taken over. Nothing is embedded. Raises `NotFound`
+    where the project has none of this name, `InvalidInput` for the citekey of another.
+    """
+
+    def corrected() -> ProjectDocument:
+        with turn(project.project_id, backends):
+            return _correct(project, named, said, backends)
+
+    return in_turns(corrected, NEVER)
+
+
+def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
+    document = _named(project, named, backends)
+    key = said.get("citekey")
+    others = backends.project_documents.find(project.project_id, [f"citekey:{key}", f"key:{key}"]) if key else []
+    if others := [each for each in others if each.doc_id != document.doc_id]:
+        raise InvalidInput(f"{others[0].work.title!r} has the citekey {key!r} already", field="citekey")
+    described = _corrected(document, said, backends)
+    work, names = keyed_work(
+        document.doc_id,
+        described.work,
+        document.work.source,
+        lambda asked: backends.project_documents.find(project.project_id, sorted(asked)),
+    )
+    if work != document.work:
+        chunks = backends.collections.document(project.collection, document.doc_id)
+        backends.collections.replace(
+            project.collection, document.doc_id, [replace(each, work=work) for each in chunks], {}
+        )
+    edited, before = described.edited, document.origin.get("from", {})
+    sources = {name: by for name, by in before.items() if getattr(work, name, None)} | described.stated_by
+    corrected = replace(
+        document,
+        work=work,
+        identifiers=described.work.identifiers
+        | names
+        | {each for each in document.identifiers if kind_of(each) not in _OF_A_WORK},
+        origin={
+            **document.origin,
+            "from": sources,
+            "edited": {name: getattr(edited, name) for name in edited.stated},
+        },
+    )
+    backends.project_documents.put(project.project_id, corrected)
+    return corrected
+
+
+def _named(project: Project, named: str, backends: Backends) -> ProjectDocument:
+    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
+    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
+    found = backends.project_documents.find(project.project_id, names)
+    if len(found) == 1:
+        return found[0]
+    many = "several documents" if found else "no document"
+    raise NotFound(
+        f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
+        f"{project.project_id} --json` lists their ids."
+    )
+
+
+def _corrected(document: ProjectDocument, said: Mapping[str, Any], backends: Backends) -> Described:
+    edited = Description(**said).over(edited_of([document]))
+    record = record_of(Description(**said), backends.documents) or Description()
+    known = description_of(document)
+    if any(getattr(known, each) not in (None, said.get(each, getattr(known, each))) for each in ("doi", "pmid")):
+        known = replace(known, doi=None, pmid=None, pmcid=None)  # the others are of another paper as well
+    sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
+    return Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)
