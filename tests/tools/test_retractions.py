@@ -117,6 +117,8 @@ def corpus(tmp_path, ncbi):
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
         work = Work(f"pmid:{pmids[0]}", doi="10.1000/a")  # of which the project knows no PMID
         made.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+        known = Work("z", title="Of the corpus.", pmid=pmids[0])
+        made.project_documents.put("lab", ProjectDocument(known, frozenset({known.doc_id})))
         made.graph.put(*herb_with(pmids))
         yield made
 
@@ -151,6 +153,7 @@ def asked(corpus):
         ("getCitationMetrics", {"pmids": [pmid, *corpus.others]}),
         ("findVersions", {"ids": [pmid]}),
         ("checkNotices", {"project": "lab"}),
+        ("list_projects", {"project": "lab"}),
         ("checkBibliography", {"text": f"{title} PMID: {pmid}"}),
         ("whatsNew", {"query_key": "k", "since": "2000-01-01"}),
         ("snowball", {"pmids": [corpus.others[0]]}),
