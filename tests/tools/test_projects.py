@@ -10,6 +10,7 @@ from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.tools.projects import MOST_DOCUMENTS
 from tests.support.corpus import Corpus, ModelsHere, Over
 from tests.support.memory_corpus import article
 from tests.support.sample_project import NEWBORNS, TEXTS, add_project, put
@@ -219,8 +220,8 @@ def test_the_documents_of_a_project_are_listed_with_their_passages(lab):
         "citekey": "granelli2007",
         "title": NEWBORNS.title,
         "source": "granelli2007.pdf",
-        "pmid": NEWBORNS.pmid,
         "passages": 0,
+        "pmid": NEWBORNS.pmid,
         "retraction": "unknown",
     }
     assert [each["doc_id"] for each in listed(lab, project="lab", cursor="2")["documents"]] == ["doc-2"]
@@ -228,16 +229,16 @@ def test_the_documents_of_a_project_are_listed_with_their_passages(lab):
 
 
 def test_a_long_list_of_documents_goes_on_where_the_answer_ends(lab):
-    for number in range(30):
-        work = replace(NEWBORNS, doc_id=f"doc-{number:02}", title="long " * 800)
+    for number in range(MOST_DOCUMENTS + 1):
+        work = replace(NEWBORNS, doc_id=f"doc-{number:03}", title="long " * 80)
         lab.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id}), chunks=1))
     found, cursor = [], "0"
     while cursor:
         body = listed(lab, project="lab", cursor=cursor)
         found += [each["doc_id"] for each in body["documents"]]
-        assert (body["count"], len(found) + body.get("left_out", 0)) == (len(body["documents"]), 30)
+        assert (body["count"], len(found) + body.get("left_out", 0)) == (len(body["documents"]), MOST_DOCUMENTS + 1)
         cursor = body.get("next_cursor")
-    assert found == [f"doc-{number:02}" for number in range(30)]
+    assert found == [f"doc-{number:03}" for number in range(MOST_DOCUMENTS + 1)]
 
 
 def test_the_documents_of_no_project_are_asked_for_in_vain(lab):

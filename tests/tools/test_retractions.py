@@ -115,9 +115,10 @@ def corpus(tmp_path, ncbi):
         made.metrics = made.europe_pmc = made.notices = Services(pmids)
         project = create_project("lab", Options(), made).project
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
-        by_doi = Work(f"pmid:{pmids[0]}", doi="10.1000/a")  # of which the project knows no PMID
-        for work in (by_doi, Work("work:1", pmid=pmids[0])):
-            made.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+        work = Work(f"pmid:{pmids[0]}", doi="10.1000/a")  # of which the project knows no PMID
+        made.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+        known = Work("z", title="Of the corpus.", pmid=pmids[0])
+        made.project_documents.put("lab", ProjectDocument(known, frozenset({known.doc_id})))
         made.graph.put(*herb_with(pmids))
         yield made
 
@@ -152,12 +153,12 @@ def asked(corpus):
         ("getCitationMetrics", {"pmids": [pmid, *corpus.others]}),
         ("findVersions", {"ids": [pmid]}),
         ("checkNotices", {"project": "lab"}),
+        ("list_projects", {"project": "lab"}),
         ("checkBibliography", {"text": f"{title} PMID: {pmid}"}),
         ("whatsNew", {"query_key": "k", "since": "2000-01-01"}),
         ("snowball", {"pmids": [corpus.others[0]]}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
-        ("list_projects", {"project": "lab"}),
         ("locateQuote", {"project": "lab", "quote": QUOTE}),
         ("locateQuote", {"quote": title}),
         ("query_hybrid", {"project": "lab", "text": QUOTE, "top_k": 20}),

@@ -37,6 +37,7 @@ from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payloa
 
 MOST_PROJECTS = 10  # asked at once
 MOST_SAMPLES = 5
+MOST_DOCUMENTS = 200  # listed at once
 
 Word = Annotated[str, Field(max_length=500, json_schema_extra=unpublished)]
 
@@ -128,11 +129,11 @@ class ListedDocument(Response):
 
     doc_id: str
     citekey: str | None = said(default=None)
-    title: str | None = said(default=None)
+    title: str | None = None
     source: str | None = said(default=None)
-    pmid: str | None = said(default=None)
     passages: int = 0
-    retraction: RetractionStatus = said(default=RetractionStatus.UNKNOWN)
+    pmid: str | None = said(default=None)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
 class ProjectList(Response):
@@ -272,6 +273,7 @@ NOT_FOUND = (
     "meaning, or of a document that is not here."
 )
 ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
+OF_STANDING = ("project_documents.find", "documents.resolve", "documents.get_many")  # of what documents are of
 OF_OTHERS = ("project_documents.find", "collections.document")  # of documents that the corpus does not have
 
 Passages = TypeVar("Passages", bound=FoundChunks)
@@ -283,35 +285,44 @@ Passages = TypeVar("Passages", bound=FoundChunks)
     command="projects list",
     timeout=2,
     in_default_list=True,
-    also_uses=("projects.get", "project_documents.all"),
+    also_uses=("projects.get", "project_documents.all", *OF_STANDING),
     next_step=next_steps.after_projects,
 )
 def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects, which are libraries of the user's own documents; or the documents of one."""
     first = int(request.cursor or 0)
     if request.project:
-        project = backends.projects.get(request.project)
-        held = backends.project_documents.all(project.project_id)[first:]
-        papers = known([each.work for each in held], backends, [project.project_id] * len(held))
-        documents = [
-            ListedDocument.of(
-                each,
-                each.work,
-                pmid=paper.pmid,
-                passages=each.chunks,
-                retraction=paper.retraction or RetractionStatus.UNKNOWN,
-            )
-            for each, paper in zip(held, papers, strict=True)
-        ]
-        empty = [] if documents or first else [NO_DOCUMENT]
-        answer = ProjectList.of(projects=[_listed(project)], count=len(documents), documents=documents, warnings=empty)
-        last = first + len(documents)
-        return answer_size.within(answer, "documents", more=lambda rest: {"next_cursor": str(last - len(rest))})
+        return _documents(backends.projects.get(request.project), first, backends)
     listed = [_listed(each) for each in backends.projects.all()[first:]]
     empty = [] if listed or first else [f"There is no project yet: {MAKES_ONE}"]
     answer = ProjectList.of(projects=listed, count=len(listed), warnings=empty)
     last = first + len(listed)
     return answer_size.within(answer, "projects", more=lambda rest: {"next_cursor": str(last - len(rest))})
+
+
+def _documents(project: ports.Project, first: int, backends: Backends) -> ProjectList:
+    """The documents of a project from the `first` on, with what the corpus and stored notices know of each."""
+    rest = backends.project_documents.all(project.project_id)[first:]
+    shown = rest[:MOST_DOCUMENTS]
+    works = [each.work for each in shown]
+    papers = known(works, backends, [project.project_id] * len(works))
+    listed = [
+        ListedDocument.of(
+            each,
+            each.work,
+            passages=each.chunks,
+            pmid=paper.pmid,
+            retraction=paper.retraction or RetractionStatus.UNKNOWN,
+        )
+        for each, paper in zip(shown, papers, strict=True)
+    ]
+    told = [*warnings(zip(works, papers, strict=True))] if listed or first else [NO_DOCUMENT]
+    last, left_out = first + len(listed), len(rest) - len(listed)
+    following = {"next_cursor": str(last), "left_out": left_out} if left_out else {}
+    answer = ProjectList.of(
+        projects=[_listed(project)], count=len(listed), documents=listed, warnings=told, **following
+    )
+    return answer_size.within(answer, "documents", more=lambda cut: {"next_cursor": str(last - len(cut))})
 
 
 def _listed(project: ports.Project) -> ListedProject:
