@@ -157,7 +157,7 @@ def test_an_index_that_was_lost_is_not_made_behind_the_users_back(lab):
     lab.collections.drop("proj-lab")
     error = store(lab, item())["error"]
     assert (error["code"], error["details"]["retryable"]) == ("INDEX_UNAVAILABLE", False)
-    assert "bio-mcp projects create lab" in error["message"]
+    assert "ingest_from_source with create: true makes it anew" in error["message"]
 
 
 def test_it_needs_no_model_and_says_that_it_writes(lab):
