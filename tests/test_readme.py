@@ -101,12 +101,11 @@ def test_the_example_of_a_project_finds_what_was_ingested(home, run):
     assert "Exercise lowers mortality." in last.out
 
 
-def test_a_search_prints_the_reason_of_each_hit(home, run):
-    read, *hits, _ = run(SEARCHES[0], home).out.split("\n\n")
-    reason = r"explanation meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
-    assert read == "Read as a question."
+def test_a_search_prints_how_probably_each_hit_fits_and_how_many_hardly_do(home, run):
+    *hits, foot = run(SEARCHES[0], home).out.split("\n\n")
     assert hits
-    assert all(re.search(reason, hit) for hit in hits)
+    assert all(re.search(r"\n   relevance 0\.\d+$", hit) for hit in hits)
+    assert re.search(r"[\d,]+ weak matches left out: --include-weak", foot)
 
 
 def test_the_example_of_a_sync_brings_papers_that_the_sample_has_not_and_none_of_them_twice(tmp_path, run):
