@@ -20,6 +20,7 @@ from bio_mcp.adapters.aws.news import DynamoNews
 from bio_mcp.adapters.aws.projects import DynamoProjectDocuments, DynamoProjects, DynamoScreenings
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.aws.state import DynamoAudit, DynamoCheckpoints, DynamoJobs, DynamoLeases
+from bio_mcp.adapters.aws.table import item_key
 from tests.support.aws_tables import make_queues, make_table
 
 MOCKED = {"dynamodb", "events", "s3", "secretsmanager", "sqs", "ssm", "stepfunctions"}
@@ -113,6 +114,10 @@ class AwsPorts:
         made = TABLED[name](self, self.table(f"{name.title().replace('_', '')}Table"))
         self.__dict__[name] = made
         return made
+
+    def put_news(self, query_key, position):
+        """Enter news as an earlier version did."""
+        self.news._table.put_item(item_key(f"news {query_key}", position))
 
     @property
     def resolve(self):

@@ -8,7 +8,6 @@ import logging
 
 import pytest
 
-from bio_mcp.adapters.aws.table import item_key
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
@@ -117,10 +116,6 @@ class Aws(MotoPorts):
 
     def __init__(self, _directory, clock):
         super().__init__(clock)
-
-    def put_news(self, query_key, position):
-        """Enter news as an earlier version did."""
-        self.news._table.put_item(item_key(f"news {query_key}", position))
 
 
 class Plain:

@@ -24,7 +24,10 @@ def syncs_and_finds(up, stack, first):
     wanted = set(map(str, up.ncbi.control.clone(MANY, DAY, first=first)))
     arguments = {"query_key": f"from-{first}", "term": f"{DAY}:{DAY}[crdt]"}
     assert stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})["inserted"] == MANY
-    asked = {"tool": "rag.search", "arguments": {"query": "treatment of depression in adults", "top_k": 100}}
+    asked = {
+        "tool": "rag.search",
+        "arguments": {"query": "treatment of depression in adults", "top_k": 100, "include_weak": True},
+    }
     return wanted <= {hit["doc_id"].removeprefix("pmid:") for hit in stack.invoke("search", asked)["results"]}
 
 
