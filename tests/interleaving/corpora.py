@@ -534,6 +534,7 @@ class ChunksApart(Documents):
         super().__init__(home, random)
 
     def close(self):
+        super().close()
         self.apart.close()
 
 
