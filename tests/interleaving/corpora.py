@@ -229,7 +229,7 @@ class Papers(Around):
     def of_file(self, number):
         return [record for files in self.histories.values() for record in files[number]]
 
-    def everything_is_told(self):
+    def announce_everything(self):
         self.is_told = True
         self.pubmed.becomes(self._pubmed(3))
         self._publish(3)
@@ -287,7 +287,7 @@ class Papers(Around):
         But for those that a sync which was killed had in hand, and that PubMed has no more: nobody is told of these.
         """
         there = corpus.documents.get_many(list(corpus.documents.pmids()))
-        documents = {pmid: each for pmid, each in there.items() if self.is_whole or pmid not in self._unsaid(told)}
+        documents = {pmid: each for pmid, each in there.items() if self.is_whole or pmid not in self._unannounced(told)}
         versions = {pmid: each.version for pmid, each in documents.items()}
         assert {pmid: each.indexed_version for pmid, each in documents.items()} == versions
         for index in corpus.indexes.all():
@@ -306,19 +306,19 @@ class Papers(Around):
     def check(self, corpus, told):
         """Compare what the corpus has with what `told`, the names of commands, have told it."""
         documents, wanted = self.check_consistency(corpus, told), self.wanted(told)
-        found = {pmid: each.article.title for pmid, each in documents.items() if pmid not in self._unsaid(told)}
+        found = {pmid: each.article.title for pmid, each in documents.items() if pmid not in self._unannounced(told)}
         assert found == wanted, f"{sorted(found.items() ^ wanted.items())}, {sorted(found)} for {sorted(wanted)}"
         self._check_news(corpus, {pmid: each.version for pmid, each in documents.items()}, told)
 
     def _check_news(self, corpus, versions, told):
         announced = {(pmid, version) for kind, pmid, version in self.told if kind != "deleted"}
         assert set(versions.items()) <= announced, "a paper that nobody was told of"
-        gone = {pmid for _, pmid, _ in self.told} - versions.keys() - self._unsaid(told)
+        gone = {pmid for _, pmid, _ in self.told} - versions.keys() - self._unannounced(told)
         assert gone <= {pmid for kind, pmid, _ in self.told if kind == "deleted"}, "a deletion nobody was told of"
         if "sync" in told:
             assert set(corpus.news.pmids("k")) <= set(corpus.documents.pmids()), "news of a paper that is gone"
 
-    def _unsaid(self, told):
+    def _unannounced(self, told):
         """Papers that PubMed had once, and of whose end these commands do not hear."""
         return set() if {"import", "withdrawals"} & told else self._pubmed(self.at_first).keys() - self.pubmed.there
 
@@ -379,7 +379,7 @@ class OverDynamoDB(Papers):
         self.ports.close()
 
 
-class Shelf:
+class TextSources:
     """The port `Sources`: texts by name, of which "shelf" stands for all."""
 
     def __init__(self):
@@ -420,7 +420,7 @@ class Documents(Around):
     def __init__(self, home, random):
         super().__init__(home, random)
         self.plain, self.is_told, self.is_rebuilt = PlainParser(), False, False
-        self.shelf, self.is_edited = Shelf(), random.random() < 0.3
+        self.shelf, self.is_edited = TextSources(), random.random() < 0.3
         for name in "abcd"[: random.choice([2, 3, 4])]:
             self._write(name, 1)
         with self.opened() as corpus:
@@ -431,7 +431,7 @@ class Documents(Around):
         text = f"title: {name}\n{paper}Text of {name}, edition {edition}.\n# Methods\nMore of {name}."
         self.shelf.texts[f"{name}.md"] = text
 
-    def everything_is_told(self):
+    def announce_everything(self):
         self.is_told = True
         if not self.is_edited:
             return
@@ -551,7 +551,7 @@ def run(around, random):
     def right():
         clock.ahead = timedelta()
 
-    events = [around.everything_is_told, *random.choice([[], [], [ahead], [back], [ahead, right], [back, right]])]
+    events = [around.announce_everything, *random.choice([[], [], [ahead], [back], [ahead, right], [back, right]])]
     schedule = Schedule(random, clock, events)
     names = around.drawn()
     told = {around.commands[name][0] for name in names}

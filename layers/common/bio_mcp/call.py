@@ -27,7 +27,7 @@ from bio_mcp.recording import Reads
 from bio_mcp.scope import CacheUse, Meter, entered, spend
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Resource, Tool
-from bio_mcp.untrusted import excerpt, told
+from bio_mcp.untrusted import excerpt, sanitized
 
 log = logging.getLogger("bio_mcp.call")
 
@@ -174,7 +174,7 @@ def _outcome(
         log.error("%s failed", what.name, exc_info=problem, extra={"correlation_id": context.correlation_id})
         body = bug(context.correlation_id)
     outcome = Outcome(body, {}, failure, context.meter.summary if context.meter else {})
-    if (seen := told(body, outcome.text)) is not body:
+    if (seen := sanitized(body, outcome.text)) is not body:
         outcome = replace(outcome, body=(body := seen))
     code = body["error"].get("code") if "error" in body else None
     audit = outcome.audit

@@ -272,7 +272,7 @@ class Tool(Declaration):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the answer: with warnings, which any may have of what others wrote (`untrusted.told`), with
+        """JSON Schema of the answer: with warnings, which any may have of what others wrote (`untrusted`), with
         the next step of a tool that has one, and in an audited family with the audit record."""
         schema = without_defaults(schema_of(self.output))
         properties = {**schema["properties"]}

@@ -239,7 +239,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield from _texts(each, f"{place}/{position}")
 
 
-def told(body: dict[str, Any], written: str = "") -> dict[str, Any]:
+def sanitized(body: dict[str, Any], written: str = "") -> dict[str, Any]:
     """The body of an answer or error as a reader may have it: `neutral`, and where texts of it speak to a language
     model, its `warnings` stand first and end with a note of where; the body itself where nothing is to be done.
 
@@ -255,7 +255,7 @@ def told(body: dict[str, Any], written: str = "") -> dict[str, Any]:
 
 
 def notes(body: Mapping[str, Any]) -> list[str]:
-    """Those of the body's warnings that `told` has put there."""
+    """Those of the body's warnings that `sanitized` has put there."""
     return [each for each in body.get("warnings", ()) if isinstance(each, str) and each.startswith(_SPEAKS)]
 
 

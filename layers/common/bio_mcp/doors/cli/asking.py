@@ -25,7 +25,6 @@ from bio_mcp.tools.search import rag_search
 HITS = View(
     ranked="{}. ",
     hidden=frozenset("section interpreted total weak score quality".split()),
-    labels={"match": "match"},
     empty="`bio-mcp pubmed search` asks PubMed itself, and `bio-mcp sync` brings papers here.",
     foot="relevance: the probability that the paper fits",
 )

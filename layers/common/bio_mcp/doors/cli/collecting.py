@@ -102,7 +102,7 @@ def _sync(session: Session, **arguments: Any) -> None:
         _sync(session, **{**arguments, **details["confirm"]})
         return
     session.code = 0 if body["state"] == "complete" else 1
-    session.answer(body, sync_said(arguments["query_key"], body))
+    session.answer(body, sync_summary(arguments["query_key"], body))
 
 
 SYNC_STATES = {
@@ -112,12 +112,10 @@ SYNC_STATES = {
     "cancelled": "The sync of {} is cancelled; what was stored stays",
 }
 SYNC_COUNTS = {"inserted": "new", "updated": "changed", "skipped": "unchanged", "failed": "failed"}
-
-
 CHECKS = {RETRACTIONS_KEY: "The check for retractions", withdrawals.QUERY_KEY: "The check for withdrawn papers"}
 
 
-def sync_said(query_key: str, body: Mapping[str, Any]) -> str:
+def sync_summary(query_key: str, body: Mapping[str, Any]) -> str:
     """How a sync ended, what it brought and what to do next, in sentences."""
     processed, check = body["pmids_processed"], query_key in CHECKS
     if body["state"] == "complete" and not processed:

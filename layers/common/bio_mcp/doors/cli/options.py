@@ -148,9 +148,6 @@ def in_words_of_the_command(error: Mapping[str, Any], context: click.Context | N
     """The message of an error envelope. The fields that its details name are named as the options and arguments of the
     command that runs, and tools as commands."""
     message, details = str(error["message"]), error["details"]
-    if context is None or context.info_name != "call":  # where tools are called by their names
-        for said, typed in IN_COMMANDS.items():
-            message = message.replace(said, typed)
     paths = [".".join(map(str, each["loc"])) for each in details.get("problems", ()) if "loc" in each]
     for path in filter(None, (*paths, details.get("field"))):
         message = message.replace(f"{path}: ", f"{_typed(path, context)}: ", 1)
@@ -169,8 +166,11 @@ _MAY_NAME_A_TOOL = re.compile("[a-z]_[a-z]|[a-z][A-Z]")
 
 def _with_commands(sentence: str, context: click.Context | None) -> str:
     """The sentence with tools as commands, but for a person who calls tools by their names."""
-    by_name = context is not None and context.info_name == "call"
-    if by_name or not _MAY_NAME_A_TOOL.search(sentence):  # else every tool would be imported
+    if context is not None and context.info_name == "call":
+        return sentence
+    for said, typed in IN_COMMANDS.items():
+        sentence = sentence.replace(said, typed)
+    if not _MAY_NAME_A_TOOL.search(sentence):  # else every tool would be imported
         return sentence
     from bio_mcp.catalog import naming_tools
 

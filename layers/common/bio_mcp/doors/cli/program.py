@@ -24,7 +24,7 @@ from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured,
 from bio_mcp.doors.logs import ReadableFormatter
 from bio_mcp.errors import BIO_MCP, Failure, InvalidInput
 from bio_mcp.settings import Settings
-from bio_mcp.untrusted import told
+from bio_mcp.untrusted import sanitized
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -195,7 +195,7 @@ def _reported(error: BaseException, as_json: bool, *, interrupted: bool) -> int 
             sentence = in_words_of_the_command(body["error"], None)
         case _:
             return None
-    body = told(body)
+    body = sanitized(body)
     if as_json:
         terminal.print_json(body)
     else:

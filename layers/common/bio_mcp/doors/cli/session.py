@@ -23,7 +23,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Request, Response, Tool, tool
 from bio_mcp.tools.fields import BIO_MCP
-from bio_mcp.untrusted import notes, told
+from bio_mcp.untrusted import notes, sanitized
 
 SILENT_S = 3.0  # without any output, before a notice of waiting is shown
 WEEK_S = 7 * 24 * 3600
@@ -177,7 +177,7 @@ class Session:
         """Print the answer: as JSON if requested, else as a sentence or a view says it, or a function, which prints it
         or returns a view. Words of `query` are marked. Its warnings are said, as JSON those of text that addresses a
         model."""
-        body = told(dict(body))
+        body = sanitized(dict(body))
         if self.as_json:
             terminal.print_json(body)
             warn_of_addressing(body)

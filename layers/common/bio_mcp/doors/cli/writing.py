@@ -33,7 +33,7 @@ from bio_mcp.querying.references.run import check_all
 from bio_mcp.settings import words_of
 from bio_mcp.tool import Context
 from bio_mcp.tools.exports import export_papers
-from bio_mcp.untrusted import notes, told
+from bio_mcp.untrusted import notes, sanitized
 
 Row = Mapping[str, Any]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -337,7 +337,7 @@ def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None
             for part in cursor.parts:
                 text = blobs.get(part).decode()
                 terminal.pipe([text])
-                written = written or (read if notes(read := told({"file": text})) else {})
+                written = written or (read if notes(read := sanitized({"file": text})) else {})
             warn_of_addressing(written)
             return None
         pieces = blobs.stream(cursor.file)
