@@ -23,4 +23,6 @@ def environment() -> dict[str, Value]:
     first = ["|-", "  export BIO_MCP_MODE='aws' BIO_MCP_EMBEDDINGS='onnx'"]
     computed: Value = {name: value for name, value in values.items() if name not in simple}
     told = "What a shell sets for bio-mcp to work on this stack"
-    return {"Environment": {"Description": told, "Value": Tagged("!Sub", ["\n      ".join([*first, *lines]), computed])}}
+    return {
+        "Environment": {"Description": told, "Value": Tagged("!Sub", ["\n      ".join([*first, *lines]), computed])}
+    }
