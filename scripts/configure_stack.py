@@ -1,25 +1,35 @@
-"""Asks what a stack cannot guess and writes it to samconfig.toml, the first time that `make deploy` runs it.
+"""Asks what a stack cannot guess and writes it to samconfig.toml, the first time that `make deploy` runs it; each
+time, gives SAM the value of every parameter.
 
-`sam deploy --guided` asks for every parameter by its bare name, and looks at the answers when all are given.
+`sam deploy --guided` asks for every parameter by its bare name, and looks at the answers when all are given. `sam
+deploy` keeps the value that a stack has of each parameter that it is not given: what is no longer in samconfig.toml
+would stay, and the defaults of a build (`Arch`, `EmbeddingModel`) would have no effect.
 """
 
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import boto3
 import tomlkit
 import yaml
+
+from scripts import retained_domain
 
 ROOT = Path(__file__).parents[1]
 ASKED = ("Corpus1Key", "Corpus1Term", "NcbiAdminEmail", "NcbiApiKeyName", "AuthSecretName", "AlarmTopicArn")
 ISSUER = ("AuthJwksUrl", "AuthIssuer")  # asked where no secret is named
 ENDPOINT = "Description: Every tool and resource over MCP"
 BUILT = ROOT / ".aws-sam/build/template.yaml"
+WHOLE = ROOT / ".aws-sam/samconfig.toml"
+FUNCTION_NAME = re.compile(r"FunctionName: !Sub \$\{AWS::StackName\}(\S+)")
+LONGEST_NAME = 64  # of a function
 LATER = "Everything else has a default. To change it, edit parameter_overrides in {path} and run make deploy again."
 
 
@@ -30,9 +40,9 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("!", lambda *_: None)
 
 
-def parameters() -> dict[str, dict[str, Any]]:
+def parameters(template: Path = ROOT / "template.yaml") -> dict[str, dict[str, Any]]:
     """The template's parameters by name."""
-    loaded: dict[str, dict[str, Any]] = yaml.load((ROOT / "template.yaml").read_text(), _Loader)["Parameters"]  # noqa: S506  # a SafeLoader
+    loaded: dict[str, dict[str, Any]] = yaml.load(template.read_text(), _Loader)["Parameters"]  # noqa: S506  # a SafeLoader
     return loaded
 
 
@@ -83,16 +93,61 @@ def stamped(template: str, given: Any) -> str:
     return template.replace(ENDPOINT, f"{ENDPOINT}, configured as {digest}")
 
 
+def read(written: Any) -> dict[str, str]:
+    """The parameters in `parameter_overrides`, which is a text, a list of texts, or a table."""
+    if isinstance(written, Mapping):
+        return {name: str(value) for name, value in written.items()}
+    found: dict[str, str] = {}
+    for text in [written] if isinstance(written, str) else written:
+        words = shlex.shlex(text, posix=True, punctuation_chars=False)
+        words.quotes, words.commenters, words.whitespace_split = '"', "", True
+        named = [word.partition("=") for word in words]
+        if unread := [name for name, equals, _ in named if not (equals and re.fullmatch("[A-Za-z0-9]+", name))]:
+            raise Unusable(
+                f"{unread[0]!r} among parameter_overrides is no NAME=VALUE with the value in quotation marks."
+            )
+        found |= {name: value for name, _, value in named}
+    return found
+
+
+class Unusable(Exception):
+    """samconfig.toml cannot be deployed; says what to change."""
+
+
+def check_names(stack: str) -> None:
+    """Raises `Unusable` where a function would get a name that Lambda does not take."""
+    longest = max(FUNCTION_NAME.findall((ROOT / "template.yaml").read_text()), key=len)
+    if (many := LONGEST_NAME - len(longest)) < len(stack):
+        raise Unusable(
+            f"The stack's name may have {many} characters and {stack} has {len(stack)}: a function would be "
+            f"{stack}{longest}, and its name may have {LONGEST_NAME}."
+        )
+
+
 def main() -> None:
     environment, path = sys.argv[1], ROOT / "samconfig.toml"
-    if not _overrides_of(environment, path):
+    if not _deployment(environment, path).get("parameter_overrides"):
         _configure(environment, path)
-    BUILT.write_text(stamped(BUILT.read_text(), _overrides_of(environment, path)))
+    deployment = _deployment(environment, path)
+    stack = tomlkit.parse(path.read_text()).unwrap()[environment]["global"]["parameters"]["stack_name"]
+    session: Any = boto3.Session(region_name=deployment.get("region"), profile_name=deployment.get("profile"))
+    try:
+        check_names(stack)
+        defaults = {name: str(each.get("Default", "")) for name, each in parameters(BUILT).items()}
+        given = defaults | read(deployment["parameter_overrides"])
+        domain = retained_domain.parameters(given, stack, session.client)
+    except (Unusable, retained_domain.Refused) as problem:
+        sys.exit(str(problem))
+    if "OpenSearchUrl" in domain:
+        print(f"The index is in {domain['OpenSearchArn']}, which this stack left, and uses again as a given one.")
+    values = given | domain
+    WHOLE.write_text(configured(path.read_text(), environment, "", values))
+    BUILT.write_text(stamped(BUILT.read_text(), values))
 
 
-def _overrides_of(environment: str, path: Path) -> Any:
+def _deployment(environment: str, path: Path) -> Any:
     config = tomlkit.parse(path.read_text()).unwrap()
-    return config.get(environment, {}).get("deploy", {}).get("parameters", {}).get("parameter_overrides")
+    return config.get(environment, {}).get("deploy", {}).get("parameters", {})
 
 
 def _configure(environment: str, path: Path) -> None:

@@ -150,7 +150,7 @@ def test_only_functions_schedules_and_the_machine_of_loads_may_take_a_role():
         assert statement["Principal"] == {"Service": f"{TAKEN_BY.get(name, 'lambda')}.amazonaws.com"}
 
 
-@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-456789abcdef"), ("papers", "papers")])
+@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-01234567"), ("papers", "papers")])
 def test_the_domain_lets_in_the_roles_that_use_it_and_an_operator_if_there_is_one(given, name):
     properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
     arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"

@@ -1,4 +1,4 @@
-"""The template as `sam build` makes it for this machine, in a directory of its own."""
+"""The template as `sam build` makes it for this machine, of this tree or another, in a directory of its own."""
 
 import os
 import platform
@@ -16,12 +16,12 @@ class Failed(Exception):
     """The template was not built or not deployed; says why."""
 
 
-def build(into: Path = BUILT) -> Path:
+def build(into: Path = BUILT, source: Path = ROOT) -> Path:
     if not SAM.exists():
         raise Failed("the SAM CLI is not installed in .cache/sam; make deploy-local installs it")
     command = [SAM, "build", "--build-dir", into, "--parameter-overrides", f"Arch={ARCH}"]
     env = {**os.environ, **QUIET, "ARCH": ARCH}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, cwd=source, env=env, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode:
         raise Failed(f"sam build failed:\n{done.stderr[-4_000:]}")
     return into / "template.yaml"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -64,11 +63,10 @@ class Stack:
 
     def command(self, *arguments: str, code: int = 0) -> Any:
         """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
-        named = dict(re.findall(r"(\w+)=(\S*)", self.outputs["Environment"]))
         known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
         program = Path(sys.executable).with_name("bio-mcp")
-        env = {**os.environ, **named, **known}
-        done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
+        shell = ["bash", "-c", f'{self.outputs["Environment"]}\nexec "$0" "$@"', program, *arguments, "--json"]
+        done = subprocess.run(shell, env=os.environ | known, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)
 
