@@ -174,7 +174,7 @@ class AwsPorts:
         return SqsDeadLetters(client("sqs", self.endpoint), self.queues["DeadLetters"], queues, connect, wait_s=0)
 
     def give_up(self, event):
-        """Make a dead letter of `event`: by the queue; on moto, whose letters name none, as one that could not be sent."""
+        """Make a dead letter of `event`: by its queue; on moto, whose letters name none, as one that was not sent."""
         if self.endpoint:
             self.continuations.send(event)
             while message := self.continuations.receive(60):

@@ -39,7 +39,8 @@ from tests.support.reference_screenings import ReferenceScreenings
 
 PORTS = tuple(
     """announcements documents resolve old_versions passages checkpoints news jobs leases continuations dead_letters
-    audit authorizations budgets answers blobs projects collections project_documents cache calls graph screenings""".split()
+    audit authorizations budgets answers blobs projects collections project_documents cache calls graph
+    screenings""".split()
 )
 
 
