@@ -146,10 +146,12 @@ def unsent(stack, made):
     """What the schedule, the rule of the inbox and a stranger put into the dead letters."""
     stack("admin", "letters", "delete", "--all", "--yes")
     rule = "arn:aws:events:us-east-1:123456789012:rule/stack-InboxRule-1"
-    put_unsent(made.queues, "SCHEDULE_ARN", "WorkQueue", json.dumps({"MessageBody": SYNC}))
-    put_unsent(made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule)
-    put_unsent(made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule, TARGET_ARN=f"{rule}/elsewhere")
-    put_unsent(made.queues, "SCHEDULE_ARN", "WorkQueue", SYNC[:30], IS_PAYLOAD_TRUNCATED="true")
+    put_unsent(client("sqs"), made.queues, "SCHEDULE_ARN", "WorkQueue", json.dumps({"MessageBody": SYNC}))
+    put_unsent(client("sqs"), made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule)
+    put_unsent(
+        client("sqs"), made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule, TARGET_ARN=f"{rule}/elsewhere"
+    )
+    put_unsent(client("sqs"), made.queues, "SCHEDULE_ARN", "WorkQueue", SYNC[:30], IS_PAYLOAD_TRUNCATED="true")
     client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
     return stack
 

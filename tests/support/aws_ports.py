@@ -86,13 +86,12 @@ TABLED = {
 """Ports over one table, named after the port."""
 
 
-def put_unsent(queues, sender, queue, body, endpoint=None, **more):
+def put_unsent(sqs, queues, sender, queue, body, **more):
     """Put a letter as EventBridge (RULE_ARN) or its Scheduler (SCHEDULE_ARN) does where it could not send to `queue`,
     with the attributes that AWS documents:
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/configuring-schedule-dlq.html
     """
-    sqs = client("sqs", endpoint)
     found = sqs.get_queue_attributes(QueueUrl=queues[queue], AttributeNames=["QueueArn"])["Attributes"]
     given = {
         sender: "arn:aws:scheduler:us-east-1:123456789012:schedule/default/nightly",
@@ -180,7 +179,8 @@ class AwsPorts:
             while message := self.continuations.receive(60):
                 self.continuations.fail(message[0], "NCBI is away", wait_s=0)
         else:
-            put_unsent(self.queues, "SCHEDULE_ARN", "WorkQueue", json.dumps({"MessageBody": json.dumps(event)}))
+            request = json.dumps({"MessageBody": json.dumps(event)})
+            put_unsent(client("sqs"), self.queues, "SCHEDULE_ARN", "WorkQueue", request)
 
     @cached_property
     def announcements(self):
