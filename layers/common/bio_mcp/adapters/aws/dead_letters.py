@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.clients import reaching
+from bio_mcp.adapters.aws.messages import ignoring_expired_leases
 from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.messages import Letter
 
@@ -102,13 +103,11 @@ class SqsDeadLetters:
                 yield (messages := list(held.values()))
                 held = {each["MessageId"]: each for each in messages}
             finally:
-                entries: list[Any] = [
-                    {"Id": str(place), "ReceiptHandle": each["ReceiptHandle"], "VisibilityTimeout": 0}
-                    for place, each in enumerate(held.values())
-                ]
-                for start in range(0, len(entries), AT_ONCE):
-                    some = entries[start : start + AT_ONCE]
-                    self.client.change_message_visibility_batch(QueueUrl=self.url, Entries=some)
+                for each in held.values():
+                    with ignoring_expired_leases():
+                        self.client.change_message_visibility(
+                            QueueUrl=self.url, ReceiptHandle=each["ReceiptHandle"], VisibilityTimeout=0
+                        )
 
     def _received(self) -> list[dict[str, Any]]:
         answer: Any = self.client.receive_message(
