@@ -392,10 +392,21 @@ def test_a_heartbeat_comes_often_enough_for_its_alarm(minutes):
     schedule, alarm = SCHEDULES["HeartbeatSchedule"], MADE["HeartbeatAlarm"]["Properties"]
     assert rendered(schedule["ScheduleExpression"], {"HeartbeatMinutes": str(minutes)}) == f"rate({minutes} minutes)"
     assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "HeartbeatFunction.Arn"}
-    assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
     assert minutes * 60 < alarm["Period"]
     assert (alarm["MetricName"], alarm["TreatMissingData"]) == ("Heartbeats", "breaching")
     assert alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}]
+
+
+def test_a_heartbeat_that_fails_is_repeated_by_nobody():
+    """By itself Lambda runs it twice more after an error, whatever the retry policy of the schedule says:
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html"""
+    called = {name: each["Target"] for name, each in SCHEDULES.items() if "Function" in text(each["Target"]["Arn"])}
+    assert set(called) == {"HeartbeatSchedule"}
+    assert called["HeartbeatSchedule"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    [config] = of("AWS::Lambda::EventInvokeConfig").values()
+    assert config["FunctionName"] == {"Ref": "HeartbeatFunction"}
+    assert config["MaximumRetryAttempts"] == 0
+    assert 60 <= config["MaximumEventAgeInSeconds"] < 5 * 60  # an older one would say how it was, not how it is
 
 
 def test_a_new_version_of_the_endpoint_gets_a_few_calls_first_and_an_alarm_takes_it_back():

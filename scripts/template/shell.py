@@ -8,6 +8,7 @@ MORE = {
     "BIO_MCP_INGEST_QUEUE_URL": "!Ref IngestQueue",
     "BIO_MCP_EVALUATE_QUEUE_URL": "!Ref EvaluateQueue",
     "BIO_MCP_EXPORT_QUEUE_URL": "!Ref ExportQueue",
+    "BIO_MCP_DEAD_LETTERS_URL": "!Ref DeadLetters",
     "BIO_MCP_LOAD_MACHINE": '!If [LoadsInBulk, !Ref LoadMachine, ""]',
     "AWS_DEFAULT_REGION": "!Ref AWS::Region",
 }

@@ -341,6 +341,8 @@ class Settings:
     """URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all"""
     export_queue_url: str = of_aws("BIO_MCP_EXPORT_QUEUE_URL")
     """URL of the SQS queue of the rest of long exports; empty: there is one queue for all"""
+    dead_letters_url: str = of_aws("BIO_MCP_DEAD_LETTERS_URL")
+    """URL of the SQS queue of calls that were given up, for `bio-mcp admin letters`"""
     load_machine: str = of_aws("BIO_MCP_LOAD_MACHINE")
     """ARN of the state machine that takes the steps of bulk loads, which a stack with LoadsAtOnce has"""
     bucket: str = of_aws("BIO_MCP_BUCKET")

@@ -75,6 +75,7 @@ ADMIN: Sections = {
         "retractions": ("collecting", "Retractions flagged in the whole corpus, and in projects."),
         "withdrawals": ("collecting", "Papers deleted that PubMed has withdrawn."),
         "load": ("collecting", "All of PubMed in a stack on AWS."),
+        "letters": ("letters", "Queued calls that were given up: why, and made again."),
     },
     "Index and models": {
         "reindex": ("measuring", "A search index made anew, also by another model, with a way back."),
