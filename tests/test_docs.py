@@ -159,7 +159,8 @@ def test_every_alarm_is_explained_and_no_other():
 
 def test_parameters_and_outputs_are_called_by_their_names():
     known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
-    known |= read((ROOT / "edge.yaml").read_text())["Parameters"].keys() | METRICS
+    beside = [read((ROOT / each).read_text()) for each in ("edge.yaml", "deployer.yaml")]
+    known |= METRICS.union(*(each["Parameters"].keys() | each["Outputs"].keys() for each in beside))
     named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK + DEPLOYING))
     assert len(named) > 12
     assert named <= known
