@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE  # or every start of Python compiles everything
 SAM := .cache/sam
 LINTERS := .cache/cfn-lint/.installed .cache/checkov/.installed $(SAM)/.installed
 NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
-STACK := .cache/ministack/.installed $(SAM)/.installed $(OPENSEARCH)/.fetched
+STACK := .cache/ministack/.installed $(SAM)/.installed .cache/cfn-lint/.installed $(OPENSEARCH)/.fetched
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
@@ -66,8 +66,8 @@ audit: setup .cache/audit/.installed ## look for secrets in the repository, for 
 check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
 	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
 	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004
-	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t edge.yaml
-	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml edge.yaml
+	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t edge.yaml deployer.yaml
+	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml edge.yaml deployer.yaml
 
 docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
 	$(BIN)/python -m scripts.docs

@@ -145,6 +145,7 @@ def test_pages_for_readers_stay_readable():
 
 
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
+DEPLOYING = (ROOT / "docs/deploying.md").read_text()
 METRICS = {each.get("MetricName") for each in of("AWS::CloudWatch::Alarm").values()} | {"HeartbeatLatency"}
 
 
@@ -158,14 +159,15 @@ def test_every_alarm_is_explained_and_no_other():
 
 def test_parameters_and_outputs_are_called_by_their_names():
     known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
-    known |= read((ROOT / "edge.yaml").read_text())["Parameters"].keys() | METRICS
-    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK))
+    beside = [read((ROOT / each).read_text()) for each in ("edge.yaml", "deployer.yaml")]
+    known |= METRICS.union(*(each["Parameters"].keys() | each["Outputs"].keys() for each in beside))
+    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK + DEPLOYING))
     assert len(named) > 12
     assert named <= known
 
 
 def section(title):
-    return RUNBOOK.partition(f"# {title}\n")[2].partition("\n#")[0]
+    return DEPLOYING.partition(f"# {title}\n")[2].partition("\n#")[0]
 
 
 def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
@@ -222,6 +224,7 @@ OF_THE_CODE = {
     "architecture",
     "benchmarks",
     "decisions",
+    "deploying",
     "runbook",
 }  # which name functions and stores
 OTHERS = frozenset(

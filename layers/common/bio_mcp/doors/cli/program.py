@@ -84,6 +84,7 @@ ADMIN: Sections = {
     "People": {
         "invite": ("access", "A link that signs a person in."),
         "people": ("access", "Who was invited; end what is open in their name."),
+        "client": ("access", "A program's id and secret, for sign-in by an identity provider."),
     },
     "Tools": {
         "tools": ("inspecting", "The tools and resources that clients see."),
