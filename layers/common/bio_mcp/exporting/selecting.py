@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import get_args
 
 from bio_mcp.answering.project_search import abstract_of, pmids_of
-from bio_mcp.answering.search import DEEPEST, DEPTH, Question, search_papers
+from bio_mcp.answering.search import LEAST_RELEVANCE, papers_that_fit
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, PartialDate, RetractionStatus
@@ -14,7 +14,6 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Decision, ReviewRecord, ScreeningLabel, Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.retrieval.query import Kind
 from bio_mcp.screening.reviews import Review, record_id_of, review_of
 from bio_mcp.syncing.news import check_followed
 
@@ -47,9 +46,7 @@ class Record:
 
 
 STAGES = get_args(Stage)  # in their order
-LEAST_RELEVANCE = 0.1  # of a question's papers, unless it is said otherwise
 _ASKED_S = 10.0  # for which PubMed is asked for some records of a review, which has the most of them itself
-_MORE = "of a question the best papers alone are found, and more may fit: AND between its words has every one with them"
 _AWAY = (
     "PubMed could not be asked, so records of the review that the corpus lacks have title, abstract, year and DOI alone"
 )
@@ -80,7 +77,10 @@ class Selection:
     def names(self) -> list[str]:
         """Every paper once: as asked for, the best first, by PMID, or by the document's id; then the review's."""
         if self.query:
-            return self._found()
+            found = papers_that_fit(self.query, self.backends, self.deadline, self.least_relevance, self.limit)
+            self.warnings += found.warnings
+            self.left_out = found.left_out
+            return list(found.pmids)
         if self.pmids:
             return list(dict.fromkeys(self.pmids))
         if self.project:
@@ -96,30 +96,6 @@ class Selection:
         others = [each for each in self._review.by_id if each not in there]
         self.reviewed = len(others)
         return [*names, *others]
-
-    def _found(self) -> list[str]:
-        """What the query finds, the best first: of a question what is relevant enough, of any other all that match."""
-        found = search_papers(Question(self.query), self.backends, self.deadline)
-        self.warnings += found.warnings
-        ranked = {each.candidate.pmid: each for each in found.ranked}
-        if found.read.kind is Kind.QUESTION:
-            fit = [pmid for pmid, each in ranked.items() if each.named or found.relevance[pmid] >= self.least_relevance]
-            self.left_out = len(ranked) - len(fit)
-            if ranked and not fit:
-                best = max(found.relevance.values())
-                self.warnings.append(
-                    f"none of the {len(ranked):,} papers found has a relevance of {self.least_relevance:g} or more: "
-                    f"the best has {best:.2g}"
-                )
-            elif len(fit) >= DEPTH:
-                self.warnings.append(_MORE)
-        else:
-            fit = list(dict.fromkeys([*ranked, *self.backends.passages.matching(found.filters, DEEPEST).pmids]))
-        total = len(fit) if found.read.kind is Kind.QUESTION else found.total
-        most = self.limit or DEEPEST
-        if total > most:
-            self.warnings.append(f"{total:,} papers match; the file has the first {most:,}")
-        return fit[:most]
 
     def records(self, names: Sequence[str]) -> dict[str, Record]:
         """The records of these papers, by name; one that is nowhere is absent.

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 from pydantic import Field
 
+from bio_mcp.answering.search import LEAST_RELEVANCE
 from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, Name
 from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished
-from bio_mcp.exporting.selecting import LEAST_RELEVANCE, Selection
+from bio_mcp.exporting.selecting import Selection
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends

@@ -16,6 +16,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bio_mcp import __version__
+from bio_mcp.answering.search import LEAST_RELEVANCE
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of
 from bio_mcp.doors.cli.render import View, markdown
@@ -23,7 +24,6 @@ from bio_mcp.doors.cli.session import Session, refused, warn_of_addressing
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, NAMES, Name
 from bio_mcp.exporting.run import finished
-from bio_mcp.exporting.selecting import LEAST_RELEVANCE
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.references import files as reading
 from bio_mcp.literature.references.word import read_docx
@@ -248,17 +248,7 @@ def _read(file: Path, form: str | None) -> list[CitedWork]:
         raise InvalidInput("FILE is larger than any list of references; split it")
     if content.startswith(b"PK\x03\x04"):
         return read_docx(content)
-    return reading.read_references(_decoded(content), form)  # type: ignore[arg-type]
-
-
-def _decoded(content: bytes) -> str:
-    """The text: UTF-16 by its mark, UTF-8, or else Windows' western code page."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+    return reading.read_references(reading.decoded(content), form)  # type: ignore[arg-type]
 
 
 @click.command("export")

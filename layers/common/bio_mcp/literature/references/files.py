@@ -244,9 +244,7 @@ class Fields(dict[str, list[str]]):
         return self.get(tag, [""])[0]
 
 
-def _records(
-    text: str, most: int, tagged: re.Pattern[str], first: str, last: str
-) -> Iterator[tuple[Fields, int]]:
+def _records(text: str, most: int, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[Fields, int]]:
     """Fields and line of each record, which ends at the tag `last` or before the next `first`. A line without a tag
     goes on with the value before it; an empty one, in a format without an end, ends the record."""
     fields = Fields()
@@ -348,3 +346,13 @@ def read_references(text: str, form: Format | None = None) -> list[CitedWork]:
             f"no references found; give {', '.join(FORMATS[:-1])}, or plain text with one reference a line"
         )
     return works
+
+
+def decoded(content: bytes) -> str:
+    """The text: UTF-16 by its mark, UTF-8, or else Windows' western code page."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
