@@ -165,7 +165,8 @@ def papers_that_fit(
         if ranked and not fit:
             best = max(found.relevance.values())
             warnings.append(
-                f"none of the {len(ranked):,} papers found has a relevance of {least:g} or more: the best has {best:.2g}"
+                f"none of the {len(ranked):,} papers found has a relevance of {least:g} or more: "
+                f"the best has {best:.2g}"
             )
         elif len(fit) >= DEPTH:
             warnings.append(_MORE)

@@ -35,8 +35,8 @@ def agreement(pairs: Iterable[tuple[str, str]]) -> Agreement:
         B = (1 - kappa)^2 * sum over i != j of p_ij (p_.i + p_j.)^2
         C = (kappa - p_e (1 - kappa))^2
 
-    (Fleiss, Cohen and Everitt, Psychological Bulletin 1969; 72: 323-327). The interval is kappa +- 1.96 standard errors,
-    which is good for some 30 pairs or more; it ends at -1 and 1.
+    (Fleiss, Cohen and Everitt, Psychological Bulletin 1969; 72: 323-327). The interval is kappa +- 1.96 standard
+    errors, which is good for some 30 pairs or more; it ends at -1 and 1.
     """
     counts = Counter(pairs)
     n = counts.total()

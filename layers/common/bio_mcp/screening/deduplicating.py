@@ -92,16 +92,11 @@ def compare(one: ReviewRecord, other: ReviewRecord) -> tuple[bool, str]:
         return True, "the same in all that is stated"
     if bool(_NOTICE.match(one.title)) != bool(_NOTICE.match(other.title)):
         return False, "one is a notice about the other, by its title"
-    for kind, id_, of_other in (("PMID", mine, theirs), ("DOI", one.doi, other.doi)):
-        if id_ and id_ == of_other:
-            if same_title(one.title, other.title) is False:
-                return False, f"the same {kind}, and other titles"
-            return True, f"the same {kind}"
-    if not _same_words(one, other):
-        return False, ""
-    if is_preprint(one) != is_preprint(other):
-        return False, "a preprint and what was published, by DOI or journal"
-    return _by_imprint(one, other)
+    common = "PMID" if mine and mine == theirs else "DOI" if one.doi and one.doi == other.doi else ""
+    if common:
+        other_titles = same_title(one.title, other.title) is False
+        return not other_titles, f"the same {common}{', and other titles' if other_titles else ''}"
+    return _by_imprint(one, other) if _same_words(one, other) else (False, "")
 
 
 def _same_words(one: ReviewRecord, other: ReviewRecord) -> bool:
@@ -110,29 +105,27 @@ def _same_words(one: ReviewRecord, other: ReviewRecord) -> bool:
 
 def _by_imprint(one: ReviewRecord, other: ReviewRecord) -> tuple[bool, str]:
     """Of two with the same title."""
-    differs: list[str] = []
-    agrees: list[str] = []
-    for name, same in (
-        ("DOI", None if not (one.doi and other.doi) else one.doi == other.doi),
-        ("first author", _first_author(one, other)),
-        ("journal", same_journal(one.journal, Journal(title=other.journal)) if one.journal and other.journal else None),
-        ("volume", _figure(one.volume, other.volume)),
-        ("pages", _figure(one.pages, other.pages)),
-    ):
-        if same is not None:
-            (agrees if same else differs).append(name)
-    years = one.year, other.year
-    if all(years) and years[0] == years[1]:
-        agrees.insert(0, "year")
-    elif all(years) and not (abs(int(years[0] or 0) - int(years[1] or 0)) == 1 and {"volume", "pages"} <= {*agrees}):
-        differs.insert(0, "year")
+    if is_preprint(one) != is_preprint(other):
+        return False, "a preprint and what was published, by DOI or journal"
+    compared = {
+        "year": None if not (one.year and other.year) else one.year == other.year,
+        "DOI": None if not (one.doi and other.doi) else one.doi == other.doi,
+        "first author": _first_author(one, other),
+        "journal": same_journal(one.journal, Journal(title=other.journal)) if one.journal and other.journal else None,
+        "volume": _figure(one.volume, other.volume),
+        "pages": _figure(one.pages, other.pages),
+    }
+    agrees = [name for name, same in compared.items() if same]
+    in_print = {"first author", "volume", "pages"} <= {*agrees}
+    differs = [name for name, same in compared.items() if same is False]
+    if differs == ["year"] and in_print and abs((one.year or 0) - (other.year or 0)) == 1:
+        return True, f"the same title, {', '.join(agrees)}, in years next to each other"  # online first
     if differs:
         return False, f"the same title, and another {', '.join(differs)}"
-    where = {"journal", "volume", "pages"} & {*agrees}
-    enough = "first author" in agrees and where and ("year" in agrees or {"volume", "pages"} <= {*agrees})
+    somewhere = {"journal", "volume", "pages"} & {*agrees}
     if len(words_of(one.title)) < SHORT and "pages" not in agrees:
         return False, "the same short title"
-    if enough:
+    if in_print or ({"year", "first author"} <= {*agrees} and somewhere):
         return True, f"the same title, {', '.join(agrees)}"
     return False, "the same title, and too little else is stated"
 

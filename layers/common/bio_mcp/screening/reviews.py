@@ -77,11 +77,11 @@ class Outcome:
     labels: tuple[ScreeningLabel, ...] = ()
     resolved: ScreeningLabel | None = None
 
-    def of(self, screener: str | None) -> ScreeningLabel | None:
+    def of(self, screener: "Screener") -> ScreeningLabel | None:
         """The screener's own label."""
         return next((each for each in self.labels if each.caller == screener), None)
 
-    def shown_to(self, screener: str | None) -> tuple[ScreeningLabel, ...]:
+    def shown_to(self, screener: "Screener") -> tuple[ScreeningLabel, ...]:
         """The labels that the screener may see: all once the record is settled or in conflict, else their own."""
         if self.state in ("undecided", "awaiting"):
             return tuple(each for each in self.labels if each.caller == screener)
@@ -253,8 +253,8 @@ def _filled(records: list[ReviewRecord], merges: Sequence[ReviewMerge]) -> list[
     for merge in merges:
         if record := by_id.get(merge.into):
             entry = replace(merge.entry, pmid=pmid_of(merge.entry))
-            lacks = {each.name: getattr(entry, each.name) for each in fields(record) if not getattr(record, each.name)}
-            by_id[merge.into] = replace(record, **lacks, preprint=record.preprint)
+            lacks = [each.name for each in fields(record) if not getattr(record, each.name) and each.name != "preprint"]
+            by_id[merge.into] = replace(record, **{each: getattr(entry, each) for each in lacks})
     return list(by_id.values())
 
 
@@ -568,6 +568,28 @@ def collect_again(review: str, backends: Backends, deadline: Deadline) -> list[C
             "nothing was collected yet that could be searched again: give a term, question, topic or project"
         )
     return [search() for search in repeatable.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class StageStatus:
+    """How far a stage is: its `records` by state, how many each screener has decided, how far each two agree, and what
+    may still be missed."""
+
+    stage: Stage
+    records: int
+    states: Mapping[State, int]
+    people: Mapping[str | None, int]
+    agreements: Sequence[tuple[str | None, str | None, Agreement]]
+    stopping: "Stopping"
+
+
+def stage_status(review: Review, stage: Stage) -> StageStatus:
+    names = [each.record_id for each in review.eligible(stage)]
+    states = Counter(review.outcome(stage, each).state for each in names)
+    counts: dict[State, int] = {each: states[each] for each in get_args(State)}
+    return StageStatus(
+        stage, len(names), counts, review.people(stage), review.agreements(stage), review.stopping(stage)
+    )
 
 
 PLATFORMS = {

@@ -13,9 +13,9 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import ReviewRecord
 from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.screening.deduplicating import pmid_of
 from bio_mcp.screening.reviews import (
     BY_HAND,
-    LONGEST_NAME,
     Collected,
     Decided,
     Review,
@@ -34,10 +34,9 @@ from bio_mcp.screening.reviews import (
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, ReviewName, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(keeps_doi=True)]
-ReviewName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, json_schema_extra=unpublished)]
 Stage = Literal["abstract", "full_text"]
 Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
@@ -277,8 +276,10 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
 
 
 def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> dict[str, str]:
-    """The id in the review, by what each was called: a DOI is that of a record, or of a paper of the corpus."""
+    """The id in the review, by what each was called: a PMID or DOI is that of a record, or a DOI of a paper of the
+    corpus."""
     own = {f"doi:{each.doi}": each.record_id for each in review.records if each.doi}
+    own |= {pmid_of(each): each.record_id for each in review.records}
     others = [each for each in papers if each.startswith("doi:") and each not in review.by_id and each not in own]
     known = own | backends.documents.resolve(others) if others else own
     return {each: each if each in review.by_id else known.get(each, each) for each in papers}

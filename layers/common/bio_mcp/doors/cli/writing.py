@@ -274,12 +274,17 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     nbib and bibtex; ASReview and Rayyan read ris and csv.
     """
     given["query"] = " ".join(given["query"]) or None
-    given["format"] = _format(output or "", given["format"])
-    body = session.ask_to_the_end(export_papers, arguments_of(export_papers, given), "exporting")
+    given["format"] = format_of(output or "", given["format"])
+    exported(session, arguments_of(export_papers, given), output)
+
+
+def exported(session: Session, arguments: Mapping[str, Any], output: str | None) -> None:
+    """Export by these arguments of the tool, write the file to `output`, and say what became of it."""
+    body = session.ask_to_the_end(export_papers, arguments, "exporting")
     if body["absent"]:
         absent = f"{body['absent']:,} papers are in no source: {', '.join(body['missing'][:10])}"
         body["warnings"] = [absent, *body["warnings"]]
-    least = LEAST_RELEVANCE if given["least_relevance"] is None else given["least_relevance"]
+    least = arguments.get("least_relevance", LEAST_RELEVANCE)
     notes = []
     if body["left_out"]:
         notes.append(
@@ -291,7 +296,7 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     head = ""
     if body["state"] != "complete":
         session.code = 1
-    elif given["query"] and not body["papers"]:
+    elif arguments.get("query") and not body["papers"]:
         session.code, head = 1, "Nothing was written."
     elif written := _write(session, body, output or body["file"]["name"]):
         body["written"] = written
@@ -304,7 +309,7 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     session.answer(body, View(hidden=hidden, head="\n".join(filter(None, (head, *notes)))))
 
 
-def _format(output: str, asked: Name | None) -> Name:
+def format_of(output: str, asked: Name | None) -> Name:
     """The format that --format or the ending of FILE names. Raises `InvalidInput` where they contradict each other."""
     suffix = Path(output).suffix.lower()
     named = SUFFIXES.get(suffix)
