@@ -94,7 +94,7 @@ def compare(one: ReviewRecord, other: ReviewRecord) -> tuple[bool, str]:
         return False, "one is a notice about the other, by its title"
     common = "PMID" if mine and mine == theirs else "DOI" if one.doi and one.doi == other.doi else ""
     if common:
-        other_titles = same_title(one.title, other.title) is False
+        other_titles = not {same_title(one.title, other.title), same_title(other.title, one.title)} - {False}
         return not other_titles, f"the same {common}{', and other titles' if other_titles else ''}"
     return _by_imprint(one, other) if _same_words(one, other) else (False, "")
 

@@ -12,6 +12,7 @@ from bio_mcp.literature.references.works import CitedWork, refuse_too_many, work
 
 LARGEST = 100_000_000  # characters
 _HEAD = 20  # lines in which a table names its columns
+NO_EXPORT = "no records found; give RIS, NBIB, BibTeX, CSL-JSON, or a table (CSV) of which a column is the title"
 _CELL = 1_000_000  # characters; Scopus lists all references of a paper in one
 
 
@@ -32,15 +33,14 @@ def read_export(text: str, most: int) -> Export:
         raise InvalidInput(f"more than {LARGEST:,} characters; split the file")
     text = text.lstrip("\ufeff")
     form = format_of(text)
-    export = _table(text, most) if form == "text" else None
-    if export is None:
+    if form == "text":
+        export = _table(text, most)
+    else:
         database = next((name for name, sign in _SIGNS if sign.search(text[:200_000])), "")
         export = Export(READERS[form](text, most), database)
     works = [each for each in export.works if not each.is_empty]
-    if not works or (form == "text" and not export.database and not any(each.title for each in works)):
-        raise InvalidInput(
-            "no records found; give RIS, NBIB, BibTeX, CSL-JSON, or a table (CSV) of which a column is the title"
-        )
+    if not works:
+        raise InvalidInput(NO_EXPORT)
     return Export(works, export.database, export.term, len(export.works) - len(works))
 
 
@@ -81,8 +81,8 @@ _LAST = ("lastpage", "pageend", "endpage", "ep")
 _NUMBER = ("artno", "articlenumber", "ar")
 
 
-def _table(text: str, most: int) -> Export | None:
-    """The rows of a table; None where no line names its columns."""
+def _table(text: str, most: int) -> Export:
+    """The rows of a table. Raises `InvalidInput` where no line names its columns."""
     csv.field_size_limit(_CELL)
     rows = _rows(text)
     before: list[list[str]] = []
@@ -92,7 +92,7 @@ def _table(text: str, most: int) -> Export | None:
             break
         before.append(row)
     else:
-        return None
+        raise InvalidInput(NO_EXPORT)
     works: list[CitedWork] = []
     for line, cells in enumerate(rows, len(before) + 2):
         if any(map(str.strip, cells)):

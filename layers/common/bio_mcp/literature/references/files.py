@@ -278,7 +278,7 @@ def _ris(fields: Fields, line: int) -> CitedWork:
     noted = _PMID.search(" ".join(each for tag in ("N1", "AN", "C7") for each in fields.get(tag, [])))
     central = _CENTRAL_PMID.search(" ".join(fields.get("C3", [])))
     of_pubmed = "pubmed" in (fields.first("DB") or fields.first("DP")).casefold()
-    of_embase = "embase" in "".join(fields.get("DB", ())).casefold()
+    of_embase = not {"Embase", "Medline"}.isdisjoint(fields.get("DB", ()))
     return work(
         **chosen(_RIS, fields.first),
         authors=[*fields.get("AU", []), *fields.get("A1", [])],
