@@ -52,6 +52,7 @@ MENU: Sections = {
     },
     "Write and review": {
         "check-refs": ("writing", "Which references of a manuscript are wrong, invented or retracted."),
+        "review": ("reviewing", "A systematic review: collected, screened by one or more, resolved and reported."),
         "export": ("writing", "Papers as a file for Zotero, EndNote, ASReview or a spreadsheet."),
     },
     "Connect": {
