@@ -240,6 +240,9 @@ MIGRATIONS = (
     ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE leases ADD COLUMN number INTEGER NOT NULL DEFAULT 1;
     """,
+    """
+    ALTER TABLE answers ADD COLUMN notes TEXT NOT NULL DEFAULT '["", []]';
+    """,
 )
 
 # texts as bytes: damaged text may not decode
