@@ -249,22 +249,13 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = [
-        "/",
-        f"/topics?query_key={QUERY}",
-        f"/papers/{changed.pmid}",
-        "/admin/corpora",
-        "/admin/syncs",
-        f"/admin/syncs/{sync.job_id}",
-    ]
-    pages += ["/library", f"/library/{PROJECT}", "/admin/evaluation"]
+    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages += ["/admin/corpora", "/admin/syncs", f"/admin/syncs/{sync.job_id}", "/admin/evaluation"]
     answers = [client.get(path) for path in pages]
     reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
     busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
-    assert not call(
-        answer_page, {"answer_id": "given"}, recorder
-    ).failed  # its page searches too, which a function does
+    assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
     assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
 
 
