@@ -258,10 +258,11 @@ class Blobs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer as it was given. `answer_id` follows from question, text and spans, so an equal answer is one.
+    """An answer as it was given. `answer_id` follows from question, text or reason, and spans: an equal answer is one.
 
-    `text` is "" for one that was withheld. `flagged` names papers among `spans` that were retracted since, by PMID.
-    `number` is given out by the store when the answer is first put: a later one has a higher number.
+    `text` is "" for one that was withheld, and `reason` says why. `warnings` are sentences for the user. `flagged`
+    names papers among `spans` that were retracted since, by PMID. `number` is given out by the store when the answer is
+    first put: a later one has a higher number.
     """
 
     answer_id: str
@@ -272,6 +273,8 @@ class StoredAnswer:
     asked: datetime
     flagged: tuple[str, ...] = ()
     number: int = field(default=0, compare=False)
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Answers(Protocol):

@@ -194,11 +194,12 @@ class SqliteAnswers(Store):
 
     def put(self, answer: StoredAnswer) -> None:
         spans = json.dumps([asdict(span) for span in answer.spans])
-        row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked))
+        notes = json.dumps([answer.reason, answer.warnings])
+        row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked), notes)
         papers = {int(span.pmid): span.pmid in answer.flagged for span in answer.spans}
         with self._database.writing() as connection:
             number = "(SELECT coalesce(max(number), 0) + 1 FROM answers)"
-            values = f"INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, {number})"  # noqa: S608  our own words
+            values = f"INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, {number}, ?)"  # noqa: S608  our own words
             new = connection.execute(values, row).rowcount
             if new:
                 connection.executemany(
@@ -233,7 +234,7 @@ class SqliteAnswers(Store):
             "SELECT json_group_array(CAST(pmid AS TEXT)) FROM (SELECT pmid FROM answer_papers AS of "
             "WHERE of.answer_id = answers.answer_id AND flagged ORDER BY pmid)"
         )
-        columns = f"answer_id, question, text, spans, confidence, asked, ({flags}), number"
+        columns = f"answer_id, question, text, spans, confidence, asked, ({flags}), number, notes"
         rows = self._database.rows(f"SELECT {columns} FROM answers {wanted}", (value,))  # noqa: S608  our own words
         dated, decoded = datetime.fromisoformat, json.loads
         return [
@@ -246,6 +247,8 @@ class SqliteAnswers(Store):
                 dated(asked),
                 tuple(decoded(flagged)),
                 number,
+                decoded(notes)[0],
+                tuple(decoded(notes)[1]),
             )
-            for own, question, text, spans, confidence, asked, flagged, number in rows
+            for own, question, text, spans, confidence, asked, flagged, number, notes in rows
         ]

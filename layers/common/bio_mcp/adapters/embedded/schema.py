@@ -257,6 +257,7 @@ MIGRATIONS = (
     INSERT INTO review_labels SELECT review, record_id, stage, coalesce('by ' || json_extract(body, '$.caller'), ''),
         body FROM older_labels;
     DROP TABLE older_labels;
+    ALTER TABLE answers ADD COLUMN notes TEXT NOT NULL DEFAULT '["", []]';
     """,
 )
 

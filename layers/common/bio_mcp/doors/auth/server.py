@@ -59,7 +59,7 @@ def page(
     **values: Any,
 ) -> Response:
     """The page that `template` makes of `values`."""
-    shell = {"menu": (), "path": request.url.path, "caller": request.scope.get(KEY)}
+    shell = {"menu": (), "admin": (), "path": request.url.path, "caller": request.scope.get(KEY)}
     return HTMLResponse(render(template, **shell, **values), status, headers)
 
 

@@ -4,24 +4,29 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.responses import Response as Http
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
+from bio_mcp.callers import Scope
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
 from bio_mcp.doors.mcp.server import Running
-from bio_mcp.tool import Context, Family, Resource, Response, Tool
+from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import notes
 
 CONSOLE = Family("console", errors.BIO_MCP)
 
 Answer = Callable[[Request], Awaitable[Http]]
+MAX_FORM = 16 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
+MAX_FIELDS = 500
 
 
 class Shown(Response, extra="allow"):
@@ -57,10 +62,14 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Console:
-    """The console over `running`, which calls tools and resources. `menu` has the path and the name of its pages."""
+    """The console over `running`, which calls tools and resources.
+
+    `menu` has the path and the name of the pages for everybody, `admin` those about the server.
+    """
 
     running: Running
     menu: tuple[tuple[str, str], ...]
+    admin: tuple[tuple[str, str], ...]
 
     async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
         """Call a tool, or read a resource, for whoever sent `request`."""
@@ -69,12 +78,35 @@ class Console:
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
-        shell: dict[str, Any] = {"menu": self.menu, "path": request.url.path, "caller": caller_of(request)}
+        caller = caller_of(request)
+
+        def may(scope: Scope) -> bool:  # what a button does
+            return caller is None or scope in caller.scopes
+
+        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin, "path": request.url.path, "caller": caller}
+        shell["may"] = may
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
             values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
+
+    async def form(self, request: Request) -> FormData:
+        """The fields of a form; nothing of a form that is too long."""
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_FORM:
+                return FormData()
+        try:
+            return FormData([*parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=MAX_FIELDS)])
+        except ValueError:  # more fields
+            return FormData()
+
+    def nothing_selected(self, request: Request) -> Http:
+        """The page for a form in which no paper is ticked."""
+        error = {"message": "No paper is selected. Go back, tick some, and press the button again.", "details": {}}
+        return self.page(request, "failure.html", HTTPStatus.BAD_REQUEST, error=error)
 
     def failure(self, request: Request, outcome: Outcome) -> Http:
         """The page that tells why `outcome` failed, and what to do."""
