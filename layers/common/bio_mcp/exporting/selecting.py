@@ -143,9 +143,8 @@ class Selection:
         if of is None:
             return Record(article, citekey=citekey)
         outcomes = {stage: self._review.outcome(stage, of) for stage in STAGES}
-        stands = [each.stands for each in outcomes.values() if each.stands]
         said = {stage: text for stage, each in outcomes.items() if (text := _in_words(each))}
-        last = stands[-1] if stands else None
+        last = self._review.final(of)
         return Record(
             article,
             last.decision if last else None,

@@ -169,9 +169,16 @@ class Review:
         decisions = self.decisions(stage, screener).items()
         return {name: label.decision == "include" for name, label in decisions if label.decision != "maybe"}
 
+    def final(self, record_id: str) -> ScreeningLabel | None:
+        """What counts of a record in the end: of its full text, where its abstract is included, or of its abstract."""
+        abstract = self.outcome("abstract", record_id).stands
+        passed = abstract and abstract.decision == "include"
+        return (self.outcome("full_text", record_id).stands if passed else None) or abstract
+
     def conflicts(self, stage: Stage) -> list[str]:
-        """The records about which those who decided them differ."""
-        return [name for name, each in self.outcomes[stage].items() if each.state == "conflict"]
+        """The records of the stage about which those who decided them differ."""
+        names = {each.record_id for each in self.eligible(stage)}
+        return [name for name, each in self.outcomes[stage].items() if each.state == "conflict" and name in names]
 
     def eligible(self, stage: Stage) -> list[ReviewRecord]:
         """The records that the stage is about: all, or for the full text those included by their abstracts."""

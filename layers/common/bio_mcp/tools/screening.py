@@ -20,7 +20,6 @@ from bio_mcp.screening.reviews import (
     Decided,
     Review,
     collect,
-    collect_again,
     collect_project,
     collect_query,
     find_review,
@@ -67,10 +66,7 @@ class LabelPapers(OfReview):
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
-    collect: bool = Field(
-        default=False,
-        description="add the project's papers, what the query key's term finds, or what is new for a review",
-    )
+    collect: bool = Field(default=False, description="add the project's papers, or what the query key's term finds")
 
 
 class Counts(Response):
@@ -203,7 +199,7 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     family=REVIEW,
     timeout=25,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
-    also_uses=("projects.get", "jobs.latest", "documents.resolve"),
+    also_uses=("projects.get", "jobs.latest", "documents.resolve", "screenings.reviews"),
     next_step=next_steps.after_screening,
 )
 def screen_papers(request: Screen, backends: Backends, context: Context) -> Screened:
@@ -241,7 +237,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
         *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),
-        *("checkpoints.get", "pubmed.efetch"),
+        *("screenings.reviews", "screenings.put_plan", "checkpoints.get", "pubmed.efetch"),
         *BY_OTHER_IDS,
         "pubmed.esummary",
     ),
@@ -365,6 +361,4 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
         done.append(collect_project(name, request.project, backends, context.deadline))
     if request.collect and request.query_key:
         done.append(collect_query(name, request.query_key, backends, context.deadline))
-    if request.collect and request.review:
-        done += collect_again(name, backends, context.deadline)
     return done
