@@ -112,6 +112,7 @@ THIRD_PARTIES = {
     "click": {"doors"},
     "fastapi": {"doors"},
     "jinja2": {"doors.console"},
+    "markupsafe": {"doors.console"},
     "jwt": {"doors.auth"},
     "mangum": {"doors"},
     "mcp": {"doors"},

@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl
 from uuid import uuid4
 
-from starlette.datastructures import FormData
+from starlette.datastructures import ImmutableMultiDict
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.responses import Response as Http
+from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
@@ -27,6 +28,7 @@ CONSOLE = Family("console", errors.BIO_MCP)
 Answer = Callable[[Request], Awaitable[Http]]
 MAX_FORM = 16 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
 MAX_FIELDS = 500
+Form = ImmutableMultiDict[str, str | bytes]
 
 
 class Shown(Response, extra="allow"):
@@ -91,17 +93,24 @@ class Console:
             values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
-    async def form(self, request: Request) -> FormData:
-        """The fields of a form; nothing of a form that is too long."""
+    async def form(self, request: Request, most: int = MAX_FORM) -> Form:
+        """The fields of a form, a file as bytes; nothing of one that is longer than `most` bytes, or broken."""
         body = b""
         async for part in request.stream():
             body += part
-            if len(body) > MAX_FORM:
-                return FormData()
+            if len(body) > most:
+                return Form()
+
+        async def read() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": most}
         try:
-            return FormData([*parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=MAX_FIELDS)])
-        except ValueError:  # more fields
-            return FormData()
+            async with Request(request.scope, read).form(**limits) as form:
+                fields = form.multi_items()
+                return Form([(name, each if isinstance(each, str) else await each.read()) for name, each in fields])
+        except HTTPException:  # it is no form, or has more fields
+            return Form()
 
     def nothing_selected(self, request: Request) -> Http:
         """The page for a form in which no paper is ticked."""

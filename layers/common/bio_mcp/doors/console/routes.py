@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import is_same_origin
-from bio_mcp.doors.console import feed, rendering, search
+from bio_mcp.doors.console import feed, references, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.console.rendering import PRIVATE
@@ -53,6 +53,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     """
     named = [(each.path, each.menu) for each in PAGES if each.menu]
     menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
+    menu += ((references.PATH, "References"),)
     admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
     console = Console(Running(invoke), menu, admin)
     answers: list[tuple[str, str, Answer]] = [
@@ -62,6 +63,9 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         ("/cite", "GET", partial(search.cited, console)),
         ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
+        (references.PATH, "GET", partial(references.empty, console)),
+        (references.PATH, "POST", partial(references.check, console)),
+        (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),

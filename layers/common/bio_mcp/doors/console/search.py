@@ -9,12 +9,12 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from starlette.datastructures import FormData, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Console, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.exporting.formats import FORMATS
 from bio_mcp.literature.citing import cite
@@ -70,7 +70,7 @@ class Asked:
     page: str = ""
 
     @classmethod
-    def of(cls, given: QueryParams | FormData) -> "Asked":
+    def of(cls, given: QueryParams | Form) -> "Asked":
         """The fields of a query or form that have a text."""
         texts = {name: given.get(name) for name in cls.__dataclass_fields__}
         return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})
@@ -339,7 +339,7 @@ def citations_page(backends: Backends, pmids: str) -> Shown:
     )
 
 
-def selected(given: QueryParams | FormData) -> list[str]:
+def selected(given: QueryParams | Form) -> list[str]:
     """The PMIDs that are ticked, each once; what is no PMID is left out."""
     ticked = [each for each in given.getlist("pmid") if isinstance(each, str)]
     return [each for each in dict.fromkeys(ticked) if each.isascii() and each.isdecimal()][:READ]

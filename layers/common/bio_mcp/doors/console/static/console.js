@@ -57,5 +57,18 @@ document.addEventListener("change", event => {
   form.querySelector("[data-selected]").textContent = count ? `${count} selected` : "";
 });
 
+document.querySelectorAll("[data-drop]").forEach(field => {
+  const file = field.form.querySelector("input[type=file]");
+  field.addEventListener("dragover", event => { event.preventDefault(); field.classList.add("over"); });
+  field.addEventListener("dragleave", () => field.classList.remove("over"));
+  field.addEventListener("drop", event => {
+    field.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    file.files = event.dataTransfer.files;
+    say(`${file.files[0].name} is chosen.`);
+  });
+});
+
 const quoted = document.getElementById("quote");
 if (quoted) { quoted.scrollIntoView({ block: "center" }); quoted.focus({ preventScroll: true }); }
