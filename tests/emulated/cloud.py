@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tests.emulated.build import ARCH, BUILT, build
+from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import Emulator, emulator
@@ -121,7 +121,7 @@ def cloud(
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
-        unpacked = {"/opt/models": str(BUILT / "InferenceLayer/models")}  # it unpacks layers elsewhere
+        unpacked = {"/opt/models": str(template.parent / "InferenceLayer/models")}  # it unpacks layers elsewhere
         edits = {**unpacked, **NO_CANARY} if own else {}
 
         def deployed(name: str, changed: Mapping[str, str] = NOTHING) -> Stack:

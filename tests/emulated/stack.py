@@ -62,12 +62,17 @@ class Stack:
         assert "FunctionError" not in answer, body
         return body
 
-    def command(self, *arguments: str, code: int = 0) -> Any:
-        """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an operator's shell sets."""
         named = dict(re.findall(r"(\w+)=(\S*)", self.outputs["Environment"]))
         known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+        return named | known
+
+    def command(self, *arguments: str, code: int = 0) -> Any:
+        """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
         program = Path(sys.executable).with_name("bio-mcp")
-        env = {**os.environ, **named, **known}
+        env = {**os.environ, **self.environment}
         done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)

@@ -1,9 +1,13 @@
 """A stack that is deployed again, beside another, and taken down."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from scripts.configure_stack import stamped
-from tests.emulated.build import ARCH, build
+from tests.emulated.build import ARCH, ROOT, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import emulator
@@ -28,6 +32,23 @@ def deployed():
             return to
 
         yield deployed
+
+
+def test_another_run_builds_into_a_directory_of_its_own_which_ends_with_it():
+    own = build()
+    before = sizes_of(own.parent)
+    program = "from tests.emulated.build import build; print(build().read_text(), build())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    text, _, other = done.stdout.strip().rpartition(" ")
+    assert text.strip() == own.read_text().strip()
+    assert Path(other) != own
+    assert not Path(other).exists()
+    assert sizes_of(own.parent) == before
+
+
+def sizes_of(directory):
+    files = sorted(each for each in directory.rglob("*") if each.is_file())
+    return {str(each): (each.stat().st_mtime_ns, each.stat().st_size) for each in files}
 
 
 def published(to, stack):
