@@ -100,8 +100,8 @@ deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS o
 load-local: setup $(VENV)/.dev $(STACK) ## load twenty files of PubMed into that emulator, with everything failing that can
 	$(BIN)/python -m pytest -q tests/all/emulated/test_loading.py
 
-sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of its events in a container; KEEP=1: run one by hand until Ctrl-C
-	$(BIN)/python -m tests.sam_local $(if $(KEEP),--keep)
+sam-local: setup $(VENV)/.dev $(STACK) docker ## give every function each of its events in a container and compare the answers; KEEP=1: by hand, until Ctrl-C
+	$(BIN)/python -m $(if $(KEEP),tests.sam_local,pytest -v tests/all/test_sam_local.py)
 
 docker:  # an engine, or what it takes to start one and to make the functions' image
 	@docker version >/dev/null 2>&1 || { command -v dockerd && command -v mmdebstrap; } >/dev/null || \

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tests.emulated.build import ARCH, BUILT, build
+from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import Emulator, emulator
@@ -83,7 +83,7 @@ def cloud(
     tier: str = "opensearch",
     own_domain: bool = False,
     template: Path | None = None,
-    models: Path = BUILT / "InferenceLayer/models",
+    models: Path | None = None,
     others: Mapping[str, str] = NOTHING,
 ) -> Iterator[Cloud]:
     """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
@@ -92,7 +92,7 @@ def cloud(
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
     `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
     of what it should. `tier`: where the index is; in S3 there is no node. `own_domain`: the stack makes a domain, at
-    whose address the node is. `template`: one that was built, else this tree's is. `models`: those of the functions.
+    whose address the node is. `template`: one that was built, else this tree's is. `models`: those of the functions, else the template's.
     `others`: more parameters of the template. Raises what says which of these cannot be had.
     """
     template = template or build()
@@ -129,8 +129,8 @@ def cloud(
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
-        unpacked = {"/opt/models": str(models)}  # it unpacks layers elsewhere
-        edits = {**unpacked, **NO_TLS, **NO_CANARY} if own else {}
+        layers = models or template.parent / "InferenceLayer/models"
+        edits = {"/opt/models": str(layers), **NO_TLS, **NO_CANARY} if own else {}  # it unpacks layers elsewhere
 
         def deployed(name: str, changed: Mapping[str, str] = NOTHING, built: Path = template) -> Stack:
             return Stack(name, endpoint, deploy(to, built, name, {**given, **changed}, edits), secret)

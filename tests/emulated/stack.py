@@ -61,12 +61,22 @@ class Stack:
         assert "FunctionError" not in answer, body
         return body
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an operator's shell sets."""
+        shell = ["bash", "-c", f"{self.outputs['Environment']}\nenv -0"]
+        shown = subprocess.run(
+            shell, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True
+        ).stdout
+        named = dict(each.split("=", 1) for each in shown.split("\0") if each)
+        known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+        return named | known
+
     def command(self, *arguments: str, code: int = 0) -> Any:
         """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
-        known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
         program = Path(sys.executable).with_name("bio-mcp")
-        shell = ["bash", "-c", f'{self.outputs["Environment"]}\nexec "$0" "$@"', program, *arguments, "--json"]
-        done = subprocess.run(shell, env=os.environ | known, capture_output=True, text=True, check=False)
+        env = {**os.environ, **self.environment}
+        done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -10,6 +10,8 @@ from bio_mcp.tool import Resource, Tool
 
 ROOT = Path(__file__).parents[2]
 EVENTS = ROOT / "events"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((EVENTS / "expected.json").read_text(encoding="utf-8"))
+"""Of each event, in the order in which they may follow each other: JMESPath of its answer -> what that must be."""
 NAMES = {
     "kg": "H1",
     "jobs": "sync_example",

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from scripts import retained_domain
-from tests.emulated.build import BUILT, build
+from tests.emulated.build import build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
 from tests.emulated.stack import resources, until
 
@@ -93,9 +93,8 @@ class Changing:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """The packaged model, and one that embeds alike under another name."""
-    build()
     there = tmp_path_factory.mktemp("models")
-    [packaged] = (BUILT / "InferenceLayer/models").iterdir()
+    [packaged] = (build().parent / "InferenceLayer/models").iterdir()
     for name in (packaged.name, ANOTHER):
         shutil.copytree(packaged, there / name)
     manifest = there / ANOTHER / "model.json"

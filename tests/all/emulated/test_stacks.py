@@ -1,12 +1,15 @@
 """A stack that is deployed again, beside another, and taken down."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from scripts.configure_stack import stamped
-from scripts.docs import ROOT
 from scripts.protect_tables import protect
 from tests.emulated.aws_cli import commands, run
-from tests.emulated.build import ARCH, Failed, build
+from tests.emulated.build import ARCH, ROOT, Failed, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import BUCKET, NO_CANARY, deploy
 from tests.emulated.emulator import emulator
@@ -36,6 +39,23 @@ def deployed(to):
         return to
 
     return deployed
+
+
+def test_another_run_builds_into_a_directory_of_its_own_which_ends_with_it():
+    own = build()
+    before = sizes_of(own.parent)
+    program = "from tests.emulated.build import build; print(build().read_text(), build())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    text, _, other = done.stdout.strip().rpartition(" ")
+    assert text.strip() == own.read_text().strip()
+    assert Path(other) != own
+    assert not Path(other).exists()
+    assert sizes_of(own.parent) == before
+
+
+def sizes_of(directory):
+    files = sorted(each for each in directory.rglob("*") if each.is_file())
+    return {str(each): (each.stat().st_mtime_ns, each.stat().st_size) for each in files}
 
 
 def published(to, stack):

@@ -32,7 +32,7 @@ def earlier(tmp_path_factory):
     with tarfile.open(fileobj=io.BytesIO(git("archive", releases[1] if len(releases) > 1 else changes[2]))) as files:
         files.extractall(source, filter="tar")
     (source / ".venv").symlink_to(ROOT / ".venv")
-    return build(source / "built", source)
+    return build(source)
 
 
 class Filled:
