@@ -50,7 +50,7 @@ def _filled(value: Any, placeholder: str, item: str) -> Any:
 
 
 def _simple(value: Any, identifier: str, item: str, template: Mapping[str, Any]) -> Any:
-    """`value` whose Refs and conditions are names, and that looks nothing up."""
+    """`value` whose Refs are names, and that looks nothing up."""
     if isinstance(value, list):
         return [_simple(each, identifier, item, template) for each in value]
     if not isinstance(value, dict):
@@ -60,8 +60,6 @@ def _simple(value: Any, identifier: str, item: str, template: Mapping[str, Any])
             return item
         case {"Ref": {"Fn::Sub": name}}:
             return {"Ref": name}
-        case {"Condition": {"Fn::Sub": name}}:
-            return {**made, "Condition": name}
         case {"Fn::FindInMap": [table, first, second]}:
             return template["Mappings"][table][first][second]
         case {"Fn::Sub": [text, {"Name": str(name)}]}:
