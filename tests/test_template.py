@@ -23,7 +23,6 @@ from tests.support.aws_template import (
     SERVING,
     TEMPLATE,
     branches,
-    documents_of,
     of,
     rendered,
     text,
@@ -173,8 +172,8 @@ RESTORED = {"DocumentsTableName": "restored", "AWS::Partition": "aws", "AWS::Reg
 @pytest.mark.parametrize("function", [name for name in FUNCTIONS if "BIO_MCP_TABLE_DOCUMENTS" in variables(name)])
 def test_a_table_that_is_given_takes_the_place_of_the_papers_by_one_parameter(function):
     assert rendered(variables(function)["BIO_MCP_TABLE_DOCUMENTS"], RESTORED) == "restored"
-    role = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]
-    stores = [each for document in documents_of(role) for each in document["Statement"] if "dynamodb" in str(each)]
+    [own] = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]["Policies"]
+    stores = [each for each in own["PolicyDocument"]["Statement"] if "dynamodb" in str(each)]
     assert "arn:aws:dynamodb:r:1:table/restored" in [rendered(each["Resource"], RESTORED) for each in stores]
 
 

@@ -14,6 +14,11 @@ EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_MODE": "aws",
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
+    "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
+    "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
+    "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
+    "BIO_MCP_THREADS": '"1"',
+    "ORT_DISABLE_TELEMETRY": '"1"',
 }
 
 

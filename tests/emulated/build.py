@@ -22,9 +22,9 @@ class Failed(Exception):
 
 @cache
 def build(source: Path = ROOT) -> Path:
-    """The template of a tree, built with its layers beside it. They end with this process; those of killed ones end here.
+    """The template of a tree, built, with its layers beside it.
 
-    Raises `Failed`.
+    They end with this process; those of killed ones end here. Raises `Failed`.
     """
     if not SAM.exists():
         raise Failed("the SAM CLI is not installed in .cache/sam; make deploy-local installs it")

@@ -65,12 +65,10 @@ class Stack:
     def environment(self) -> dict[str, str]:
         """What an operator's shell sets."""
         shell = ["bash", "-c", f"{self.outputs['Environment']}\nenv -0"]
-        shown = subprocess.run(
-            shell, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True
-        ).stdout
-        named = dict(each.split("=", 1) for each in shown.split("\0") if each)
+        done = subprocess.run(shell, env={}, capture_output=True, text=True, check=True)
+        named = dict(each.split("=", 1) for each in done.stdout.split("\0") if "=" in each)
         known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-        return named | known
+        return {name: each for name, each in named.items() if name not in ("PWD", "SHLVL", "_")} | known
 
     def command(self, *arguments: str, code: int = 0) -> Any:
         """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
