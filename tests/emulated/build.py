@@ -35,7 +35,7 @@ def build() -> Path:
     into = own / "build"  # the SAM CLI writes beside it too
     command = [SAM, "build", "--build-dir", into, "--parameter-overrides", f"Arch={ARCH}"]
     env = {**os.environ, **QUIET, "ARCH": ARCH}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=900)
     if done.returncode:
         raise Failed(f"sam build failed:\n{done.stderr[-4_000:]}")
     return into / "template.yaml"
