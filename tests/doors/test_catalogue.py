@@ -23,7 +23,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.tool import FileText
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
-from tests.support.examples import EXAMPLES, parameters_of
+from tests.support.examples import EVENTS, EXAMPLES, EXPECTED, parameters_of, paths_of
 from tests.support.sample_corpus import corpus
 
 ROOT = Path(__file__).parents[2]
@@ -121,8 +121,10 @@ def test_every_functions_entry_point_answers_its_events():
     assert sum(line["message"] == "call" for line in lines) >= sum(len(events[each]) for each in functions)
     answered = dict(json.loads(line) for line in done.stderr.splitlines())
     by_http = answered.pop("mcp_http")
-    assert [each["statusCode"] for each in by_http] == [200] * len(events["mcp_http"])
-    assert all("result" in json.loads(each["body"]) for each in by_http)
+    expected = [EXPECTED[str(Path(path).relative_to(EVENTS))] for path in events["mcp_http"]]
+    assert [each["statusCode"] for each in by_http] == [each["statusCode"] for each in expected]
+    for answer, wanted in zip(by_http, expected, strict=True):
+        assert ("result" in json.loads(answer["body"])) == any("body.result" in each for each in wanted)
     for function, answers in answered.items():
         assert len(answers) == len(events[function]) > 0
         codes = {answer["error"]["code"] for answer in answers if "error" in answer}
@@ -132,8 +134,9 @@ def test_every_functions_entry_point_answers_its_events():
 
 
 def events_of(function):
-    events = sorted((ROOT / "events" / function).glob("*.json"))
-    return [str(path) for path in events if "Records" not in json.loads(path.read_text())]  # a queue is AWS's only
+    return [
+        str(path) for path in paths_of(function) if "Records" not in json.loads(path.read_text())
+    ]  # a queue is AWS's only
 
 
 PROGRAM = """

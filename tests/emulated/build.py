@@ -36,7 +36,7 @@ def build(source: Path = ROOT) -> Path:
     into = own / sha256(bytes(source)).hexdigest()[:8] / "build"  # the SAM CLI writes beside it too
     command = [SAM, "build", "--build-dir", into, "--parameter-overrides", f"Arch={ARCH}"]
     env = {**os.environ, **QUIET, "ARCH": ARCH}
-    done = subprocess.run(command, cwd=source, env=env, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, cwd=source, env=env, capture_output=True, text=True, check=False, timeout=900)
     if done.returncode:
         raise Failed(f"sam build failed:\n{done.stderr[-4_000:]}")
     return into / "template.yaml"

@@ -27,6 +27,7 @@ from tests.emulated.cloud import SAMPLES, Cloud, cloud
 from tests.emulated.stack import Stack
 from tests.sam_local.engine import Unusable, engine, run
 from tests.sam_local.image import ARCH, ensure
+from tests.support.examples import BUCKET
 from tests.support.nlm_files import md5_file_of, serving
 from tests.support.opensearch_node.jvm import free_port
 from tests.support.sample_corpus import articles
@@ -40,7 +41,7 @@ from tests.support.scholarly_server.shapes import crossref_work, epmc_record, ic
 FILES = (*SAMPLES, ROOT / "tests/data/pubmed/edges.xml.xz")  # the last has the book that an event asks for
 ADDRESSES = "{{json .IPAM.Config}}"
 DOORS = ("McpHttpFunction", "ConsoleFunction", "AuthorizeFunction")
-BUCKET, NLM = "bio-mcp-bucket", "https://ftp.ncbi.nlm.nih.gov/pubmed/"  # in an event: the stack's, and the local one
+NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"  # in an event: the local one
 PUBLISHED = ROOT / "layers/common/bio_mcp/evaluating/sets/answers/records.xml.gz"  # as the first file of the baseline
 INBOX, SOURCES = "inbox/lab/heart-failure", "sources"
 DOIS = ("10.1111/j.1651-2227.2007.00439.x", "10.1101/2020.04.15.20066803")  # what Crossref has
