@@ -89,7 +89,7 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    assert called == {"SearchFunction.Arn", "AnswerFunction.Arn", "ExportsFunction.Arn"}
+    assert called == {f"{each}Function.Arn" for each in ("Search", "Answer", "Exports", "Bibliography")}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
@@ -150,9 +150,13 @@ def test_the_domain_names_the_role_that_searches_and_an_operator_if_there_is_one
     properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
     assert rendered(properties["DomainName"], stack) == name
     arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
-    stack |= {"SearchRole.Arn": "the role", "OpenSearchIndex": "pubmed_chunk", "AWS::NoValue": None}
+    stack |= {"OpenSearchIndex": "pubmed_chunk", "AWS::NoValue": None}
     role, nobody = rendered(properties["AccessPolicies"], stack | {"OperatorArn": ""})["Statement"]
-    assert (role["Principal"], role["Action"], nobody) == ({"AWS": "the role"}, "es:ESHttpGet", None)
+    assert (role["Principal"], role["Action"], nobody) == (
+        {"AWS": {"Fn::GetAtt": "SearchRole.Arn"}},
+        "es:ESHttpGet",
+        None,
+    )
     assert role["Resource"] == f"{arn}/pubmed_chunk/*"
     *_, operator = rendered(properties["AccessPolicies"], stack | {"OperatorArn": "arn:aws:iam::1:role/them"})[
         "Statement"

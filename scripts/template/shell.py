@@ -1,9 +1,11 @@
 """The output Environment: what a shell sets, so that commands act on the stack as its functions do."""
 
 from scripts.template.blocks import Tagged, Value
+from scripts.template.image import EVERYONES
 from scripts.template.resources import VALUES
 
 OF_A_FUNCTION = {"BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"}  # of its layers and its processor
+OF_A_STACK = {"BIO_MCP_MODE", "BIO_MCP_METRICS", "AWS_ENDPOINT_URL"}
 MORE = {
     "BIO_MCP_INGEST_QUEUE_URL": "!Ref IngestQueue",
     "BIO_MCP_EVALUATE_QUEUE_URL": "!Ref EvaluateQueue",
@@ -17,7 +19,9 @@ QUOTED = r"""!Join ["'\\''", !Split ["'", %s]]"""
 
 def environment() -> dict[str, Value]:
     """The output: the values that functions have, each between single quotes. An e-mail may have one itself."""
-    values = {name: value for name, value in (VALUES | MORE).items() if name not in OF_A_FUNCTION}
+    values = {
+        name: value for name, value in (VALUES | EVERYONES | MORE).items() if name not in OF_A_FUNCTION | OF_A_STACK
+    }
     values |= {name: QUOTED % value for name, value in values.items() if name.endswith("_EMAIL")}
     simple = {name: value.removeprefix("!Ref ") for name, value in values.items() if value.startswith("!Ref ")}
     lines = [f"  export {name}='${{{simple.get(name, name)}}}'" for name in values]
