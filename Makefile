@@ -92,6 +92,7 @@ ingest-image: build ## build the image of the function that ingests, which reads
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
 	$(SAM)/bin/python -m scripts.configure_stack $(CONFIG)
 	$(SAM)/bin/sam deploy --config-file $(CURDIR)/.aws-sam/samconfig.toml --config-env $(CONFIG)
+	$(SAM)/bin/python scripts/protect_tables.py $(CONFIG)
 
 deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS on this machine and test it end to end; KEEP=1: use it until Ctrl-C
 	$(BIN)/python -m $(if $(KEEP),tests.emulated,pytest -q tests/all/emulated)

@@ -91,6 +91,7 @@ MODEL = frozenset(
     }
 )
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
+LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of one folder: function.toml names it, or it is the inbox
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
@@ -201,7 +202,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "parser.*": frozenset(),
     "zotero.*": secret("ZoteroApiKeyName"),
     "sources.*": files("inbox", "GetObject"),
-    "sources.files": files("inbox", "GetObject") | {("s3:ListBucket", "Bucket.Arn")},
+    "sources.files": files("inbox", "GetObject") | LISTING,
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,
@@ -230,10 +231,10 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem", "UpdateItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "GetItem", "Query", "BatchGetItem") | files("calls", "GetObject"),
-    "load_files.tags": frozenset({("s3:ListBucket", "Bucket.Arn")}),
-    "load_files.get": files("load", "GetObject"),
+    "load_files.tags": LISTING,
+    "load_files.get": files("load", "GetObject") | LISTING,
     "load_files.put": files("load", "PutObject"),
-    "load_files.download": files("load", "GetObject"),
+    "load_files.download": files("load", "GetObject") | LISTING,
     "load_files.delete": files("load", "DeleteObject"),
     "pubmed_files.*": frozenset(),
     "authorizations.put": table("Authorizations", "PutItem"),
@@ -243,9 +244,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "authorizations.revoke": table("Authorizations", "Query", "BatchGetItem", "DeleteItem"),
     "budgets.spend": table("Budgets", "GetItem", "UpdateItem"),
     "blobs.put": files(FOLDER, "PutObject"),
-    "blobs.get": files(FOLDER, "GetObject"),
+    "blobs.get": files(FOLDER, "GetObject") | LISTING,
     "blobs.join": files(FOLDER, "GetObject", "PutObject"),
-    "blobs.stream": files(FOLDER, "GetObject"),
+    "blobs.stream": files(FOLDER, "GetObject") | LISTING,
     "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),

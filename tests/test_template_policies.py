@@ -269,7 +269,9 @@ def source(adapter):
 
 def called(*adapters):
     trees = [ast.walk(ast.parse(source(each))) for each in adapters]
-    attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
+    nodes = [node for tree in trees for node in tree]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    attributes |= {node.id for node in nodes if isinstance(node, ast.Name)}
     verbs = re.compile(
         r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|put_or_get$|take_item$"
     )

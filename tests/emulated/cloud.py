@@ -112,7 +112,6 @@ def cloud(
         given = {
             "Arch": ARCH,
             "EndpointUrl": endpoint,
-            "ProtectTables": "false",
             "Canary": "false",
             "CallerBudgets": "calls=100,thrifty:embeddings=2",
             "AuthSecretName": AUTH_SECRET,
