@@ -19,6 +19,7 @@ from typing import Any
 import boto3
 import tomlkit
 import yaml
+from botocore.exceptions import BotoCoreError, ClientError
 
 from scripts import retained_domain
 
@@ -129,15 +130,17 @@ def main() -> None:
     if not _deployment(environment, path).get("parameter_overrides"):
         _configure(environment, path)
     deployment = _deployment(environment, path)
-    stack = tomlkit.parse(path.read_text()).unwrap()[environment]["global"]["parameters"]["stack_name"]
+    stack = deployment["stack_name"]
     session: Any = boto3.Session(region_name=deployment.get("region"), profile_name=deployment.get("profile"))
+    defaults = {name: str(each.get("Default", "")) for name, each in parameters(BUILT).items()}
     try:
         check_names(stack)
-        defaults = {name: str(each.get("Default", "")) for name, each in parameters(BUILT).items()}
         given = defaults | read(deployment["parameter_overrides"])
         domain = retained_domain.parameters(given, stack, session.client)
     except (Unusable, retained_domain.Refused) as problem:
         sys.exit(str(problem))
+    except (BotoCoreError, ClientError) as problem:
+        sys.exit(f"AWS did not say what the stack {stack} and the account have: {problem}")
     if "OpenSearchUrl" in domain:
         print(f"The index is in {domain['OpenSearchArn']}, which this stack left, and uses again as a given one.")
     values = given | domain
@@ -145,9 +148,14 @@ def main() -> None:
     BUILT.write_text(stamped(BUILT.read_text(), values))
 
 
-def _deployment(environment: str, path: Path) -> Any:
-    config = tomlkit.parse(path.read_text()).unwrap()
-    return config.get(environment, {}).get("deploy", {}).get("parameters", {})
+def _deployment(environment: str, path: Path) -> dict[str, Any]:
+    """What samconfig.toml has for `sam deploy`; what it has for all commands goes for this one too."""
+    config = tomlkit.parse(path.read_text()).unwrap().get(environment, {})
+    return {
+        name: value
+        for command in ("global", "deploy")
+        for name, value in config.get(command, {}).get("parameters", {}).items()
+    }
 
 
 def _configure(environment: str, path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.emulated.build import build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
 from tests.emulated.stack import resources, until
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1_200)
 ANOTHER = "another"  # an embedding model
 KEPT = ("DynamoDB::Table", "S3::Bucket", "SQS::Queue", "Events::EventBus", "IAM::Role", "Lambda::Function")
 QUESTION = {"query": "treatment of depression in adults", "top_k": 100, "max_characters": 200_000, "include_weak": True}
@@ -22,32 +22,44 @@ COLLECTION = {
 }
 CHANGES = {
     "collection": COLLECTION,
-    "watching": {"Monitoring": "basic", "HeartbeatMinutes": "0", "SnapStart": "off", "LogRetentionDays": "7"},
-    "budget": {"MonthlyBudget": "100", "BudgetEmail": "us@example.org", "AlarmTopicArn": "arn:aws:sns:us-east-1:0:us"},
-    "door": {"DomainName": "mcp.example.org", "CertificateArn": CERTIFICATE, "PublicRead": "on", "ListedTools": "all"},
     "issuer": {
         "AuthSecretName": "",
         "AuthJwksUrl": "https://id.example.org/keys",
         "AuthIssuer": "https://id.example.org",
         "GatewayChecksTokens": "on",
     },
-    "corpora": {
+    "what people meet": {
+        "DomainName": "mcp.example.org",
+        "CertificateArn": CERTIFICATE,
+        "PublicRead": "on",
+        "ListedTools": "all",
+        "SnapStart": "off",
+        "LanguageModel": "bedrock",
+        "LanguageModelId": "eu.amazon.nova-lite-v1:0",
+        "AnswerTau": "0.5",
+    },
+    "what operators meet": {
+        "Monitoring": "basic",
+        "HeartbeatMinutes": "0",
+        "LogRetentionDays": "7",
+        "AlarmTopicArn": "arn:aws:sns:us-east-1:000000000000:us",
+        "MonthlyBudget": "100",
+        "BudgetEmail": "us@example.org",
+    },
+    "what it works at": {
         "Corpus1Key": "one",
         "Corpus1Term": '"heart failure"[mesh]',
         "Corpus2Key": "two",
         "Corpus2Term": "statins",
         "NightlyNotices": "on",
         "LoadsAtOnce": "2",
-    },
-    "projects": {
         "IngestImageUri": "000000000000.dkr.ecr.us-east-1.amazonaws.com/bio-mcp-ingest:1",
         "IngestBuckets": "theirs",
         "IngestHosts": "example.org",
         "ZoteroLibraryId": "1",
         "ZoteroApiKeyName": "bio-mcp/zotero",
+        "DocumentsTableName": "restored",
     },
-    "answers": {"LanguageModel": "bedrock", "LanguageModelId": "eu.amazon.nova-lite-v1:0", "AnswerTau": "0.5"},
-    "papers": {"DocumentsTableName": "restored"},
 }
 
 
