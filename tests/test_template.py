@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bio_mcp.callers import SCOPES
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.queues import INBOX, MARGIN_S, Event
 from bio_mcp.doors.aws.tool_function import SERVICE
@@ -287,6 +288,21 @@ def test_the_records_of_a_first_sync_and_the_listed_tools_are_by_default_those_o
     assert PARAMETERS["ListedTools"]["Default"] == ",".join(Settings().listed_tools)
     assert variables("sync_delta")["BIO_MCP_SYNC_MAX_RECORDS"] == {"Ref": "SyncMaxRecords"}
     assert variables("mcp_http")["BIO_MCP_TOOLS"] == {"Ref": "ListedTools"}
+
+
+def test_an_identity_provider_is_off_and_else_by_default_as_the_settings_have_it():
+    assert [PARAMETERS[name]["Default"] for name in ("IdpIssuer", "IdpJwksUrl")] == ["", ""]
+    for name, setting in (("Subject", "idp_subject_claim"), ("Tenant", "idp_tenant_claim")):
+        assert PARAMETERS[f"Idp{name}Claim"]["Default"] == getattr(Settings(), setting)
+    scopes = PARAMETERS["IdpScopes"]
+    assert scopes["Default"] == ",".join(Settings().idp_scopes)
+    assert re.fullmatch(scopes["AllowedPattern"], ",".join(SCOPES))
+    assert not any(re.fullmatch(scopes["AllowedPattern"], each) for each in ("", "read,", "write", "read, live"))
+    given = {name: value for name, value in variables("authorize").items() if name.startswith("MCP_IDP_")}
+    assert {name.removeprefix("MCP_IDP_").replace("_", ""): value["Ref"] for name, value in given.items()} == {
+        name.removeprefix("Idp").upper(): name for name in PARAMETERS if name.startswith("Idp")
+    }
+    assert [name for name in FUNCTIONS if "MCP_IDP_ISSUER" in variables(name)] == ["authorize"]
 
 
 @pytest.mark.parametrize("listed", [*TOOLS, "all", "default,review", ",".join(TOOLS)])

@@ -135,15 +135,15 @@ def used(kind):
     return {each for each in handlers(kind) if not any(map(partial(fnmatchcase, each), UNUSED.get(kind, [])))}
 
 
-def on(kind, action, physical):
-    """The ARN on which a handler of a resource of this type calls an action."""
+def on(kind, action, physical, artefacts="x"):
+    """The ARN on which a handler of a resource of this type calls an action; `artefacts` is the bucket of the code."""
     match action.partition(":"):
         case "iam", _, "PassRole":
             return f"arn:aws:iam::{ACCOUNT}:role/{STACK}-x"
         case "kms", _, _:
             return f"arn:aws:kms:{HERE}:key/x"
         case "s3", _, "GetObject" | "GetObjectVersion":
-            return f"arn:aws:s3:::deploys-{STACK}-artefacts-x/key"
+            return f"arn:aws:s3:::{artefacts}/x"
         case "codedeploy", _, "GetDeploymentConfig":
             return f"arn:aws:codedeploy:{HERE}:deploymentconfig:x"
         case "logs", _, "CreateLogDelivery" | "DescribeLogGroups" | "PutResourcePolicy" | "DescribeResourcePolicies":
@@ -221,15 +221,16 @@ def allowed(statements, action, arn):
     )
 
 
-def test_the_role_may_do_what_cloudformation_does_to_each_resource_that_was_deployed(deployed, statements):
+def test_the_role_may_do_what_cloudformation_does_to_each_resource_that_was_deployed(rights, deployed, statements):
+    artefacts = rights[2]["ArtefactsBucket"]
     made = {**deployed, **NOT_EMULATED}
     declared = {each["Type"] for each in RESOURCES.values() if "Serverless" not in each["Type"]}
     assert declared <= {kind for kind, _ in made.values()}
     refused = {
-        (kind, action, on(kind, action, physical))
+        (kind, action, on(kind, action, physical, artefacts))
         for kind, physical in made.values()
         for action in used(kind)
-        if not allowed(statements, action, on(kind, action, physical))
+        if not allowed(statements, action, on(kind, action, physical, artefacts))
     }
     assert refused == set()
 

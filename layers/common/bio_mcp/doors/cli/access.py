@@ -133,8 +133,8 @@ def client_command(session: Session, name: str) -> None:
     from bio_mcp.doors.auth.clients import managed
 
     allowed = access(session.settings)
-    if allowed is None or allowed.identity_provider is None:
-        raise Misconfigured("no identity provider is configured: set MCP_IDP_ISSUER and MCP_IDP_JWKS_URL")
+    if allowed is None or not allowed.issues_tokens:
+        raise Misconfigured("there is no authorization server here: set MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL")
     made = managed(name, allowed.tokens.keys.get())
     body = {"client_id": made.client_id, "client_secret": made.client_secret, "issuer": allowed.issuer}
     session.answer(body, lambda answer: click.echo("\n".join(f"{key}  {value}" for key, value in answer.items())))
