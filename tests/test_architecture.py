@@ -19,6 +19,7 @@ ORDER = [
     "refreshing",
     "deadline",
     "callers",
+    "tracing",
     "literature",
     "retrieval",
     "graph",

@@ -382,6 +382,10 @@ class Settings:
     module of tools; empty: it runs the tools in its own process"""
     metrics: str = of_aws("BIO_MCP_METRICS")
     """CloudWatch namespace of the metrics of calls; empty: none are recorded"""
+    trace_calls: Literal["on", "off"] = setting("BIO_MCP_TRACE_CALLS", "off", mode="aws")
+    """on: calls of tools and their requests to services are subsegments of the function's trace in X-Ray"""
+    xray_daemon: str = setting("AWS_XRAY_DAEMON_ADDRESS", "")
+    """set by Lambda: where subsegments are sent"""
     heartbeat_url: str = of_aws("BIO_MCP_HEARTBEAT_URL")
     """URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL"""
     initialization: str = setting("AWS_LAMBDA_INITIALIZATION_TYPE", "")
@@ -408,6 +412,11 @@ class Settings:
                 hidden = each.metadata["secret"] or ("://" in text and "@" in urlsplit(text).netloc)
                 (secret if hidden else public)[each.metadata["env"]] = text
         return public, secret
+
+    @staticmethod
+    def trace_header() -> str:
+        """The ids that X-Ray has of the invocation that runs, which Lambda sets anew for each; "" elsewhere."""
+        return os.environ.get("_X_AMZN_TRACE_ID", "")
 
     @property
     def environment_of_programs(self) -> Mapping[str, str]:

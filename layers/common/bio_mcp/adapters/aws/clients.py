@@ -19,6 +19,7 @@ from botocore.exceptions import (
 
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.lazy import Lazy
+from bio_mcp.tracing import request_span
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -50,9 +51,28 @@ class Clients:
         """
         try:
             with self._lock:
-                return self._session.create_client(service, endpoint_url=endpoint, config=config)
+                return _traced(self._session.create_client(service, endpoint_url=endpoint, config=config))
         except NoRegionError:
             raise Misconfigured("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
+
+
+def _traced(client: Any) -> Any:
+    """The client, whose calls are spans, from the first try to the last. Of their parameters these have the table."""
+
+    def begin(params: Any, model: Any, context: dict[str, Any], **_: Any) -> None:
+        table = params.get("TableName") if model.service_model.service_name == "dynamodb" else None
+        known = {"table_name": str(table)} if table else {}
+        context["bio_mcp.span"] = request_span(str(model.service_model.service_id), model.name, **known)
+
+    def end(context: dict[str, Any], parsed: Any = None, exception: Any = None, **_: Any) -> None:
+        answer = parsed or {}
+        problem = type(exception).__name__ if exception else str(answer.get("Error", {}).get("Code", ""))
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        context.pop("bio_mcp.span")(problem, {"status": str(status)} if status else {})
+
+    for event, handler in {"before-parameter-build": begin, "after-call": end, "after-call-error": end}.items():
+        client.meta.events.register(event, handler)
+    return client
 
 
 class ClientsByTime:

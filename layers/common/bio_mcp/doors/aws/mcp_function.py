@@ -13,7 +13,7 @@ from bio_mcp import wiring
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access_if_complete
 from bio_mcp.doors.aws.remote import over_functions
-from bio_mcp.doors.aws.tool_function import Handler, log_as_json
+from bio_mcp.doors.aws.tool_function import Handler, log_as_json, trace_calls
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.doors.mcp.server import Invoke, in_process
 from bio_mcp.doors.readiness import parts_of
@@ -44,6 +44,7 @@ def http_handler(
 
 def behind_gateway(app: Any, settings: Settings) -> Handler:
     """The ASGI application as a handler whose log has the gateway's request id, as the access log does."""
+    trace_calls()
     logger, served = log_as_json(settings.log_level), Mangum(app, lifespan="off")
 
     @logger.inject_lambda_context
