@@ -31,6 +31,7 @@ from tests.doors.console.pages import Page, browser
 from tests.doors.lambda_bridge import context
 from tests.support.aws_template import of
 from tests.support.sample_corpus import articles
+from tests.support.sample_graph import add_graph
 from tests.support.sample_job import QUERY
 from tests.support.sample_project import PROJECT
 from tests.support.touched_ports import Recorder, small_corpus
@@ -246,11 +247,19 @@ def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
 def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
+    add_graph(busy)
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
     pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
-    pages += ["/admin/corpora", "/admin/syncs", f"/admin/syncs/{sync.job_id}", "/admin/evaluation"]
+    pages += [
+        "/graph?q=Testwort",
+        "/graph?q=Testwrot",
+        "/admin/corpora",
+        "/admin/syncs",
+        f"/admin/syncs/{sync.job_id}",
+        "/admin/evaluation",
+    ]
     answers = [client.get(path) for path in pages]
     reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}

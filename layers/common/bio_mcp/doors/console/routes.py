@@ -14,14 +14,15 @@ from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import is_same_origin
 from bio_mcp.doors.console import feed, references, rendering, search
-from bio_mcp.doors.console.console import Answer, Console, Page
+from bio_mcp.doors.console.console import Answer, Console, Page, status_of
+from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.mcp.http import endpoint_of
 from bio_mcp.doors.mcp.server import Invoke, Running
 
 NAME = "bio-mcp"
-ADMIN, CONNECT = "/admin/", "/admin/connect"
+ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -53,7 +54,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     """
     named = [(each.path, each.menu) for each in PAGES if each.menu]
     menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
-    menu += ((references.PATH, "References"),)
+    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
     admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
     console = Console(Running(invoke), menu, admin)
     answers: list[tuple[str, str, Answer]] = [
@@ -66,6 +67,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        (GRAPH, "GET", partial(_graph, console)),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),
@@ -101,6 +103,16 @@ async def _shown(console: Console, page: Page, request: Request) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     return console.page(request, page.template, data=outcome.body)
+
+
+async def _graph(console: Console, request: Request) -> Response:
+    asked = request.query_params.get("q", "").strip()
+    if not asked:
+        return console.page(request, "graph.html", asked="", error=None, data={})
+    outcome = await console.ask(graph_page, {"name": asked}, request)
+    error = outcome.body["error"] if outcome.failed else None
+    status = status_of(error) if error else 200
+    return console.page(request, "graph.html", status, asked=asked, error=error, data=outcome.body)
 
 
 async def _admin(console: Console, request: Request) -> Response:
