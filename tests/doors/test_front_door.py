@@ -17,7 +17,8 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
-from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
+from bio_mcp.doors.aws.authorize_function import authorize_handler
+from bio_mcp.doors.aws.console_function import console_handler
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from scripts.template.functions import declared

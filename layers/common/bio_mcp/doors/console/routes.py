@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 from bio_mcp.doors.console import feed, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page
 from bio_mcp.doors.console.pages import PAGES, report
-from bio_mcp.doors.mcp.http import endpoint_of
-from bio_mcp.doors.mcp.server import Invoke, Running
+from bio_mcp.doors.running import Invoke, Running
+from bio_mcp.doors.web import endpoint_of
 
 NAME = "bio-mcp"
 
