@@ -18,7 +18,8 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
-from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
+from bio_mcp.doors.aws.authorize_function import authorize_handler
+from bio_mcp.doors.aws.console_function import console_handler
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.settings import Settings

@@ -41,7 +41,7 @@ class _Expression:
         self.pattern, self.flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Compile, and have all that the compiled expression has from then on."""
+        """Called until the expression is compiled; all that it then has is this object's own."""
         compiled = re.compile(self.pattern, self.flags)
         self.__dict__.update({each: getattr(compiled, each) for each in dir(compiled) if not each.startswith("__")})
         return getattr(compiled, name)

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.doors.running import in_process
 from bio_mcp.settings import Settings
 
 BASE = "http://127.0.0.1:3010"

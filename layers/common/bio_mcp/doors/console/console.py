@@ -19,7 +19,7 @@ from bio_mcp.callers import Scope
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
-from bio_mcp.doors.mcp.server import Running
+from bio_mcp.doors.running import Running
 from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import notes
 

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
-from bio_mcp.catalog import naming_tools
 from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
@@ -110,6 +109,8 @@ def in_words_of_the_page(sentence: str) -> str:
     def name_of(tool: Tool) -> str:
         typed = tool.command or f"admin call {tool.portable_name}"
         return PAGES_OF_TOOLS.get(tool.name, f"`bio-mcp {typed}`")
+
+    from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
 
     return naming_tools(sentence, name_of)
 

@@ -18,8 +18,8 @@ from bio_mcp.doors.console.console import Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.console.rendering import PRIVATE
-from bio_mcp.doors.mcp.http import endpoint_of
-from bio_mcp.doors.mcp.server import Invoke, Running
+from bio_mcp.doors.running import Invoke, Running
+from bio_mcp.doors.web import endpoint_of
 
 NAME = "bio-mcp"
 ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
