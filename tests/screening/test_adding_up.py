@@ -1,5 +1,5 @@
-"""No record is lost between the searches and the export, whatever is done in between and in which order: after each step
-every record is somewhere, once, and the numbers of the flow diagram add up."""
+"""No record is lost between the searches and the export, whatever is done in between and in which order: after each
+step every record is somewhere, once, and the numbers of the flow diagram add up."""
 
 import csv
 import io

@@ -131,7 +131,7 @@ def import_command(session: Session, name: str, file: Path, database: str, term:
 @click.option("--project", "projects", multiple=True, metavar="ID", help="The documents of this project.")
 @click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
 @answering
-def collect_command(session: Session, name: str, /, **given: Sequence[str]) -> None:
+def collect_command(session: Session, /, name: str, **given: Sequence[str]) -> None:
     """Add to the review NAME what searches, topics and projects find. Without an option, all of them once more: what is
     new since then."""
     find_review(name, session.own)
@@ -331,7 +331,7 @@ def _show_next(body: Mapping[str, Any], criteria: str) -> None:
 @stage_option
 @click.option("--reason", help="Why; 'not retrieved' of a full text that could not be had.")
 @answering
-def label_command(session: Session, name: str, paper: str, decision: str, /, **given: Any) -> None:
+def label_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
     """Decide about PAPER of the review NAME, which its PMID, DOI or id names; undo takes WHO's decision back."""
     _decide(session, name, paper, decision, label, **given)
 
@@ -344,7 +344,7 @@ def label_command(session: Session, name: str, paper: str, decision: str, /, **g
 @stage_option
 @click.option("--reason", help="Why.")
 @answering
-def resolve_command(session: Session, name: str, paper: str, decision: str, /, **given: Any) -> None:
+def resolve_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
     """Settle PAPER of the review NAME, on which screeners differ; undo takes the third decision back."""
     _decide(session, name, paper, decision, resolve, **given)
 
