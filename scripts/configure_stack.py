@@ -30,10 +30,16 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("!", lambda *_: None)
 
 
+def template() -> dict[str, Any]:
+    """The template, in which what a function of CloudFormation makes is None."""
+    loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text(), _Loader)  # noqa: S506  # a SafeLoader
+    return loaded
+
+
 def parameters() -> dict[str, dict[str, Any]]:
     """The template's parameters by name."""
-    loaded: dict[str, dict[str, Any]] = yaml.load((ROOT / "template.yaml").read_text(), _Loader)["Parameters"]  # noqa: S506  # a SafeLoader
-    return loaded
+    known: dict[str, dict[str, Any]] = template()["Parameters"]
+    return known
 
 
 def asked(known: Mapping[str, Mapping[str, Any]], ask: Callable[[str], str]) -> dict[str, str]:
