@@ -41,10 +41,16 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("!", lambda *_: None)
 
 
-def parameters(template: Path = ROOT / "template.yaml") -> dict[str, dict[str, Any]]:
-    """The template's parameters by name."""
-    loaded: dict[str, dict[str, Any]] = yaml.load(template.read_text(), _Loader)["Parameters"]  # noqa: S506  # a SafeLoader
+def template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
+    """The template, in which what a function of CloudFormation makes is None."""
+    loaded: dict[str, Any] = yaml.load(path.read_text(), _Loader)  # noqa: S506  # a SafeLoader
     return loaded
+
+
+def parameters(path: Path = ROOT / "template.yaml") -> dict[str, dict[str, Any]]:
+    """The template's parameters by name."""
+    known: dict[str, dict[str, Any]] = template(path)["Parameters"]
+    return known
 
 
 def asked(known: Mapping[str, Mapping[str, Any]], ask: Callable[[str], str]) -> dict[str, str]:
