@@ -309,7 +309,7 @@ class Settings:
     """debug, info, warning or error"""
     otlp_endpoint: str = setting("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     """address of an OpenTelemetry collector (OTLP over HTTP, such as http://localhost:4318) for spans and durations
-    of MCP requests, if the extra otel is installed"""
+    of MCP requests, and spans of their calls and requests, if the extra otel is installed"""
 
     # Services of AWS: names of tables, queues and what else a stack has
     table_documents: str = of_aws("BIO_MCP_TABLE_DOCUMENTS")

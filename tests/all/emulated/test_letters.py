@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.all.emulated.conftest import Papers
 from tests.all.emulated.test_projects import PAPER, put
 from tests.emulated.build import ROOT
 from tests.emulated.stack import until
@@ -63,8 +64,8 @@ def fallen(up, operator):
     queues["DeadLetters"] = stack.outputs["DeadLettersUrl"]
     stack.send("not JSON")
     put(stack, f"{PROJECT}/paper.pdf", PAPER.read_bytes())
-    sync = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "letters", "term": "1970/01/01:1970/01/02[crdt]"}}
-    request = json.dumps({"MessageBody": json.dumps(sync)})
+    operator.papers = Papers(up, 4)
+    request = json.dumps({"MessageBody": json.dumps(operator.papers.event)})
     put_unsent(stack.client("sqs"), queues, "SCHEDULE_ARN", "WorkQueue", request)
     until(lambda: len(stack.dead()) == 3, GIVEN_UP_S, "dead letter of each")
     return operator
@@ -79,7 +80,7 @@ def test_each_letter_says_how_it_came_and_why_it_failed_in_the_words_of_the_log(
     assert f"Project '{PROJECT}' not found" in file["reason"]
     assert file["tries"] == 5
     assert file["queued_at"] < file["failed_at"]
-    sync = letters["pubmed.sync_delta letters"]
+    sync = letters[f"pubmed.sync_delta {fallen.papers.key}"]
     assert (sync["origin"], sync["queue"]) == ("schedule nightly", "work")
     assert sync["reason"].startswith("AccessDenied")
 
@@ -90,15 +91,20 @@ def test_a_file_whose_project_was_made_since_and_a_schedules_call_are_made_again
     shown, _ = fallen.types("show", file["id"])
     assert json.loads(shown["message"])["detail"]["object"]["key"] == f"inbox/{PROJECT}/paper.pdf"
     up.stack.command("projects", "create", PROJECT)
-    for letter in (file, letters["pubmed.sync_delta letters"]):
+    for letter in (file, letters[f"pubmed.sync_delta {fallen.papers.key}"]):
         body, code = fallen.types("redrive", letter["id"])
         assert (code, body["redriven"]) == (0, [letter["id"]])
 
-    def ended(function, **fields):
-        return [each for each in up.stack.log(function) if each.items() >= fields.items()]
+    def ingested():
+        return [
+            each
+            for each in up.stack.log("ingest")
+            if each.get("message") == "ingested" and each.get("project") == PROJECT
+        ]
 
-    until(lambda: ended("ingest", message="ingested", project=PROJECT), GIVEN_UP_S, "ingest")
-    until(lambda: ended("sync_delta", message="synced", query_key="letters", state="complete"), GIVEN_UP_S, "sync")
+    until(ingested, GIVEN_UP_S, "ingest")
+    fallen.papers.until_synced()
+    assert set(fallen.papers.stored()) == fallen.papers.wanted
     assert [each["origin"] for each in fallen.letters().values()] == ["queue work"]
 
 
