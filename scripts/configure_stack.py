@@ -94,6 +94,10 @@ def stamped(template: str, given: Any) -> str:
     return template.replace(ENDPOINT, f"{ENDPOINT}, configured as {digest}")
 
 
+class Unusable(Exception):
+    """samconfig.toml cannot be deployed; says what to change."""
+
+
 def read(written: Any) -> dict[str, str]:
     """The parameters in `parameter_overrides`, which is a text, a list of texts, or a table."""
     if isinstance(written, Mapping):
@@ -109,10 +113,6 @@ def read(written: Any) -> dict[str, str]:
             )
         found |= {name: value for name, _, value in named}
     return found
-
-
-class Unusable(Exception):
-    """samconfig.toml cannot be deployed; says what to change."""
 
 
 def check_names(stack: str) -> None:
