@@ -21,7 +21,7 @@ import tomlkit
 import yaml
 from botocore.exceptions import BotoCoreError, ClientError
 
-from scripts import retained_domain
+from scripts import retained
 
 ROOT = Path(__file__).parents[1]
 ASKED = ("Corpus1Key", "Corpus1Term", "NcbiAdminEmail", "NcbiApiKeyName", "AuthSecretName", "AlarmTopicArn")
@@ -100,6 +100,10 @@ def stamped(template: str, given: Any) -> str:
     return template.replace(ENDPOINT, f"{ENDPOINT}, configured as {digest}")
 
 
+class Unusable(Exception):
+    """samconfig.toml cannot be deployed; says what to change."""
+
+
 def read(written: Any) -> dict[str, str]:
     """The parameters in `parameter_overrides`, which is a text, a list of texts, or a table."""
     if isinstance(written, Mapping):
@@ -115,10 +119,6 @@ def read(written: Any) -> dict[str, str]:
             )
         found |= {name: value for name, _, value in named}
     return found
-
-
-class Unusable(Exception):
-    """samconfig.toml cannot be deployed; says what to change."""
 
 
 def check_names(stack: str) -> None:
@@ -142,14 +142,14 @@ def main() -> None:
     try:
         check_names(stack)
         given = defaults | read(deployment["parameter_overrides"])
-        domain = retained_domain.parameters(given, stack, session.client)
-    except (Unusable, retained_domain.Refused) as problem:
+        taken = retained.parameters(given, stack, session.client)
+    except (Unusable, retained.Refused) as problem:
         sys.exit(str(problem))
     except (BotoCoreError, ClientError) as problem:
         sys.exit(f"AWS did not say what the stack {stack} and the account have: {problem}")
-    if "OpenSearchUrl" in domain:
-        print(f"The index is in {domain['OpenSearchArn']}, which this stack left, and uses again as a given one.")
-    values = given | domain
+    for name, value in taken.items():
+        print(f"{name}={value}, of what the stack {stack} has or has left")
+    values = given | taken
     WHOLE.write_text(configured(path.read_text(), environment, "", values))
     BUILT.write_text(stamped(BUILT.read_text(), values))
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from scripts import retained_domain
+from scripts import retained
 from tests.emulated.build import build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
 from tests.emulated.stack import resources, until
@@ -69,11 +69,16 @@ class Changing:
     def __init__(self, up):
         self.up, self.stack = up, up.stack
         self.first = self.domain()
-        self.papers = self.synced("1971/02/01", 8)
+        self.papers = self.synced("1971/02/01", 4)
 
     def deploy(self, **given):
-        open_ones = {"IndexTier": "opensearch", "OpenSearchUrl": "", "OpenSearchDomainName": ""}
-        kept = retained_domain.parameters(open_ones | given, NAME, self.stack.client)
+        open_ones = {
+            "IndexTier": "opensearch",
+            "OpenSearchUrl": "",
+            "OpenSearchDomainName": "",
+            "DocumentsTableName": "",
+        }
+        kept = retained.parameters(open_ones | given, NAME, self.stack.client)
         without_tls = {name: value.replace("https://", "http://") for name, value in kept.items()}
         self.stack = self.up.deploy(NAME, given | without_tls)
 
@@ -84,8 +89,13 @@ class Changing:
         return {each["DomainName"] for each in self.stack.client("opensearch").list_domain_names()["DomainNames"]}
 
     def kept(self):
+        """What stays in the stack; the papers' table is that which functions use, the stack's or a given one."""
         there = resources(self.stack.client, NAME).items()
-        return {name: each for name, each in there if each[0].removeprefix("AWS::") in KEPT}
+        function = self.stack.client("lambda").get_function_configuration(FunctionName=f"{NAME}-get_doc")
+        papers = function["Environment"]["Variables"]["BIO_MCP_TABLE_DOCUMENTS"]
+        return {name: each for name, each in there if each[0].removeprefix("AWS::") in KEPT} | {
+            "DocumentsTable": papers
+        }
 
     def synced(self, day, many):
         wanted = set(map(str, self.up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
@@ -99,7 +109,7 @@ class Changing:
         return {each["doc_id"].removeprefix("pmid:") for each in body.get("results", ())}
 
     def finds(self, papers):
-        return until(lambda: papers <= self.found(), 60, "hit for each paper")
+        return until(lambda: papers <= self.found(), 120, "hit for each paper")
 
 
 @pytest.fixture(scope="module")
@@ -165,11 +175,9 @@ def test_a_domain_of_another_name_is_new_and_the_first_one_is_taken_up_again(cha
 
 def test_a_domain_that_is_anothers_is_not_taken_up(changing):
     changing.stack.client("opensearch").create_domain(DomainName="strangers")
-    with pytest.raises(retained_domain.Refused, match="strangers is there and was not made by the stack bio-mcp"):
+    with pytest.raises(retained.Refused, match="strangers is there and was not made by the stack bio-mcp"):
         changing.deploy(OpenSearchDomainName="strangers")
-    with pytest.raises(
-        retained_domain.Refused, match=r"has left the domains .*papers.*: choose by OpenSearchDomainName"
-    ):
+    with pytest.raises(retained.Refused, match=r"has left the domains .*papers.*: choose by OpenSearchDomainName"):
         changing.deploy()
 
 

@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from scripts import retained_domain
+from scripts import retained
 from tests.all.emulated.test_changed_minds import KEPT, QUESTION
 from tests.emulated.build import ROOT, build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
@@ -42,8 +42,13 @@ class Filled:
         self.up, self.papers = up, set()
 
     def deploy(self, template):
-        left_open = {"IndexTier": "opensearch", "OpenSearchUrl": "", "OpenSearchDomainName": ""}
-        self.up.deploy(NAME, retained_domain.parameters(left_open, NAME, self.up.stack.client), template)
+        left_open = {
+            "IndexTier": "opensearch",
+            "OpenSearchUrl": "",
+            "OpenSearchDomainName": "",
+            "DocumentsTableName": "",
+        }
+        self.up.deploy(NAME, retained.parameters(left_open, NAME, self.up.stack.client), template)
 
     def kept(self):
         there = resources(self.up.stack.client, NAME).values()
@@ -58,8 +63,8 @@ class Filled:
 
     def everything_is_found(self):
         asked = {"tool": "query_hybrid", "arguments": {"project": PROJECT, "text": "statins", "top_k": 3}}
-        until(lambda: self.papers <= self.found(), 60, "hit for each paper")
-        until(lambda: self.up.stack.invoke("projects", asked).get("items"), 60, "passage of the note")
+        until(lambda: self.papers <= self.found(), 120, "hit for each paper")
+        until(lambda: self.up.stack.invoke("projects", asked).get("items"), 120, "passage of the note")
 
     def found(self):
         body = self.up.stack.invoke("search", {"tool": "rag.search", "arguments": QUESTION})
@@ -70,7 +75,7 @@ def test_a_stack_of_an_earlier_version_is_upgraded_and_goes_back_with_all_that_i
     present = build()
     with cloud(files=SAMPLES[:1], own_domain=True, template=earlier) as up:
         filled = Filled(up)
-        filled.sync("1971/02/01", 8)
+        filled.sync("1971/02/01", 4)
         assert up.stack.command("projects", "create", PROJECT)["created"]
         up.stack.invoke("chunks", {"tool": "store_chunks", "arguments": {"project": PROJECT, "items": [NOTE]}})
         filled.everything_is_found()
@@ -78,7 +83,7 @@ def test_a_stack_of_an_earlier_version_is_upgraded_and_goes_back_with_all_that_i
         filled.deploy(present)
         assert before <= filled.kept()
         filled.everything_is_found()
-        filled.sync("1971/03/01", 4)
+        filled.sync("1971/03/01", 2)
         filled.everything_is_found()
         filled.deploy(earlier)
         assert filled.kept() == before
