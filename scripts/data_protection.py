@@ -13,6 +13,7 @@ from bio_mcp.adapters.aws.state import LIFETIME_S as JOB_S
 from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S
 from bio_mcp.settings import Settings
 from scripts.configure_stack import template
+from scripts.template.loops import unrolled
 
 DAY_S = 86_400
 DEFAULT = Settings()
@@ -115,7 +116,7 @@ def stored_table() -> tuple[Row, Iterator[Row]]:
 
 def stored(read: Mapping[str, Any]) -> Iterator[Row]:
     """The rows, by the template. Raises `LookupError` for what is not described."""
-    resources: Mapping[str, Any] = read["Resources"]
+    resources = unrolled(read)["Resources"]
     of = {name: each["Properties"] for name, each in resources.items()}
     tables = {name for name, each in resources.items() if each["Type"] == "AWS::DynamoDB::Table"}
     queues = {name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"}

@@ -92,8 +92,8 @@ def cloud(
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
     `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
     of what it should. `tier`: where the index is; in S3 there is no node. `own_domain`: the stack makes a domain, at
-    whose address the node is. `template`: one that was built, else this tree's is. `models`: those of the functions, else the
-    template's. `others`: more parameters of the template. Raises what says which of these cannot be had.
+    whose address the node is. `template`: one that was built, else this tree's is. `models`: those of the functions,
+    else the template's. `others`: more parameters of the template. Raises what says which of these cannot be had.
     """
     template = template or build()
     with ExitStack() as opened:
