@@ -1,10 +1,12 @@
 """The console in a real browser: clicked through, in both themes, on a phone, without scripts, judged by axe."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
 
 from bio_mcp.errors import StoreFailed
+from bio_mcp.literature.citing import cite
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.cursor import SyncCursor
 from tests.all.browsing import LOOKS, looked_at, opened, overflow, violations
@@ -13,6 +15,7 @@ from tests.doors.console.pages import browser
 from tests.doors.console.revised import VERSIONS
 from tests.doors.serving import running
 from tests.support.sample_corpus import Corpus, articles
+from tests.support.sample_graph import add_graph
 from tests.support.sample_project import PROJECT
 
 QUESTION = "alcohol among young adults"
@@ -23,6 +26,8 @@ LOOKED_AT = {
     "no-sense": "/?" + urlencode({"q": QUESTION, "year_from": "soon"}),
     "paper": f"/papers/{PAPER}",
     "connect": "/admin/connect",
+    "references": "/references",
+    "graph": "/graph?q=Testwort",
     "missing": "/nothing-here",
     "revised": "/papers/7",
 }
@@ -34,6 +39,7 @@ def base(tmp_path_factory):
     made = Corpus(tmp_path_factory.mktemp("console"), articles())
     for records in (made.articles, *([each] for each in VERSIONS)):
         apply_records(records, made)
+    add_graph(made)
     with running(browser(made).app) as url:
         yield url
     made.close()
@@ -118,6 +124,20 @@ def test_papers_are_selected_cited_and_exported(page):
     page.get_by_role("button", name="Cite").click()
     page.get_by_role("heading", name="2 citations").wait_for()
     assert violations(page) == []
+
+
+def test_references_are_checked_filtered_and_corrected(page):
+    wrong = re.sub(r"(PY|DA)  - \d{4}", r"\1  - 1999", cite(articles()[1], "ris"))
+    page.goto("/references")
+    page.get_by_label("References", exact=True).fill(f"{cite(articles()[0], 'ris')}\n{wrong}")
+    page.get_by_role("button", name="Check references").click()
+    page.get_by_role("cell", name="year 1999").wait_for()
+    assert violations(page) == []
+    page.get_by_role("radio", name="Found").check()
+    assert not page.get_by_role("cell", name="year 1999").is_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Corrected list").click()
+    assert download.value.path().read_text().count("TY  - ") == 2
 
 
 def test_a_server_that_is_away_is_told_of_where_one_looks(chromium, base):

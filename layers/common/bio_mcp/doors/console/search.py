@@ -234,6 +234,7 @@ def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **
     error = outcome.body["error"] if outcome.failed else None
     shown = {
         "asked": asked,
+        "chips": list(asked.chips()),
         "kinds": KINDS,
         "orders": {name: text for name, (text, _) in ORDERS.items()},
         "formats": FORMATS,
