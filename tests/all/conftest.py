@@ -22,13 +22,13 @@ __all__ = ["chromium", "opensearch", "url"]
 
 
 class ByWhatIsStarted(LoadScopeScheduling):
-    """Gives one process all tests of what `sam build` and Docker build, and one all that share a node of OpenSearch."""
+    """Gives one process all tests in the emulator, one all in Docker, and one all that share a node of OpenSearch."""
 
     def _split_scope(self, nodeid: str) -> str:
         """What is shared, or the first directory or the file of a test."""
         name = nodeid.removeprefix("tests/all/").partition("::")[0].partition("/")[0]
-        if name in ("emulated", "test_sam_local.py", "test_team_image.py"):
-            return "built"
+        if name in ("test_sam_local.py", "test_team_image.py"):
+            return "docker"
         return "opensearch" if name.startswith(("test_opensearch_", "test_team_index")) else name
 
 

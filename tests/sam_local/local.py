@@ -41,7 +41,6 @@ from tests.support.scholarly_server.shapes import crossref_work, epmc_record, ic
 FILES = (*SAMPLES, ROOT / "tests/data/pubmed/edges.xml.xz")  # the last has the book that an event asks for
 ADDRESSES = "{{json .IPAM.Config}}"
 DOORS = ("McpHttpFunction", "ConsoleFunction", "AuthorizeFunction")
-NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"  # in an event: the local one
 PUBLISHED = ROOT / "layers/common/bio_mcp/evaluating/sets/answers/records.xml.gz"  # as the first file of the baseline
 INBOX, SOURCES = "inbox/lab/heart-failure", "sources"
 DOIS = ("10.1111/j.1651-2227.2007.00439.x", "10.1101/2020.04.15.20066803")  # what Crossref has
@@ -53,19 +52,16 @@ START_S, STOP_S, CALL_S = 120, 60, 300
 @dataclass(frozen=True)
 class SamLocal:
     """`address` is where functions are invoked, as at Lambda's own; `env` has the Docker engine, `variables` what the
-    functions are given, by logical id, `here` what stands for a bucket or an address in an event."""
+    functions are given, by logical id."""
 
     address: str
     cloud: Cloud
     env: Mapping[str, str]
     variables: Mapping[str, Mapping[str, str]]
-    here: Mapping[str, str]
 
     def event(self, path: str) -> dict[str, Any]:
-        """The event of a file below `events`, with what there is here for what it names."""
-        text = (ROOT / "events" / path).read_text()
-        for named, found in self.here.items():
-            text = text.replace(named, found)
+        """The event of a file below `events`, about the stack's bucket."""
+        text = (ROOT / "events" / path).read_text().replace(BUCKET, self.cloud.stack.outputs["Bucket"])
         event: dict[str, Any] = json.loads(text)
         return event
 
@@ -114,7 +110,7 @@ def sam_local() -> Iterator[SamLocal]:
         template = edited(build(), {f"BIO_MCP_{name.upper()}": url for name, url in more.items()})
         variables = given(up.stack, template)
         address = opened.enter_context(_started(env, template, variables, scratch))
-        yield SamLocal(address, up, env, variables, {BUCKET: up.stack.outputs["Bucket"], NLM: nlm.url})
+        yield SamLocal(address, up, env, variables)
 
 
 def edited(template: Path, more: Mapping[str, str]) -> Path:
