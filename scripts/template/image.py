@@ -10,6 +10,7 @@ from scripts.template.blocks import Value
 from scripts.template.functions import Function
 
 LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, SystemLogLevel: INFO }"
+VPC = "!If [InVpc, { SubnetIds: !Ref SubnetIds, SecurityGroupIds: !Ref SecurityGroupIds }, !Ref AWS::NoValue]"
 EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_MODE": "aws",
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
@@ -55,6 +56,7 @@ def _function(function: Function, variables: Mapping[str, Value]) -> Value:
             "MemorySize": str(function.memory_mb),
             **storage(function.ports.variables),
             "TracingConfig": "{ Mode: Active }",
+            "VpcConfig": VPC,
             "LoggingConfig": LOGGING % function.id,
             **properties,
             "Environment": {"Variables": {**EVERYONES, **variables}},

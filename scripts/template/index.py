@@ -6,6 +6,7 @@ from scripts.port_grants import COLLECTIONS, DOMAIN, INDEX, PUBLISHED, Grant, in
 from scripts.port_grants import index as on_domain
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
+from scripts.template.loops import loop
 from scripts.template.policies import allowed, managed, on_index, when
 
 ARN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${Name}"
@@ -61,13 +62,15 @@ def _of_domain(path: str) -> Value:
 
 def roles(functions: Iterable[Function]) -> dict[str, Value]:
     """An output for each of those roles."""
-    return {f"{each.id}RoleArn": _output(each) for each in functions if _methods(each)}
+    using = [each for each in functions if _methods(each)]
+    made = {f"{each.id}RoleArn": each.only | _output(f"!GetAtt {each.id}Role.Arn") for each in using if each.only}
+    every = _output('{ Fn::GetAtt: [!Sub "${Id}Role", Arn] }')
+    return loop("RolesOfIndex", [each.id for each in using if not each.only], {"${Id}RoleArn": every}) | made
 
 
-def _output(function: Function) -> Value:
-    verb = "reads" if _methods(function) == {"es:ESHttpGet"} else "writes"
-    told = f"Role that {verb} the index; a Serverless collection's data access policy must name it"
-    return {**function.only, "Description": told, "Value": f"!GetAtt {function.id}Role.Arn"}
+def _output(arn: str) -> dict[str, Value]:
+    told = "Role that uses the index; a Serverless collection's data access policy must name it"
+    return {"Description": told, "Value": arn}
 
 
 def _methods(function: Function) -> set[str]:

@@ -60,6 +60,8 @@ def _simple(value: Any, identifier: str, item: str, template: Mapping[str, Any])
             return item
         case {"Ref": {"Fn::Sub": name}}:
             return {"Ref": name}
+        case {"Fn::GetAtt": [{"Fn::Sub": name}, attribute]}:
+            return {"Fn::GetAtt": f"{name}.{attribute}"}
         case {"Fn::FindInMap": [table, first, second]}:
             return template["Mappings"][table][first][second]
         case {"Fn::Sub": [text, {"Name": str(name)}]}:

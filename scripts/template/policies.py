@@ -6,9 +6,12 @@ from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant, in_s3
 from scripts.template.blocks import Tagged, Value, listed
 from scripts.template.functions import SECRETS, Function
 
-INBOX = "inbox"
+INBOX, LISTING = "inbox", "s3:ListBucket"
 NO_VALUE = "!Ref AWS::NoValue"
+PATH = f"!If [HasRolePath, !Ref RolePath, {NO_VALUE}]"
+BOUNDARY = f"!If [HasBoundary, !Ref PermissionsBoundaryArn, {NO_VALUE}]"
 SERVICES = ("dynamodb", "s3", "sqs", "events")
+ENCRYPTED = ("dynamodb", "s3", "sqs")  # by the key of the organisation, where there is one
 TABLE = '!Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${DocumentsTableName}"'
 GIVEN = {"DocumentsTable.Arn": f"!If [MakesDocuments, !GetAtt DocumentsTable.Arn, {TABLE}]"}  # what may be another's
 SECRET = "arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s"  # noqa: S105  # service, resource
@@ -23,6 +26,13 @@ def own(function: Function, callees: Sequence[Function]) -> Value:
         statements.append(allow(["lambda:InvokeFunction"], listed([each.arn for each in called])))
     statements += [when("AsksBedrock", each) for each in allowed(function.grants, ("bedrock",))]
     return {"PolicyName": "function", "PolicyDocument": document(statements)}
+
+
+def shared(function: Function) -> list[Value]:
+    """Those of its policies that other roles have too: of secrets, and of the key that its stores are encrypted by."""
+    found = [f"!If [{condition}, !Ref {secret_policy(name)}, {NO_VALUE}]" for condition, name in function.secrets]
+    stores = {action.partition(":")[0] for action, _ in function.grants} & set(ENCRYPTED)
+    return [*found, *([f"!If [HasKey, !Ref KeyPolicy, {NO_VALUE}]"] if stores else [])]
 
 
 def of_secrets() -> dict[str, Value]:
@@ -40,7 +50,7 @@ def secret_policy(parameter: str) -> str:
 
 def managed(description: str, statements: Sequence[Value], condition: str) -> Value:
     """A policy that several roles have."""
-    properties: Value = {"Description": description, "PolicyDocument": document(statements)}
+    properties: Value = {"Description": description, "Path": PATH, "PolicyDocument": document(statements)}
     return {"Type": "AWS::IAM::ManagedPolicy", "Condition": condition, "Properties": properties}
 
 
@@ -55,23 +65,32 @@ def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
 
 
 def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBOX) -> list[Value]:
-    """A statement for each resource of these services that the grants name; of a bucket `folder` alone is listed."""
-    grants = list(grants)
+    """A statement for each set of actions of these services, with all that they are allowed on.
+
+    Of a bucket `folder` alone is listed.
+    """
     by_resource: dict[str, list[str]] = {}
-    for service in services:
-        for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
+    for action, resource in sorted(grants):
+        if action.partition(":")[0] in services:
             by_resource.setdefault(resource, []).append(action)
-    return [
-        allow(actions, spelt(resource)) | _only_where(actions, resource, folder)
-        for resource, actions in by_resource.items()
-    ]
+    apart = [each for each, actions in by_resource.items() if each == MODEL_BEHIND or LISTING in actions]
+    by_actions: dict[tuple[str, ...], list[Value]] = {}
+    for resource, actions in by_resource.items():
+        if resource not in apart:
+            by_actions.setdefault(tuple(actions), []).append(spelt(resource))
+    together = [allow(actions, _one_or_all(resources)) for actions, resources in by_actions.items()]
+    return together + [allow(by_resource[each], spelt(each)) | _only_where(each, folder) for each in apart]
 
 
-def _only_where(actions: Sequence[str], resource: str, folder: str) -> dict[str, Value]:
+def _only_where(resource: str, folder: str) -> dict[str, Value]:
     """Listing shows a folder and nothing else of the bucket; a model is behind the inference profile that is named."""
     if resource == MODEL_BEHIND:
         return {"Condition": {"StringEquals": {"bedrock:InferenceProfileArn": spelt(PROFILE)}}}
-    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"} if "s3:ListBucket" in actions else {}
+    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"}
+
+
+def _one_or_all(resources: Sequence[Value]) -> Value:
+    return resources if len(resources) > 1 else resources[0]
 
 
 def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value] | None = None) -> list[Value]:
@@ -82,7 +101,7 @@ def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value
     by_actions: dict[tuple[str, ...], list[Value]] = {}
     for path, actions in sorted(by_path.items()):
         by_actions.setdefault(tuple(actions), []).append((spell or spelt)(path))
-    return [allow(actions, paths if len(paths) > 1 else paths[0]) for actions, paths in by_actions.items()]
+    return [allow(actions, _one_or_all(paths)) for actions, paths in by_actions.items()]
 
 
 def when(condition: str, value: Value, otherwise: Value = NO_VALUE) -> Tagged:

@@ -6,7 +6,7 @@ from scripts.template import index
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
 from scripts.template.image import from_image, storage
-from scripts.template.policies import NO_VALUE, own, secret_policy
+from scripts.template.policies import BOUNDARY, NO_VALUE, PATH, own, shared
 from scripts.template.watching import logs
 
 CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
@@ -89,11 +89,12 @@ def resources(function: Function, callees: Sequence[Function]) -> dict[str, Valu
 
 
 def _role(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
-    secrets = [f"!If [{condition}, !Ref {secret_policy(name)}, {NO_VALUE}]" for condition, name in function.secrets]
     indices = [f"!If [GrantsIndex, !Ref {name}, {NO_VALUE}]" for name in index.used(function)]
     properties: Value = {
+        "Path": PATH,
+        "PermissionsBoundary": BOUNDARY,
         "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
-        "ManagedPolicyArns": ["!Ref TracingPolicy", *indices, *secrets],
+        "ManagedPolicyArns": ["!Ref FunctionPolicy", *indices, *shared(function)],
         "Policies": [own(function, callees)],
     }
     return {"Type": "AWS::IAM::Role", "Properties": properties}

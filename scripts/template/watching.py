@@ -19,7 +19,12 @@ SERIES = re.compile(r'\[\["AWS/Lambda","(\w+)",.*?\]\]')
 NAME, DURATION = "!FindInMap [Functions, !Ref Id, Name]", "!FindInMap [Functions, !Ref Id, Duration]"
 LOG_OF_EACH = f'!Sub ["/aws/lambda/${{AWS::StackName}}-${{Name}}", {{ Name: {NAME} }}]'
 EACH = '{ Ref: !Sub "${Id}Function" }'
-CRASHED, REFUSED, LATE = "crashed or timed out", "was refused for want of concurrency", "is close to its time-out"
+MEANS = {  # and the section of the runbook that says what to do
+    "Errors": "crashed or timed out. docs/runbook.md#a-function-crashes",
+    "Throttles": "was refused for want of concurrency. docs/runbook.md#a-function-is-refused",
+    "Duration": "is close to its time-out. docs/runbook.md#a-function-is-slow",
+}
+KEY = "!If [HasKey, !Ref KmsKeyArn, !Ref AWS::NoValue]"
 LOGS = {"Type": "AWS::Logs::LogGroup", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
 
 
@@ -58,7 +63,7 @@ def _ids(functions: Sequence[Function]) -> list[str]:
 
 def logs(name: str) -> dict[str, Value]:
     """A group of logs of this name, as YAML."""
-    return {**LOGS, "Properties": {"LogGroupName": name, "RetentionInDays": "!Ref LogRetentionDays"}}
+    return {**LOGS, "Properties": {"LogGroupName": name, "KmsKeyId": KEY, "RetentionInDays": "!Ref LogRetentionDays"}}
 
 
 def _failures() -> Value:
@@ -88,16 +93,14 @@ def alarms(function: Function) -> dict[str, Value]:
 
 
 def _of_each(metric: str) -> dict[str, Value]:
-    means = {"Errors": CRASHED, "Throttles": REFUSED, "Duration": LATE}[metric]
     return {
         "Condition": "WatchesAll",
-        **_alarm(metric, f'!Sub ["${{Name}} {means}", {{ Name: {NAME} }}]', EACH, DURATION),
+        **_alarm(metric, f'!Sub ["${{Name}} {MEANS[metric]}", {{ Name: {NAME} }}]', EACH, DURATION),
     }
 
 
 def _of(function: Function, metric: str) -> dict[str, Value]:
-    means = {"Errors": CRASHED, "Throttles": REFUSED, "Duration": LATE}[metric]
-    return _alarm(metric, f"{function.name} {means}", function.ref, f"{function.alarm_ms}")
+    return _alarm(metric, f'"{function.name} {MEANS[metric]}"', function.ref, f"{function.alarm_ms}")
 
 
 def _alarm(metric: str, description: str, function: str, duration: str) -> dict[str, Value]:

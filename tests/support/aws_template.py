@@ -118,12 +118,12 @@ def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
 
 
 def documents_of(role: dict[str, Any], resources: dict[str, Any] = RESOURCES) -> Iterator[dict[str, Any]]:
-    """The policies of a role, its own and those that it shares, but those whose actions know no resources."""
+    """The policies of a role, its own and those that it shares, but those whose actions know no resources, and of the key."""
     for policy in role.get("Policies", []):
         yield policy["PolicyDocument"]
     for policy in role.get("ManagedPolicyArns", []):
         for each in branches(policy):
-            if each["Ref"] not in ("TracingPolicy", "LoadLogPolicy"):
+            if each["Ref"] not in ("FunctionPolicy", "LoadLogPolicy", "KeyPolicy"):
                 yield resources[each["Ref"]]["Properties"]["PolicyDocument"]
 
 

@@ -162,6 +162,6 @@ def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_st
 def papers_of(to, stack):
     reported = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
     role = resources(to, stack)["GetDocRole"][1]
-    statements = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]
+    statements = to("iam").get_role_policy(RoleName=role, PolicyName="function")["PolicyDocument"]["Statement"]
     (reading,) = [each for each in statements if "dynamodb:BatchGetItem" in each["Action"]]
     return reported["BIO_MCP_TABLE_DOCUMENTS"], reading["Resource"].rpartition("/")[2]
