@@ -223,7 +223,7 @@ CONFIGURATION = {
     "wiring",
     "adapters.aws.clients",
 }
-CONFIGURATION |= {"doors.auth.bearer", "doors.auth.tokens", "doors.mcp.http"}
+CONFIGURATION |= {"doors.auth.bearer", "doors.auth.tokens", "doors.mcp.http", "doors.web"}
 
 
 def blaming_the_caller(name: str, source: str) -> list[str]:

@@ -272,8 +272,12 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 
 
+def authorizing(backends, _functions):
+    return authorize_handler(backends)
+
+
 def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(backends, functions):
-    with door(lambda: backends, lambda: functions, authorize_handler, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+    with door(lambda: backends, lambda: functions, authorizing, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
         told = authorize(method="GET", path=AUTHORIZATION_SERVER).json
         assert told["token_endpoint"] == "https://mcp.example.org/token"
         assert authorize(method="GET", path="/sign-in").status == 200
@@ -284,7 +288,7 @@ def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(b
 
 
 def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
-    with door(lambda: backends, lambda: functions, authorize_handler) as unlocked:
+    with door(lambda: backends, lambda: functions, authorizing) as unlocked:
         assert unlocked(method="GET", path="/sign-in").status == 404
 
 
