@@ -19,8 +19,9 @@ from bio_mcp.tools import get_doc, ingest, search
 from tests.adapters.opensearch.fake import Scripted
 from tests.doors.lambda_bridge import context
 from tests.doors.test_sync_on_aws import Cloud
-from tests.support.aws_corpus import AwsCorpus, Roomy
+from tests.support.aws_corpus import Roomy
 from tests.support.aws_ports import MotoPorts, client
+from tests.support.corpus import Over
 
 TRACE, SEGMENT = "1-5759e988-bd862e3fe1be46a994272793", "53995c3f42cd8ad8"
 SECRETS = ("myocardial", "quokka", "inbox/", "test@example.org", "2021/06/02")
@@ -125,14 +126,13 @@ def test_a_search_shows_its_requests_and_what_is_not_sampled_shows_nothing(cloud
         assert daemon.subsegments() == []
 
 
-def test_an_ingest_shows_its_requests_to_s3_without_the_name_of_the_file(cloud, daemon, monkeypatch):
+def test_an_ingest_shows_its_requests_to_s3_without_the_name_of_the_file(cloud, daemon):
     bucket = cloud.corpus.settings.bucket
     client("s3").put_object(Bucket=bucket, Key="inbox/lab/quokka.md", Body=b"# Quokkas\n\nThey rest at noon.")
     cloud.corpus.settings = replace(cloud.corpus.settings, ingest_buckets=(bucket,))
-    kept = Roomy()
-    monkeypatch.setattr(AwsCorpus, "collections", kept)
-    create_project("lab", Options(), cloud.corpus)
-    handler = handler_for(ingest, lambda: cloud.corpus)
+    corpus = Over(cloud.corpus, collections=Roomy())
+    create_project("lab", Options(), corpus)
+    handler = handler_for(ingest, lambda: corpus)
     given = {"project": "lab", "source": f"s3://{bucket}/inbox/lab/quokka.md"}
     daemon.subsegments()
     answer = handler({"tool": "ingest_from_source", "arguments": given}, context(60_000))
