@@ -29,7 +29,6 @@ ISSUER = ("AuthJwksUrl", "AuthIssuer")  # asked where no secret is named
 ENDPOINT = "Description: Every tool and resource over MCP"
 BUILT = ROOT / ".aws-sam/build/template.yaml"
 WHOLE = ROOT / ".aws-sam/samconfig.toml"
-FUNCTION_NAME = re.compile(r"FunctionName: !Sub \$\{AWS::StackName\}(\S+)")
 LONGEST_NAME = 64  # of a function
 LATER = "Everything else has a default. To change it, edit parameter_overrides in {path} and run make deploy again."
 
@@ -123,11 +122,11 @@ def read(written: Any) -> dict[str, str]:
 
 def check_names(stack: str) -> None:
     """Raises `Unusable` where a function would get a name that Lambda does not take."""
-    longest = max(FUNCTION_NAME.findall((ROOT / "template.yaml").read_text()), key=len)
-    if (many := LONGEST_NAME - len(longest)) < len(stack):
+    longest = max((each.name for each in (ROOT / "functions").iterdir()), key=len)
+    if (many := LONGEST_NAME - len(f"-{longest}")) < len(stack):
         raise Unusable(
             f"The stack's name may have {many} characters and {stack} has {len(stack)}: a function would be "
-            f"{stack}{longest}, and its name may have {LONGEST_NAME}."
+            f"{stack}-{longest}, and its name may have {LONGEST_NAME}."
         )
 
 
