@@ -104,11 +104,10 @@ NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY
 
 CORPUS, CORPUS_WRITTEN = published("corpus*"), published("corpus*", writes=True)
 PROJECTS, PROJECTS_WRITTEN = published("projects"), published("projects", writes=True)
-OF_TIERS = ("BIO_MCP_INDEX_TIER", "BIO_MCP_INDEX_LIMIT_MB", "BIO_MCP_BUCKET", "BIO_MCP_TABLE_LEASES")
-INDEXED = ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE", *OF_TIERS)
+INDEXED = ("BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE", "BIO_MCP_TABLE_LEASES")
 
 VARIABLES = {
-    "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
+    "documents": ("BIO_MCP_TABLE_DOCUMENTS",),
     "passages": INDEXED,
     "indexes": INDEXED,
     "models": ("BIO_MCP_MODELS",),
@@ -126,19 +125,19 @@ VARIABLES = {
     "open_access": SERVICES,
     "projects": ("BIO_MCP_TABLE_PROJECTS",),
     "collections": INDEXED,
-    "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
+    "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS",),
     "answers": ("BIO_MCP_TABLE_ANSWERS",),
-    "screenings": ("BIO_MCP_TABLE_SCREENINGS", "BIO_MCP_BUCKET"),
+    "screenings": ("BIO_MCP_TABLE_SCREENINGS",),
     "graph": ("BIO_MCP_TABLE_GRAPH",),
-    "calls": ("BIO_MCP_TABLE_CALLS", "BIO_MCP_BUCKET"),
+    "calls": ("BIO_MCP_TABLE_CALLS",),
     "authorizations": ("BIO_MCP_TABLE_AUTHORIZATIONS",),
-    "load_files": ("BIO_MCP_BUCKET",),
+    "load_files": (),
     "pubmed_files": ("NCBI_FILES_URL",),
     "budgets": ("BIO_MCP_TABLE_BUDGETS",),
-    "blobs": ("BIO_MCP_BUCKET",),
+    "blobs": (),
     "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
     "news": ("BIO_MCP_TABLE_NEWS",),
-    "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),
+    "jobs": ("BIO_MCP_TABLE_JOBS",),
     "leases": ("BIO_MCP_TABLE_LEASES",),
     "continuations": ("BIO_MCP_QUEUE_URL",),
     "audit": ("BIO_MCP_TABLE_AUDIT",),

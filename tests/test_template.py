@@ -24,6 +24,7 @@ from tests.support.aws_template import (
     SERVING,
     TEMPLATE,
     branches,
+    listed,
     of,
     rendered,
     text,
@@ -175,7 +176,9 @@ def test_a_table_that_is_given_takes_the_place_of_the_papers_by_one_parameter(fu
     assert rendered(variables(function)["BIO_MCP_TABLE_DOCUMENTS"], RESTORED) == "restored"
     [own] = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]["Policies"]
     stores = [each for each in own["PolicyDocument"]["Statement"] if "dynamodb" in str(each)]
-    assert "arn:aws:dynamodb:r:1:table/restored" in [rendered(each["Resource"], RESTORED) for each in stores]
+    named = {name: name for name in (*MADE, *(f"{each}.Arn" for each in MADE))}
+    resources = [one for each in stores for one in listed(rendered(each["Resource"], named | RESTORED))]
+    assert "arn:aws:dynamodb:r:1:table/restored" in resources
 
 
 def test_where_a_table_is_given_nothing_names_the_one_that_the_stack_makes():
@@ -509,7 +512,8 @@ def test_there_is_one_table_for_each_port():
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_paid_by_request_and_encrypted_and_forgets_only_what_expires(name):
     assert TABLES[name]["BillingMode"] == "PAY_PER_REQUEST"
-    assert TABLES[name]["SSESpecification"] == {"SSEEnabled": True}
+    encrypted = TABLES[name]["SSESpecification"]
+    assert (encrypted["SSEEnabled"], encrypted["SSEType"]) == (True, "KMS")
     assert ("TimeToLiveSpecification" in TABLES[name]) == (name in EXPIRING)
 
 

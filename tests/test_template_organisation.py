@@ -7,10 +7,11 @@ import pytest
 from tests.support.aws_template import FUNCTION, FUNCTIONS, IMAGES, RESOURCES, ROLE, TEMPLATE, allowed, of, rendered
 
 PARAMETERS = TEMPLATE["Parameters"]
-[GROUP] = [
-    each["Parameters"]
+GROUP = [
+    name
     for each in TEMPLATE["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
-    if each["Label"]["default"] == "Organisation"
+    if "rganisation" in each["Label"]["default"]
+    for name in each["Parameters"]
 ]
 DEFAULTS = {name: str(each["Default"]) for name, each in PARAMETERS.items()}
 STACK = {name: name for name in RESOURCES} | {"AWS::NoValue": None, "AWS::Region": "eu-central-1"}
@@ -95,10 +96,11 @@ def test_a_key_of_ones_own_takes_the_place_of_sqs_and_s3s():
 def test_who_reaches_a_store_may_use_the_key_there_and_nobody_else():
     shared = {"Fn::If": ["HasKey", {"Ref": "KeyPolicy"}, {"Ref": "AWS::NoValue"}]}
     having = {name for name, role in of(ROLE).items() if shared in role.get("ManagedPolicyArns", [])}
+    stores = ("dynamodb:", "s3:", "sqs:")
     storing = {
         FUNCTIONS[each][1]["Role"]["Fn::GetAtt"].removesuffix(".Arn")
         for each in FUNCTIONS
-        if any(action.startswith(("dynamodb:", "s3:", "sqs:")) for action, _ in allowed(each))
+        if any(action.startswith(stores) for action, _ in allowed(each))
     }
     assert having == storing | {"ScheduleRole", "LoadMachineRole"}
     assert "McpHttpRole" not in having

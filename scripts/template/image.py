@@ -16,6 +16,10 @@ EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
     "BIO_MCP_TRACE_CALLS": "!Ref TraceCalls",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
+    "BIO_MCP_BUCKET": "!Ref Bucket",
+    "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
+    "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
+    "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",
     "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
     "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
     "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
@@ -27,7 +31,7 @@ EVERYONES = {  # as template.yaml's Globals
 def storage(variables: Collection[str]) -> dict[str, Value]:
     """The disk of a function that has these variables: one that searches may have a copy of the index there."""
     size = "{ Size: !If [IndexInS3, !Ref IndexStorageMiB, 512] }"
-    return {"EphemeralStorage": size} if "BIO_MCP_INDEX_TIER" in variables else {}
+    return {"EphemeralStorage": size} if "BIO_MCP_OPENSEARCH_URL" in variables else {}
 
 
 def from_image(function: Function, variables: Mapping[str, Value]) -> dict[str, Value]:

@@ -15,7 +15,6 @@ ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
     "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
-    "BIO_MCP_BUCKET": "!Ref Bucket",
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
@@ -34,9 +33,6 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_BUDGETS": "!Ref BudgetsTable",
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
-    "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
-    "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
-    "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",
     "BIO_MCP_OPENSEARCH_URL": '!If [MakesIndex, !Sub "https://${SearchDomain.DomainEndpoint}", !Ref OpenSearchUrl]',
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",

@@ -65,7 +65,7 @@ def rendered(value: Any, given: dict[str, str]) -> Any:
     match value:
         case {"Ref": name}:
             return given[name]
-        case {"Condition": name}:
+        case {"Condition": str(name)}:
             return rendered(TEMPLATE["Conditions"][name], given)
         case {"Fn::If": [name, yes, no]}:
             return rendered(yes if rendered({"Condition": name}, given) else no, given)
@@ -118,7 +118,7 @@ def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
 
 
 def documents_of(role: dict[str, Any], resources: dict[str, Any] = RESOURCES) -> Iterator[dict[str, Any]]:
-    """The policies of a role, its own and those that it shares, but those whose actions know no resources, and of the key."""
+    """The policies of a role, its own and those that it shares: but those on all resources, and of the key."""
     for policy in role.get("Policies", []):
         yield policy["PolicyDocument"]
     for policy in role.get("ManagedPolicyArns", []):
