@@ -106,7 +106,7 @@ OTHERS: Sequence[Row] = (
     ("programs' descriptions of themselves", "", "nothing", "a person who connects a program that has one"),
 )
 OWN = {"resource_url", "opensearch_url", "queue_url", "heartbeat_url"}
-OWN |= {f"{each}_queue_url" for each in ("ingest", "evaluate", "export")}
+OWN |= {f"{each}_queue_url" for each in ("ingest", "evaluate", "export")} | {"dead_letters_url"}
 
 
 def stored_table() -> tuple[Row, Iterator[Row]]:
