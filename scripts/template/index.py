@@ -8,7 +8,7 @@ from scripts.template.functions import Function
 from scripts.template.policies import on_index, when
 
 ARN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${Name}"
-OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [4, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
+OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [0, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
 NAME = when("NamesDomain", "!Ref OpenSearchDomainName", OWN)
 
 
