@@ -6,13 +6,13 @@ https://docs.aws.amazon.com/.
 
 import json
 import time
-from uuid import uuid4
+from uuid import uuid1, uuid4
 
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import cloudwatch, cloudwatch_logs, dynamodb, lambda_svc, s3, sqs, stepfunctions
-from ministack.services.cloudformation import _stacks, handlers, provisioners, stacks
+from ministack.services.cloudformation import _stacks, changesets, handlers, provisioners, stacks
 
 TAKEN = {
     "AWS::CloudWatch::Dashboard": ("DashboardName", lambda name: name in cloudwatch._dashboards),
@@ -143,6 +143,14 @@ def a_key_that_is_missing_is_denied_to_who_may_not_list():
     app.SERVICE_HANDLERS["s3"] = answered
 
 
+def ids_of_stacks_are_by_time_and_machine():
+    """A stack's id ends with a UUID of version 1: two stacks that one machine of AWS made differ in the first field.
+
+    AWSCloudFormation/latest/APIReference/API_CreateStack.html: the id in its example.
+    """
+    handlers.new_uuid = changesets.new_uuid = lambda: str(uuid1(node=0x50FA526BE49C, clock_seq=0x26E8))
+
+
 MOVES = {}
 """ARN of a queue -> the tasks that moved its messages, the newest first."""
 
@@ -252,6 +260,7 @@ RULES = (
     a_failed_rollback_leaves_its_resources_in_the_stack,
     a_stack_that_was_rolled_back_keeps_its_name,
     a_key_that_is_missing_is_denied_to_who_may_not_list,
+    ids_of_stacks_are_by_time_and_machine,
     letters_go_back_to_the_queue_they_came_from,
     functions_make_no_log_group_without_the_right_to,
 )

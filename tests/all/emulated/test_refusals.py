@@ -126,6 +126,12 @@ def test_a_table_that_was_retained_is_not_taken_by_the_next_stack_of_the_name(to
     assert {first, table_of(to, two)} <= set(to("dynamodb").list_tables()["TableNames"])
 
 
+def test_the_ids_of_two_stacks_end_alike(to):
+    one, two = (created(to, name, Table=TABLE)[0].rpartition("/")[2].split("-") for name in ("time-1", "time-2"))
+    assert one[0] != two[0]
+    assert one[3:] == two[3:]
+
+
 @pytest.mark.parametrize(("kind", "properties"), NAMED, ids=[kind for kind, _ in NAMED])
 def test_a_name_that_exists_is_refused(to, kind, properties):
     resource = {"Type": kind, "Properties": properties}
