@@ -10,11 +10,17 @@ from scripts.template.blocks import Value
 from scripts.template.functions import Function
 
 LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, SystemLogLevel: INFO }"
+VPC = "!If [InVpc, { SubnetIds: !Ref SubnetIds, SecurityGroupIds: !Ref SecurityGroupIds }, !Ref AWS::NoValue]"
 EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_MODE": "aws",
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
     "BIO_MCP_TRACE_CALLS": "!Ref TraceCalls",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
+    "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
+    "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
+    "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
+    "BIO_MCP_THREADS": '"1"',
+    "ORT_DISABLE_TELEMETRY": '"1"',
 }
 
 
@@ -50,6 +56,7 @@ def _function(function: Function, variables: Mapping[str, Value]) -> Value:
             "MemorySize": str(function.memory_mb),
             **storage(function.ports.variables),
             "TracingConfig": "{ Mode: Active }",
+            "VpcConfig": VPC,
             "LoggingConfig": LOGGING % function.id,
             **properties,
             "Environment": {"Variables": {**EVERYONES, **variables}},

@@ -277,6 +277,17 @@ class Settings:
     """another issuer's name for the scopes read and live together"""
     auth_write_scope: str = setting("MCP_AUTH_WRITE_SCOPE", "bio:write")
     """another issuer's name for all scopes together"""
+    idp_issuer: str = setting("MCP_IDP_ISSUER", "")
+    """issuer of an organisation's identity provider, whose identity assertions (ID-JAG) programs may present in place
+    of people who sign in; with MCP_IDP_JWKS_URL, beside MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL"""
+    idp_jwks_url: str = setting("MCP_IDP_JWKS_URL", "")
+    """https address of that provider's public keys, RS256 or ES256"""
+    idp_subject_claim: str = setting("MCP_IDP_SUBJECT_CLAIM", "sub")
+    """claim of an assertion that names the person; another one must be as unique and lasting, as oid"""
+    idp_tenant_claim: str = setting("MCP_IDP_TENANT_CLAIM", "")
+    """claim of an assertion that names the person's tenant, without which it is refused; empty: there are no tenants"""
+    idp_scopes: tuple[str, ...] = setting("MCP_IDP_SCOPES", ("read", "live"))
+    """the most that an assertion allows, of read, live, sync, ingest and admin; and what one allows that names none"""
     public_read: Literal["on", "off"] = setting("BIO_MCP_PUBLIC_READ", "off")
     """on: whoever reaches the endpoint may search and read papers and the graph without a token; projects stay
     closed, but those of the tenant public"""

@@ -23,7 +23,7 @@ from bio_mcp.tracing import request_span
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-    from mypy_boto3_s3.type_defs import ObjectTypeDef
+    from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, ObjectTypeDef
 
 PATIENT = Config(  # a request without an answer is repeated: every write must tolerate being sent twice
     connect_timeout=3,
@@ -130,6 +130,24 @@ def objects_in(client: "S3Client", bucket: str, prefix: str) -> "Iterator[Object
     """The objects of S3 whose keys begin with `prefix`, in the order of these."""
     for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         yield from page.get("Contents", [])
+
+
+def get_object(
+    client: "S3Client", bucket: str, key: str, what: str, gone: Exception, **only: Any
+) -> "GetObjectOutputTypeDef":
+    """S3's answer to GetObject, whose body is not read yet; `gone` where there is no such object.
+
+    S3 says that it is denied what is not there to who may not list the whole bucket. So who may list the folder looks
+    there; where that is denied too, it was no answer about the object. `only` are conditions, as `IfMatch`.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+    """
+    with reaching(what, gone):
+        try:
+            return client.get_object(Bucket=bucket, Key=key, **only)
+        except ClientError as error:
+            if code_of(error) != "AccessDenied" or any(each["Key"] == key for each in objects_in(client, bucket, key)):
+                raise
+        raise gone
 
 
 @contextmanager

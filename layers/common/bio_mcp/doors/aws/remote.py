@@ -7,7 +7,7 @@ from typing import Any
 
 from bio_mcp.call import Outcome, failed_outcome
 from bio_mcp.callers import as_json, who
-from bio_mcp.doors.mcp.server import Invoke
+from bio_mcp.doors.running import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
 from bio_mcp.ports.messages import Functions
 from bio_mcp.tool import Context, Resource, Tool

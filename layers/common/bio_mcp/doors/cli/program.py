@@ -52,6 +52,7 @@ MENU: Sections = {
     },
     "Write and review": {
         "check-refs": ("writing", "Which references of a manuscript are wrong, invented or retracted."),
+        "review": ("reviewing", "A systematic review: collected, screened by one or more, resolved and reported."),
         "export": ("writing", "Papers as a file for Zotero, EndNote, ASReview or a spreadsheet."),
     },
     "Connect": {
@@ -84,6 +85,7 @@ ADMIN: Sections = {
     "People": {
         "invite": ("access", "A link that signs a person in."),
         "people": ("access", "Who was invited; end what is open in their name."),
+        "client": ("access", "A program's id and secret, for sign-in by an identity provider."),
     },
     "Tools": {
         "tools": ("inspecting", "The tools and resources that clients see."),
