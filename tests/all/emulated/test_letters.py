@@ -32,9 +32,8 @@ class Operator:
         [policy] = re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)
         iam.put_user_policy(UserName="night-shift", PolicyName="letters", PolicyDocument=policy)
         key = iam.create_access_key(UserName="night-shift")["AccessKey"]
-        settings = dict(re.findall(r"(\w+)=(\S*)", stack.outputs["Environment"]))
         rights = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
-        self.env = {**os.environ, **settings, "AWS_ENDPOINT_URL": stack.endpoint, **rights}
+        self.env = {**os.environ, **stack.environment, **rights}
 
     def types(self, word, letter_id=""):
         """The answer of the runbook's command, and its exit code."""

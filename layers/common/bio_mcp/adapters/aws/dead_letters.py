@@ -124,7 +124,9 @@ class SqsDeadLetters:
         given = {name: each.get("StringValue", "") for name, each in message.get("MessageAttributes", {}).items()}
         system: Mapping[str, str] = message["Attributes"]
         sent_at = _time(system["SentTimestamp"])
-        letter = Letter(message["MessageId"], message["Body"], queued_at=sent_at, received=_count(system))
+        letter = Letter(
+            message["MessageId"], message["Body"], queued_at=sent_at, received=int(system["ApproximateReceiveCount"])
+        )
         if source := system.get("DeadLetterQueueSourceArn"):
             queue = self._queue(source)
             return replace(letter, origin=f"queue {queue or source.rpartition(':')[2]}", queue=queue)
@@ -211,7 +213,3 @@ def _line(text: str) -> dict[str, Any]:
 
 def _time(milliseconds: str | int) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
-
-
-def _count(system: Mapping[str, str]) -> int:
-    return int(system.get("ApproximateReceiveCount", 0))
