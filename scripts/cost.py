@@ -409,7 +409,7 @@ def stack_of(tier: Tier, monitoring: Monitoring) -> Stack:
     return Stack(
         alarms=sum(watched),
         dashboards=kinds.count("AWS::CloudWatch::Dashboard"),
-        secrets=kinds.count("AWS::SecretsManager::Secret") + 1,  # and the key that NCBI gave
+        secrets=kinds.count("AWS::SecretsManager::Secret") + 2,  # given: the key of tokens, and that of NCBI
         functions=kinds.count("AWS::Serverless::Function"),
         queues=sum(event["Type"] == "SQS" for event in events),
         of_logs=len({each["MetricName"] for several in filters for each in several}),
