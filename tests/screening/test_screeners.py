@@ -70,6 +70,8 @@ def test_until_a_second_begins_the_decisions_of_the_first_count(two):
     decide(two, "ann", "1+ 2- 3?")
     assert state(two).settled("abstract") == {"1": True, "2": False}
     assert state(two).conflicts("abstract") == []
+    one = state(two).outcome("abstract", "1")
+    assert (one.shown_to("bob"), one.state_for("bob"), one.state_for("ann")) == ((), "undecided", "include")
     decide(two, "bob", "1+")
     assert state(two).settled("abstract") == {"1": True}
 

@@ -14,7 +14,7 @@ from bio_mcp.ports.stores import Decision, ReviewRecord, Stage, review_of_projec
 from bio_mcp.querying import search as fetching
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.screening.deduplicating import pmid_of
-from bio_mcp.screening.reviews import ALL, STAGES, Outcome, Review, find_review, record_id_of, review_of
+from bio_mcp.screening.reviews import STAGES, Outcome, Review, find_review, record_id_of, review_of
 from bio_mcp.syncing.news import check_followed
 
 
@@ -196,8 +196,10 @@ class Selection:
 
 
 def _in_words(outcome: Outcome) -> str:
-    """`ann: include; bob: exclude (wrong population); resolved by cem: include`; "" while not all have decided."""
-    shown = [*outcome.labels, outcome.resolved] if outcome.resolved else outcome.shown_to(ALL)
+    """`ann: include; bob: exclude (wrong population); resolved by cem: include`; "" while others have to decide."""
+    if outcome.state == "awaiting":
+        return ""
+    shown = [*outcome.labels, *([outcome.resolved] if outcome.resolved else [])]
     return "; ".join(
         f"{'resolved by ' if each.resolves else ''}{each.caller or 'user'}: {each.decision}"
         f"{f' ({each.reason})' if each.reason else ''}"

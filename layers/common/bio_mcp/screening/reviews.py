@@ -70,22 +70,26 @@ sure, or that screeners differ."""
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a record at a stage. `stands` is the label that counts, None while there is none; `labels` are of
-    the screeners, the oldest first, and `resolved` is the third decision."""
+    the screeners, the oldest first, and `resolved` is the third decision. `decided`: by as many as decide about it."""
 
     state: State = "undecided"
     stands: ScreeningLabel | None = None
     labels: tuple[ScreeningLabel, ...] = ()
     resolved: ScreeningLabel | None = None
+    decided: bool = False
 
     def of(self, screener: "Screener") -> ScreeningLabel | None:
         """The screener's own label."""
         return next((each for each in self.labels if each.caller == screener), None)
 
-    def shown_to(self, screener: "Screener") -> tuple[ScreeningLabel, ...]:
-        """The labels that the screener may see: all once the record is settled or in conflict, else their own."""
-        if self.state in ("undecided", "awaiting"):
-            return tuple(each for each in self.labels if each.caller == screener)
-        return self.labels
+    def shown_to(self, screener: str | None) -> tuple[ScreeningLabel, ...]:
+        """The labels that the screener may see: their own, and all once the record is decided."""
+        return self.labels if self.decided else tuple(each for each in self.labels if each.caller == screener)
+
+    def state_for(self, screener: str | None) -> State:
+        """The state as far as the screener may see it."""
+        own = self.of(screener)
+        return self.state if self.decided else own.decision if own else "undecided"
 
 
 NOTHING = Outcome()
@@ -136,6 +140,7 @@ class Review:
         labels = tuple(each for each in given if not each.resolves)
         resolved = next((each for each in given if each.resolves), None)
         stands = given[-1] if self.screeners == 1 else resolved
+        decided = bool(stands) or len(labels) >= self.screeners
         if not stands:
             if len(labels) < enough:
                 return Outcome("awaiting", None, labels)
@@ -143,9 +148,9 @@ class Review:
             reasons = list(dict.fromkeys(each.reason for each in labels if each.reason))
             differ = stage == "full_text" and len(reasons) > 1  # by the reason a report is counted
             if len(decisions) > 1 or differ or (decisions == {"maybe"} and enough > 1):
-                return Outcome("conflict", None, labels)
+                return Outcome("conflict", None, labels, None, decided)
             stands = replace(labels[-1], reason=reasons[0] if reasons else None)
-        return Outcome(stands.decision, stands, labels, resolved)
+        return Outcome(stands.decision, stands, labels, resolved, decided)
 
     def outcome(self, stage: Stage, record_id: str) -> Outcome:
         return self.outcomes[stage].get(record_id, NOTHING)

@@ -225,7 +225,7 @@ def list_command(session: Session, name: str | None, stage: Stage, show: str | N
     rows = [
         _record(each, review, stage, screener)
         for each in review.records
-        if each.record_id in names and show in (None, review.outcome(stage, each.record_id).state)
+        if each.record_id in names and show in (None, review.outcome(stage, each.record_id).state_for(screener))
     ]
     session.answer({"review": name, "stage": stage, "records": rows, "count": len(rows)}, RECORDS)
 
@@ -262,8 +262,8 @@ def _record(record: ReviewRecord, review: Review, stage: Stage, screener: str | 
         "title": record.title,
         "year": record.year,
         "doi": record.doi,
-        "state": found.state,
-        "reason": found.stands.reason if found.stands else None,
+        "state": found.state_for(screener),
+        "reason": found.stands.reason if found.stands and found.decided else None,
         "decisions": [_label(each) for each in found.shown_to(screener)],
         "resolved": _label(found.resolved) if found.resolved else None,
     }
