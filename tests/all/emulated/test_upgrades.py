@@ -63,12 +63,12 @@ class Filled:
 
     def everything_is_found(self):
         asked = {"tool": "query_hybrid", "arguments": {"project": PROJECT, "text": "statins", "top_k": 3}}
-        until(lambda: self.papers <= self.found(), 120, "hit for each paper")
-        until(lambda: self.up.stack.invoke("projects", asked).get("items"), 120, "passage of the note")
+        until(lambda: self.papers <= self.found(), 300, "hit for each paper")
+        until(lambda: self.up.stack.invoke("projects", asked)["items"], 300, "passage of the note")
 
     def found(self):
         body = self.up.stack.invoke("search", {"tool": "rag.search", "arguments": QUESTION})
-        return {each["doc_id"].removeprefix("pmid:") for each in body.get("results", ())}
+        return {each["doc_id"].removeprefix("pmid:") for each in body["results"]}
 
 
 def test_a_stack_of_an_earlier_version_is_upgraded_and_goes_back_with_all_that_it_has(earlier):
