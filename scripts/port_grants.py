@@ -91,6 +91,7 @@ MODEL = frozenset(
     }
 )
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
+LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of one folder: function.toml names it, or it is the inbox
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
@@ -99,7 +100,7 @@ ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
 SERVICES = ("BIO_MCP_TABLE_PACE", "BIO_MCP_TABLE_CACHE", "BIO_MCP_SOURCES", "BIO_MCP_SOURCES_EMAIL")
-NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
+NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
 
 CORPUS, CORPUS_WRITTEN = published("corpus*"), published("corpus*", writes=True)
 PROJECTS, PROJECTS_WRITTEN = published("projects"), published("projects", writes=True)
@@ -113,7 +114,7 @@ VARIABLES = {
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
-    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_EMBEDDING_MODEL"),
+    "embeddings": ("BIO_MCP_MODELS",),
     "language_model": ("BIO_MCP_LLM", "BIO_MCP_LLM_MODEL", "BIO_MCP_LLM_GUARDRAIL"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
@@ -195,7 +196,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "parser.*": frozenset(),
     "zotero.*": secret("ZoteroApiKeyName"),
     "sources.*": files("inbox", "GetObject"),
-    "sources.files": files("inbox", "GetObject") | {("s3:ListBucket", "Bucket.Arn")},
+    "sources.files": files("inbox", "GetObject") | LISTING,
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,
@@ -211,8 +212,13 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "screenings.records": REVIEW,
     "screenings.labels": REVIEW,
     "screenings.searches": REVIEW,
+    "screenings.plan": table("Screenings", "GetItem"),
+    "screenings.put_plan": table("Screenings", "PutItem"),
+    "screenings.reviews": table("Screenings", "Query"),
+    "screenings.merges": REVIEW,
     "screenings.put": REVIEWING,
-    "screenings.remove_labels": table("Screenings", "BatchWriteItem"),
+    "screenings.remove_labels": REVIEW | table("Screenings", "Query", "BatchWriteItem"),
+    "screenings.remove_merge": table("Screenings", "BatchWriteItem"),
     "screenings.drop": table("Screenings", "Query", "BatchWriteItem"),
     "graph.put": table("Graph", "BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"),
     "graph.nodes": table("Graph", "BatchGetItem"),
@@ -224,10 +230,10 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem", "UpdateItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "GetItem", "Query", "BatchGetItem") | files("calls", "GetObject"),
-    "load_files.tags": frozenset({("s3:ListBucket", "Bucket.Arn")}),
-    "load_files.get": files("load", "GetObject"),
+    "load_files.tags": LISTING,
+    "load_files.get": files("load", "GetObject") | LISTING,
     "load_files.put": files("load", "PutObject"),
-    "load_files.download": files("load", "GetObject"),
+    "load_files.download": files("load", "GetObject") | LISTING,
     "load_files.delete": files("load", "DeleteObject"),
     "pubmed_files.*": frozenset(),
     "authorizations.put": table("Authorizations", "PutItem"),
@@ -237,9 +243,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "authorizations.revoke": table("Authorizations", "Query", "BatchGetItem", "DeleteItem"),
     "budgets.spend": table("Budgets", "GetItem", "UpdateItem"),
     "blobs.put": files(FOLDER, "PutObject"),
-    "blobs.get": files(FOLDER, "GetObject"),
+    "blobs.get": files(FOLDER, "GetObject") | LISTING,
     "blobs.join": files(FOLDER, "GetObject", "PutObject"),
-    "blobs.stream": files(FOLDER, "GetObject"),
+    "blobs.stream": files(FOLDER, "GetObject") | LISTING,
     "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),

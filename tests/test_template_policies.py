@@ -89,7 +89,7 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    assert called == {"SearchFunction.Arn", "AnswerFunction.Arn", "ExportsFunction.Arn"}
+    assert called == {f"{each}Function.Arn" for each in ("Search", "Answer", "Exports", "Bibliography")}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
@@ -146,19 +146,27 @@ def test_only_functions_schedules_and_the_machine_of_loads_may_take_a_role():
         assert statement["Principal"] == {"Service": f"{TAKEN_BY.get(name, 'lambda')}.amazonaws.com"}
 
 
-@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-456789abcdef"), ("papers", "papers")])
-def test_the_domain_lets_in_an_operator_if_there_is_one(given, name):
+@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-01234567"), ("papers", "papers")])
+def test_the_domain_names_the_role_that_searches_and_an_operator_if_there_is_one(given, name):
     properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
     assert rendered(properties["DomainName"], stack) == name
-    assert rendered(properties["AccessPolicies"], {"OperatorArn": "", "AWS::NoValue": None}) is None
-    policy = rendered(properties["AccessPolicies"], {**stack, "OperatorArn": "arn:aws:iam::1:role/them"})
-    [operator] = policy["Statement"]
-    assert operator["Principal"] == {"AWS": "arn:aws:iam::1:role/them"}
-    assert operator["Resource"] == f"arn:aws:es:eu-central-1:123456789012:domain/{name}/*"
+    arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
+    stack |= {"OpenSearchIndex": "pubmed_chunk", "AWS::NoValue": None}
+    role, nobody = rendered(properties["AccessPolicies"], stack | {"OperatorArn": ""})["Statement"]
+    assert (role["Principal"], role["Action"], nobody) == (
+        {"AWS": {"Fn::GetAtt": "SearchRole.Arn"}},
+        "es:ESHttpGet",
+        None,
+    )
+    assert role["Resource"] == f"{arn}/pubmed_chunk/*"
+    *_, operator = rendered(properties["AccessPolicies"], stack | {"OperatorArn": "arn:aws:iam::1:role/them"})[
+        "Statement"
+    ]
+    assert (operator["Principal"], operator["Resource"]) == ({"AWS": "arn:aws:iam::1:role/them"}, f"{arn}/*")
 
 
 INDICES = {  # parameters -> where the policy of who searches the corpus allows it
-    "made": ({"OpenSearchUrl": ""}, "arn:aws:es:eu-central-1:123456789012:domain/bio-mcp-456789abcdef"),
+    "made": ({"OpenSearchUrl": ""}, "arn:aws:es:eu-central-1:123456789012:domain/bio-mcp-01234567"),
     "named": (
         {"OpenSearchUrl": "", "OpenSearchDomainName": "papers"},
         "arn:aws:es:eu-central-1:123456789012:domain/papers",
@@ -289,7 +297,9 @@ def source(adapter):
 
 def called(*adapters):
     trees = [ast.walk(ast.parse(source(each))) for each in adapters]
-    attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
+    nodes = [node for tree in trees for node in tree]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    attributes |= {node.id for node in nodes if isinstance(node, ast.Name)}
     verbs = re.compile(
         r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|put_or_get$|take_item$"
     )

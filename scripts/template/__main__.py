@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from scripts.docs import publish
 from scripts.port_grants import Given
-from scripts.template import index, loading, policies
+from scripts.template import index, loading, policies, shell
 from scripts.template.blocks import block
 from scripts.template.functions import ROOT, Function, functions
 from scripts.template.resources import resources
@@ -34,6 +34,7 @@ def rendered(template: str, given: Sequence[Function]) -> str:
     template = filled(template, "functions", "\n".join(_whole(each, given) for each in given))
     template = filled(template, "of every function", block(loops(given), 2))
     template = filled(template, "roles that use the index, by name", block(index.roles(given), 2))
+    template = filled(template, "what a shell sets", block(shell.environment(), 2))
     template = filled(template, "state machine of bulk loads", loading.definition_string())
     return with_series(template, [name for each in given for name in each.names])
 

@@ -14,8 +14,11 @@ VPC = "!If [InVpc, { SubnetIds: !Ref SubnetIds, SecurityGroupIds: !Ref SecurityG
 EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_MODE": "aws",
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
+    "BIO_MCP_TRACE_CALLS": "!Ref TraceCalls",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
     "BIO_MCP_BUCKET": "!Ref Bucket",
+    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
+    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
     "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
     "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",

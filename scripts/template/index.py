@@ -10,7 +10,7 @@ from scripts.template.loops import loop
 from scripts.template.policies import allowed, managed, on_index, when
 
 ARN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${Name}"
-OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [4, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
+OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [0, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
 NAME = f"!If [NamesDomain, !Ref OpenSearchDomainName, {OWN}]"
 MADE_OR_GIVEN = f'!If [MakesIndex, !Sub ["{ARN}", {{ Name: {NAME} }}], !Ref OpenSearchArn]'
 CORPUS, PROJECTS = ("Corpus", "corpus*", INDEX), ("Projects", "projects", COLLECTIONS)  # and where S3 has them

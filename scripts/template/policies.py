@@ -78,7 +78,7 @@ def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBO
     for resource, actions in by_resource.items():
         if resource not in apart:
             by_actions.setdefault(tuple(actions), []).append(spelt(resource))
-    together = [allow(actions, _one_or_all(resources)) for actions, resources in by_actions.items()]
+    together: list[Value] = [allow(actions, _one_or_all(resources)) for actions, resources in by_actions.items()]
     return together + [allow(by_resource[each], spelt(each)) | _only_where(each, folder) for each in apart]
 
 

@@ -14,7 +14,6 @@ OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
-    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
@@ -37,7 +36,6 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "BIO_MCP_OPENSEARCH_VECTORS": "!Ref OpenSearchVectors",
-    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
     "BIO_MCP_SYNC_MAX_RECORDS": "!Ref SyncMaxRecords",
@@ -60,6 +58,11 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "MCP_AUTH_ISSUER": "!Ref AuthIssuer",
     "MCP_AUTH_AUDIENCE": "!Ref AuthAudience",
     "MCP_AUTH_REQUIRED_SCOPES": "!Ref AuthScopes",
+    "MCP_IDP_ISSUER": "!Ref IdpIssuer",
+    "MCP_IDP_JWKS_URL": "!Ref IdpJwksUrl",
+    "MCP_IDP_SUBJECT_CLAIM": "!Ref IdpSubjectClaim",
+    "MCP_IDP_TENANT_CLAIM": "!Ref IdpTenantClaim",
+    "MCP_IDP_SCOPES": "!Ref IdpScopes",
     "BIO_MCP_PUBLIC_READ": "!Ref PublicRead",
     "BIO_MCP_TOOLS": "!Ref ListedTools",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",

@@ -102,7 +102,7 @@ def make_table(client: Any, name: str, prefix: str) -> str:
     recovery, expiry = wanted.pop("PointInTimeRecoverySpecification", None), wanted.pop("TimeToLiveSpecification", None)
     wanted.pop("SSESpecification")
     try:
-        client.create_table(TableName=name, **{**wanted, "DeletionProtectionEnabled": False})
+        client.create_table(TableName=name, **wanted)
     except client.exceptions.ResourceInUseException:
         return name
     if recovery:

@@ -38,6 +38,10 @@ def test_a_search_on_the_page_is_made_by_the_function_that_searches(up, cookie):
     assert "ann" in {line.get("subject") for line in up.stack.log("search")[before:]}
 
 
+def test_a_report_that_is_gone_is_no_page(up, cookie):
+    assert page(up, f"/evaluation/reports/{'0' * 64}.html", cookie=cookie).status_code == 404
+
+
 def test_the_pages_make_no_errors(up):
     assert up.stack.errors("console") == []
 
