@@ -100,7 +100,7 @@ ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
 SERVICES = ("BIO_MCP_TABLE_PACE", "BIO_MCP_TABLE_CACHE", "BIO_MCP_SOURCES", "BIO_MCP_SOURCES_EMAIL")
-NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
+NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
 
 CORPUS, CORPUS_WRITTEN = published("corpus*"), published("corpus*", writes=True)
 PROJECTS, PROJECTS_WRITTEN = published("projects"), published("projects", writes=True)
@@ -114,7 +114,7 @@ VARIABLES = {
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
-    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_EMBEDDING_MODEL"),
+    "embeddings": ("BIO_MCP_MODELS",),
     "language_model": ("BIO_MCP_LLM", "BIO_MCP_LLM_MODEL", "BIO_MCP_LLM_GUARDRAIL"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),

@@ -46,7 +46,7 @@ def test_all_of_it_is_off_by_default():
     assert rendered([everyones["VpcConfig"], everyones["CodeSigningConfigArn"]], given()) == [None, None]
     for role in made(ROLE).values():
         assert (value(role, "Path"), value(role, "PermissionsBoundary")) == (None, None)
-    assert made("AWS::EC2::VPCEndpoint") == made("AWS::Lambda::CodeSigningConfig") == {}
+    assert made("AWS::EC2::VPCEndpoint") == {}
     assert KEYED.keys() == {name for name in RESOURCES if RESOURCES[name]["Type"] in KEYS}
     assert {str(each(**DEFAULTS)) for each in KEYED.values()} == {"None"}
 
@@ -130,12 +130,11 @@ def test_the_endpoints_are_those_of_the_services_that_functions_call():
     assert there == {f"com.amazonaws.eu-central-1.{named.get(each, each)}" for each in called}
 
 
-def test_code_that_no_profile_signed_is_refused_where_profiles_are_given():
-    profiles = {"SigningProfileVersionArns": ["arn:aws:signer:eu-central-1:123456789012:/signing-profiles/it/1"]}
-    assert rendered(TEMPLATE["Globals"]["Function"]["CodeSigningConfigArn"], given(**profiles)) == "CodeSigning"
-    [config] = made("AWS::Lambda::CodeSigningConfig", **profiles).values()
-    assert value(config, "AllowedPublishers", **profiles) == profiles
-    assert config["Properties"]["CodeSigningPolicies"] == {"UntrustedArtifactOnDeployment": "Enforce"}
+def test_code_is_signed_as_the_configuration_that_is_given_says():
+    config = "arn:aws:lambda:eu-central-1:123456789012:code-signing-config:csc-0f6c334abcdea4d8b"
+    everyones = TEMPLATE["Globals"]["Function"]["CodeSigningConfigArn"]
+    assert rendered(everyones, given(CodeSigningConfigArn=config)) == config
+    assert re.fullmatch(PARAMETERS["CodeSigningConfigArn"]["AllowedPattern"], config)
 
 
 @pytest.mark.parametrize("path", ["", "/research/", "/a/b/"])

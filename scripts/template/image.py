@@ -17,6 +17,8 @@ EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_TRACE_CALLS": "!Ref TraceCalls",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
     "BIO_MCP_BUCKET": "!Ref Bucket",
+    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
+    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
     "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
     "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",

@@ -14,7 +14,6 @@ OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
-    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
@@ -37,7 +36,6 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "BIO_MCP_OPENSEARCH_VECTORS": "!Ref OpenSearchVectors",
-    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
     "BIO_MCP_SYNC_MAX_RECORDS": "!Ref SyncMaxRecords",

@@ -1,5 +1,7 @@
 """The output Environment: what a shell sets, so that commands act on the stack as its functions do."""
 
+from textwrap import wrap
+
 from scripts.template.blocks import Tagged, Value
 from scripts.template.image import EVERYONES
 from scripts.template.resources import VALUES
@@ -24,7 +26,8 @@ def environment() -> dict[str, Value]:
     }
     values |= {name: QUOTED % value for name, value in values.items() if name.endswith("_EMAIL")}
     simple = {name: value.removeprefix("!Ref ") for name, value in values.items() if value.startswith("!Ref ")}
-    lines = [f"  export {name}='${{{simple.get(name, name)}}}'" for name in values]
+    each = " ".join(f"{name}='${{{simple.get(name, name)}}}'" for name in values)
+    lines = [f"  export {line}" for line in wrap(each, 100, break_long_words=False, break_on_hyphens=False)]
     first = ["|-", "  export BIO_MCP_MODE='aws' BIO_MCP_EMBEDDINGS='onnx'"]
     computed: Value = {name: value for name, value in values.items() if name not in simple}
     told = "What a shell sets for bio-mcp to work on this stack"

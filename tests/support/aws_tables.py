@@ -1,6 +1,6 @@
 """The tables, the queues and the bucket of template.yaml, made anew wherever a client points: they cannot drift.
 
-`Made` is what the AWS adapters are constructed with.
+`Made` is what the AWS adapters are constructed with. `python -m tests.support.aws_tables` prints the template unrolled.
 """
 
 import json
@@ -131,3 +131,7 @@ def make_queues(client: Any, prefix: str, receives: int | None = None) -> dict[s
         }
         urls[name] = client.create_queue(QueueName=f"{prefix}-{name}", Attributes=texts)["QueueUrl"]
     return urls
+
+
+if __name__ == "__main__":
+    print(json.dumps(template(), indent=1))
