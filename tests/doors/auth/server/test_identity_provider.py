@@ -114,6 +114,13 @@ def test_a_key_on_a_curve_signs_as_well(organisation):
     assert organisation.present(organisation.assertion(curve_key(), "ES256", headers)).status_code == 200
 
 
+def test_keys_without_ids_are_tried_by_their_algorithms(organisation, published):
+    published.keys = [{name: value for name, value in each.items() if name != "kid"} for each in published.keys]
+    for key, algorithm in ((rsa_key("first"), "RS256"), (curve_key(), "ES256")):
+        assertion = organisation.assertion(key, algorithm, {"typ": KIND["typ"]})
+        assert organisation.present(assertion).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("asserted", "requested", "given"),
     [

@@ -79,5 +79,5 @@ def identity_provider(settings: Settings, issuer: str, read_keys: Callable[[], b
     if len(scopes) != len(set(settings.idp_scopes)) or not scopes:
         raise Misconfigured(f"MCP_IDP_SCOPES takes one at least of {', '.join(SCOPES)}, and no other")
     keys = RefreshingValue(lambda: public_keys(read_keys(), ALGORITHMS))
-    tokens = Tokens(ALGORITHMS, keys, issuer, settings.idp_issuer, KIND, ("iat", "jti", "client_id"))
+    tokens = Tokens(ALGORITHMS, keys, issuer, settings.idp_issuer, KIND, ("iat", "client_id"))
     return IdentityProvider(tokens, settings.idp_subject_claim, settings.idp_tenant_claim, scopes)

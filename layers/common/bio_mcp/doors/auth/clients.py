@@ -66,7 +66,6 @@ MAX_REDIRECTS = 10
 MAX_REGISTERED = 1_500  # characters of a client's redirect URIs, which come back in its id
 PUBLIC, CONFIDENTIAL = "none", "client_secret_post"  # how clients authenticate
 REGISTERED, MANAGED = "registered.", "managed."  # how ids begin that we give out
-SEALED_FOR = {REGISTERED: "registrations of clients", MANAGED: "clients of an organisation"}
 MAC_BYTES = 16
 NOT_A_CLIENT = "its address gives no description of a client: a JSON object with this address as client_id"
 
@@ -179,7 +178,7 @@ def _packed(content: object) -> str:
 
 def _sealed(kind: str, packed: str, key: Key) -> tuple[str, str]:
     """The id of this kind that holds what is known of a client, sealed by the key, and the client's secret."""
-    seal = hmac.digest(derived(key.value, SEALED_FOR[kind]), packed.encode(), "sha256")[:MAC_BYTES]
+    seal = hmac.digest(derived(key.value, "registrations of clients"), packed.encode(), "sha256")[:MAC_BYTES]
     client_id = f"{kind}{packed}.{base64.urlsafe_b64encode(seal).decode().rstrip('=')}"
     return client_id, hmac.digest(derived(key.value, "secrets of clients"), client_id.encode(), "sha256").hex()
 
