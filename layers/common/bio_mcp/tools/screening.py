@@ -237,7 +237,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
         *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),
-        *("screenings.reviews", "screenings.put_plan", "checkpoints.get", "pubmed.efetch"),
+        *("screenings.reviews", "checkpoints.get", "pubmed.efetch"),
         *BY_OTHER_IDS,
         "pubmed.esummary",
     ),

@@ -67,14 +67,18 @@ by_option = click.option("--by", "screener", metavar="WHO", help="Who decides. [
 
 
 @click.group("review")
-@click.option("--tenant", default="", help="Whose reviews: a tenant's, as its access tokens name it.")
-@click.pass_obj
-def review_command(session: Session, tenant: str) -> None:
+@click.option(
+    "--tenant",
+    default="",
+    expose_value=False,
+    callback=lambda context, _option, tenant: setattr(context.obj, "tenant", tenant),
+    help="Whose reviews: a tenant's, as its access tokens name it.",
+)
+def review_command() -> None:
     """Collect, screen and report a systematic review.
 
     NAME is that of a review which you made, or project:ID or query:KEY, the review of a project or followed query.
     """
-    session.tenant = tenant
 
 
 @review_command.command("create")
