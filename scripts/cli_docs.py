@@ -21,6 +21,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "admin models add": "pubmedbert-embeddings/",
         "token": "--subject ada --days 30 --scope bio:read",
         "admin invite": "--subject ann --scopes read,live",
+        "admin client": "--name Claude",
         "admin people": "--subject ann --revoke",
         "import": "pubmed26n1300.xml.gz",
         "sync": 'osteoarthritis "osteoarthritis[tiab] AND 2021/06[dp]"',

@@ -55,6 +55,7 @@ ALLOWED = {
             "load_authorization_code",
             "exchange_authorization_code",
             "exchange_refresh_token",
+            "exchange_identity_assertion",
         ),
         "called by the MCP SDK's handlers of OAuth",
     ),

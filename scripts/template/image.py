@@ -13,7 +13,13 @@ LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, 
 EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_MODE": "aws",
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
+    "BIO_MCP_TRACE_CALLS": "!Ref TraceCalls",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
+    "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
+    "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
+    "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
+    "BIO_MCP_THREADS": '"1"',
+    "ORT_DISABLE_TELEMETRY": '"1"',
 }
 
 

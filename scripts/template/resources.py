@@ -2,20 +2,19 @@
 
 from collections.abc import Sequence
 
+from scripts.template import index
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
 from scripts.template.image import from_image, storage
-from scripts.template.policies import policies
+from scripts.template.policies import NO_VALUE, own, secret_policy
+from scripts.template.watching import logs
 
-TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
 CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
 OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/mcp"]'
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
     "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
-    "BIO_MCP_THREADS": '"1"',
-    "ORT_DISABLE_TELEMETRY": '"1"  # ONNX Runtime\'s',
     "BIO_MCP_BUCKET": "!Ref Bucket",
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
@@ -33,9 +32,6 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_CALLS": "!Ref CallsTable",
     "BIO_MCP_TABLE_AUTHORIZATIONS": "!Ref AuthorizationsTable",
     "BIO_MCP_TABLE_BUDGETS": "!Ref BudgetsTable",
-    "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
-    "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
-    "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
@@ -68,6 +64,11 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "MCP_AUTH_ISSUER": "!Ref AuthIssuer",
     "MCP_AUTH_AUDIENCE": "!Ref AuthAudience",
     "MCP_AUTH_REQUIRED_SCOPES": "!Ref AuthScopes",
+    "MCP_IDP_ISSUER": "!Ref IdpIssuer",
+    "MCP_IDP_JWKS_URL": "!Ref IdpJwksUrl",
+    "MCP_IDP_SUBJECT_CLAIM": "!Ref IdpSubjectClaim",
+    "MCP_IDP_TENANT_CLAIM": "!Ref IdpTenantClaim",
+    "MCP_IDP_SCOPES": "!Ref IdpScopes",
     "BIO_MCP_PUBLIC_READ": "!Ref PublicRead",
     "BIO_MCP_TOOLS": "!Ref ListedTools",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
@@ -77,26 +78,23 @@ VALUES = {  # every variable that names what a port uses; a function has those o
 
 def resources(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     """Logical id -> resource. `callees` are the functions that serve tools."""
-    own: dict[str, dict[str, Value]] = {
-        f"{function.id}Logs": _logs(function),
+    made: dict[str, dict[str, Value]] = {
         f"{function.id}Role": _role(function, callees),
         f"{function.id}Function": _function(function, callees),
     }
+    if function.only:
+        made = {f"{function.id}Logs": logs(f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"), **made}
     image = from_image(function, _variables(function, callees)) if function.image else {}
-    return {name: function.only | each for name, each in own.items()} | image
-
-
-def _logs(function: Function) -> dict[str, Value]:
-    name = f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"
-    properties = {"LogGroupName": name, "RetentionInDays": "!Ref LogRetentionDays"}
-    return {"Type": "AWS::Logs::LogGroup", **TEMPORARY, "Properties": properties}
+    return {name: function.only | each for name, each in made.items()} | image
 
 
 def _role(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
+    secrets = [f"!If [{condition}, !Ref {secret_policy(name)}, {NO_VALUE}]" for condition, name in function.secrets]
+    indices = [f"!If [GrantsIndex, !Ref {name}, {NO_VALUE}]" for name in index.used(function)]
     properties: Value = {
         "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
-        "ManagedPolicyArns": "[!Ref TracingPolicy]",
-        "Policies": policies(function, callees),
+        "ManagedPolicyArns": ["!Ref TracingPolicy", *indices, *secrets],
+        "Policies": [own(function, callees)],
     }
     return {"Type": "AWS::IAM::Role", "Properties": properties}
 

@@ -17,7 +17,7 @@ from mcp.client.stdio import stdio_client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
-from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import NcbiFailed, UpstreamFailed, code_for
 from bio_mcp.settings import Settings
 from bio_mcp.tool import FileText
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), mcp_server.in_process(corpus()), public=False)
+    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"

@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,10 +21,10 @@ class Failed(Exception):
 
 
 @cache
-def build() -> Path:
-    """The built template, with its layers beside it. They end with this process; those of killed ones end here.
+def build(source: Path = ROOT) -> Path:
+    """The template of a tree, built, with its layers beside it.
 
-    Raises `Failed`.
+    They end with this process; those of killed ones end here. Raises `Failed`.
     """
     if not SAM.exists():
         raise Failed("the SAM CLI is not installed in .cache/sam; make deploy-local installs it")
@@ -32,10 +33,10 @@ def build() -> Path:
             shutil.rmtree(left, ignore_errors=True)
     own = BUILDS / str(os.getpid())
     atexit.register(shutil.rmtree, own, ignore_errors=True)
-    into = own / "build"  # the SAM CLI writes beside it too
+    into = own / sha256(bytes(source)).hexdigest()[:8] / "build"  # the SAM CLI writes beside it too
     command = [SAM, "build", "--build-dir", into, "--parameter-overrides", f"Arch={ARCH}"]
     env = {**os.environ, **QUIET, "ARCH": ARCH}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=900)
+    done = subprocess.run(command, cwd=source, env=env, capture_output=True, text=True, check=False, timeout=900)
     if done.returncode:
         raise Failed(f"sam build failed:\n{done.stderr[-4_000:]}")
     return into / "template.yaml"

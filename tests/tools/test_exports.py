@@ -124,7 +124,7 @@ def test_a_query_in_the_syntax_of_pubmed_has_every_paper_with_its_words(corpus):
     assert len(having & found) > 5
     assert "left_out" not in body or body["left_out"] == 0
     assert exported(corpus, query="covid-19[tiab] AND 2021[dp]", limit=2)["warnings"] == [
-        f"{len(found)} papers match; the file has the first 2"
+        f"{len(found)} papers match; the first 2 are taken"
     ]
 
 

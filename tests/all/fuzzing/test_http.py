@@ -19,8 +19,8 @@ from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.readiness import parts_of
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from tests.all.fuzzing.conftest import told
