@@ -115,7 +115,8 @@ async def test_twenty_different_calls_at_once_are_answered():
 def test_every_functions_entry_point_answers_its_events():
     """In one process; in tests/all each function is loaded alone, as the Lambda service does it."""
     functions = sorted({TOOLS[name].lambda_module for name in EXAMPLES})
-    events = {function: events_of(function) for function in [*functions, "mcp_http"]}
+    events = {function: events_of(function) for function in functions}
+    events["mcp_http"] = [path for path in events_of("mcp_http") if '"rawPath": "/mcp"' in Path(path).read_text()]
     done = run_with_corpus(events)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(line["message"] == "call" for line in lines) >= sum(len(events[each]) for each in functions)
@@ -124,7 +125,7 @@ def test_every_functions_entry_point_answers_its_events():
     expected = [EXPECTED[str(Path(path).relative_to(EVENTS))] for path in events["mcp_http"]]
     assert [each["statusCode"] for each in by_http] == [each["statusCode"] for each in expected]
     for answer, wanted in zip(by_http, expected, strict=True):
-        assert ("result" in json.loads(answer["body"])) == any("body.result" in each for each in wanted)
+        assert ('"result"' in answer["body"]) == any("body.result" in each for each in wanted)
     for function, answers in answered.items():
         assert len(answers) == len(events[function]) > 0
         codes = {answer["error"]["code"] for answer in answers if "error" in answer}

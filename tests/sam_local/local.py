@@ -145,7 +145,8 @@ def _started(
     given, log, port = scratch / "variables.json", scratch / "log", free_port()
     given.write_text(json.dumps(variables))
     options = ["--template", template, "--env-vars", given, "--port", str(port), "--warm-containers", "LAZY"]
-    options += ["--skip-pull-image", "--parameter-overrides", f"Arch={ARCH} LoadsAtOnce=2"]
+    options += ["--skip-pull-image", "--language-extensions"]
+    options += ["--parameter-overrides", f"Arch={ARCH} LoadsAtOnce=2"]
     known = {key: value for key, value in env.items() if key not in UNKNOWN} | QUIET
     with log.open("wb") as out:
         process = subprocess.Popen(

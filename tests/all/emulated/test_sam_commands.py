@@ -16,7 +16,8 @@ ASKED = {"tool": "corpus.queries", "arguments": {}}
 @pytest.fixture
 def sam(up, tmp_path):
     """Runs a command of the SAM CLI about the stack, in a directory that has the template, and gives what it prints."""
-    shutil.copy(ROOT / "template.yaml", tmp_path)
+    for name in ("template.yaml", "samconfig.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "functions", tmp_path / "functions")
     (tmp_path / "layers").symlink_to(ROOT / "layers")
     known = {"AWS_ENDPOINT_URL": up.stack.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
