@@ -246,10 +246,12 @@ OTHERS = frozenset(
     """
     clientVersion corpus_size directoryRead documentationUrl hasMore icdCode insufficient_scope retry_after_s
     syncDeleteLog acts_on has_constituent plant_species fish_source zsh_source get_doc sync_delta pubmed_chunk
-    clinical_question systematic_search what_is_new mesh_heading on_disk
+    clinical_question systematic_search what_is_new mesh_heading on_disk abstract_decisions full_text_decisions
+    found_by
     """.split()
 )
-"""Names of protocols, of other programs, of functions on AWS, and of prompts and their arguments."""
+"""Names of protocols, of other programs, of columns of exports, of functions on AWS, and of prompts and their
+arguments."""
 
 
 def strangers(text, *, of_the_code=False):
