@@ -112,12 +112,12 @@ def test_who_reaches_a_store_may_use_the_key_there_and_nobody_else():
 
 
 def test_functions_and_domain_are_in_the_vpc_that_is_given():
-    assert rendered(TEMPLATE["Globals"]["Function"]["VpcConfig"], given(**NETWORK)) == NETWORK
-    assert [rendered(each["VpcConfig"], given(**NETWORK)) for each in IMAGES.values()] == [NETWORK]
-    assert value(RESOURCES["SearchDomain"], "VPCOptions", **NETWORK) == NETWORK
+    assert rendered(TEMPLATE["Globals"]["Function"]["VpcConfig"], given(VpcId="vpc-1", **NETWORK)) == NETWORK
+    assert [rendered(each["VpcConfig"], given(VpcId="vpc-1", **NETWORK)) for each in IMAGES.values()] == [NETWORK]
+    assert value(RESOURCES["SearchDomain"], "VPCOptions", VpcId="vpc-1", **NETWORK) == NETWORK
     document = RESOURCES["FunctionPolicy"]["Properties"]["PolicyDocument"]
     assert [str(each).count("ec2:") for each in rendered(document, given())["Statement"]] == [0, 0]
-    assert [str(each).count("ec2:") for each in rendered(document, given(**NETWORK))["Statement"]] == [0, 6]
+    assert [str(each).count("ec2:") for each in rendered(document, given(VpcId="vpc-1", **NETWORK))["Statement"]] == [0, 6]
 
 
 def test_the_endpoints_are_those_of_the_services_that_functions_call():
