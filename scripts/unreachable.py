@@ -43,6 +43,8 @@ ALLOWED = {
     "enable_automatic_graceful_drain": "read by sse-starlette",
     "should_exit": "read by uvicorn",
     "raiseExceptions": "read by logging",
+    "commenters": "read by shlex",
+    "whitespace_split": "read by shlex",
     "model_config": "read by pydantic",
     "field_title_should_be_set": "called by pydantic",
     "format_commands": "called by click",

@@ -10,7 +10,6 @@ from typing import Any
 from scripts.template.blocks import Value
 
 LOOP = "Fn::ForEach::"
-TRANSFORM = "AWS::LanguageExtensions"
 
 
 def loop(name: str, over: Sequence[str], fragment: Mapping[str, Value], identifier: str = "Id") -> dict[str, Value]:

@@ -17,7 +17,6 @@ OURS.append('$.failure != "BudgetSpent"')  # its code is also that of NCBI's lim
 ACTIONS = "!If [HasTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]"
 SERIES = re.compile(r'\[\["AWS/Lambda","(\w+)",.*?\]\]')
 NAME, DURATION = "!FindInMap [Functions, !Ref Id, Name]", "!FindInMap [Functions, !Ref Id, Duration]"
-LOG_OF_EACH = f'!Sub ["/aws/lambda/${{AWS::StackName}}-${{Name}}", {{ Name: {NAME} }}]'
 EACH = '{ Ref: !Sub "${Id}Function" }'
 MEANS = {  # and the section of the runbook that says what to do
     "Errors": "crashed or timed out. docs/runbook.md#a-function-crashes",

@@ -311,7 +311,11 @@ def test_keys_that_the_provider_rotates_are_read_again(organisation, published):
     assert error(organisation.present(organisation.assertion())) == (400, "invalid_grant")
 
 
-@pytest.mark.parametrize(("status", "keys"), [(500, [jwk()]), (200, []), (200, [{**jwk(), "kty": "oct"}])], ids=str)
+@pytest.mark.parametrize(
+    ("status", "keys"),
+    [(500, [jwk()]), (200, []), (200, [{**jwk(), "kty": "oct"}])],
+    ids=["failing", "without keys", "of another kind"],
+)
 def test_keys_that_cannot_be_read_are_an_outage_and_no_refusal(organisation, published, caplog, status, keys):
     published.status, published.keys = status, keys
     assertion = organisation.assertion()
