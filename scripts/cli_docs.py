@@ -16,6 +16,7 @@ of several words needs no quotation marks, except for what means something to th
 """
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
+        "admin letters show": "q-2f1c9a",
         "mcp-config": "--client claude-code --write",
         "serve": "--port 3011",
         "admin models add": "pubmedbert-embeddings/",

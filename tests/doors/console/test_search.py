@@ -99,9 +99,9 @@ def test_a_query_says_how_it_was_read_and_its_pages_follow_each_other(get):
         page = get(more[0])
         starts.append(page.all("ol")[0][1]["start"])
         shown += papers_in(page)
-    assert starts == [str(first) for first in range(21, corpus().documents.count() + 1, 20)]
-    assert len(shown) == len({*shown}) == corpus().documents.count()
-    assert shown[:100] == [hit["doc_id"][5:] for hit in found(EVERY_PAPER, sort="date")]
+    everything = [hit["doc_id"][5:] for hit in found(EVERY_PAPER, sort="date")]
+    assert starts == [str(first) for first in range(21, len(everything) + 1, 20)]
+    assert shown == everything
 
 
 @pytest.mark.parametrize(
