@@ -65,7 +65,7 @@ audit: setup .cache/audit/.installed ## look for secrets in the repository, for 
 
 check-template: setup $(VENV)/.dev $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
 	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
-	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004
+	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004 W1030 E3724
 	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t edge.yaml deployer.yaml
 	$(BIN)/python -m tests.support.aws_tables > .cache/unrolled.json  # checkov reads no loops
 	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file .cache/unrolled.json edge.yaml deployer.yaml
