@@ -91,9 +91,9 @@ class Changing:
         there = resources(self.stack.client, NAME).items()
         function = self.stack.client("lambda").get_function_configuration(FunctionName=f"{NAME}-get_doc")
         papers = function["Environment"]["Variables"]["BIO_MCP_TABLE_DOCUMENTS"]
-        return {name: each for name, each in there if each[0].removeprefix("AWS::") in KEPT} | {
-            "DocumentsTable": papers
-        }
+        kept = {name: each for name, each in there if each[0].removeprefix("AWS::") in KEPT}
+        kept.pop("HeartbeatScheduleRole", None)  # it comes and goes with HeartbeatMinutes
+        return kept | {"DocumentsTable": papers}
 
     def synced(self, day, many):
         wanted = set(map(str, self.up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
@@ -118,7 +118,9 @@ def models(tmp_path_factory):
     for name in (packaged.name, ANOTHER):
         shutil.copytree(packaged, there / name)
     manifest = there / ANOTHER / "model.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"model_id": ANOTHER}))
+    described = json.loads(manifest.read_text())
+    described["identity"]["model_id"] = ANOTHER
+    manifest.write_text(json.dumps(described))
     return there
 
 
