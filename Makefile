@@ -71,8 +71,8 @@ check-template: setup $(VENV)/.dev $(LINTERS)  # WS1004 does not know LoggingCon
 	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file .cache/unrolled.json edge.yaml deployer.yaml
 
 docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
-	$(BIN)/python -m scripts.docs
 	$(BIN)/python -m scripts.template
+	$(BIN)/python -m scripts.docs
 
 eval: setup ## evaluate search and answers on all sets; fails where a figure is worse than in benchmarks/eval_baseline.json
 	$(EVALUATE) --set smoke
