@@ -187,11 +187,17 @@ def deployed(rights, deployer, tmp_path_factory):
     (empty / "code/app.py").touch()
     text = CODE.sub(r"\1 code", (ROOT / "template.yaml").read_text())
     (empty / "template.yaml").write_text(text.replace("Enabled: !Ref Canary", "Enabled: false"))
-    given = {"Arch": ARCH, "EndpointUrl": url, "AuthSecretName": "bio-mcp/auth", "ProtectTables": "false"}
+    given = {"Arch": ARCH, "EndpointUrl": url, "AuthSecretName": "bio-mcp/auth"}
     given |= {"NcbiAdminEmail": "a@example.org", "Corpus1Key": "k", "Corpus1Term": "statins", "LoadsAtOnce": "2"}
     command = [SAM, "deploy", "--template-file", empty / "template.yaml", "--stack-name", STACK, "--region", REGION]
     command += ["--s3-bucket", outputs["ArtefactsBucket"], "--role-arn", outputs["RoleArn"]]
-    command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar"]
+    command += [
+        "--capabilities",
+        "CAPABILITY_IAM",
+        "--no-confirm-changeset",
+        "--no-progressbar",
+        "--language-extensions",
+    ]
     command += ["--parameter-overrides", *(f"{name}={value}" for name, value in given.items())]
     done = subprocess.run(command, cwd=empty, env=deployer, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
