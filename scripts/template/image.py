@@ -1,7 +1,9 @@
 """A function as a container image, in place of its code and layers where a parameter names one.
 
 It is a function of Lambda's and none of SAM's, and its package type is not plain text: where `sam deploy` reads that a
-function is an image, it demands a repository to push one to from everybody, whatever the condition.
+function is an image, it demands a repository to push one to from everybody, whatever the condition. Once it has
+unrolled the loops it reads that all the same, and pushes what is in no repository: without the parameter the image is
+in one that there is not.
 """
 
 from collections.abc import Collection, Mapping
@@ -9,6 +11,7 @@ from collections.abc import Collection, Mapping
 from scripts.template.blocks import Value
 from scripts.template.functions import Function
 
+NOBODYS = "000000000000.dkr.ecr.us-east-1.amazonaws.com/none:1"
 LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, SystemLogLevel: INFO }"
 VPC = "!If [InVpc, { SubnetIds: !Ref SubnetIds, SecurityGroupIds: !Ref SecurityGroupIds }, !Ref AWS::NoValue]"
 EVERYONES = {  # as template.yaml's Globals
@@ -55,7 +58,7 @@ def _function(function: Function, variables: Mapping[str, Value]) -> Value:
             "FunctionName": f"!Sub ${{AWS::StackName}}-{function.names[-1]}",
             "Description": function.description,
             "PackageType": '!Join ["", [Image]]',
-            "Code": f"{{ ImageUri: !Ref {function.image} }}",
+            "Code": f"{{ ImageUri: !If [With{function.image}, !Ref {function.image}, {NOBODYS}] }}",
             "Architectures": "[!Ref Arch]",
             "Role": f"!GetAtt {function.id}Role.Arn",
             "Timeout": str(function.timeout_s),

@@ -59,6 +59,7 @@ ARNS = {  # of each type's physical name, without arn:aws:
     "AWS::SQS::Queue": f"sqs:{HERE}:{{}}",
     "AWS::SQS::QueuePolicy": f"sqs:{HERE}:{STACK}-x",
     "AWS::Scheduler::Schedule": f"scheduler:{HERE}:schedule/default/{{}}",
+    "AWS::EC2::VPCEndpoint": f"ec2:{HERE}:vpc-endpoint/{{}}",
     "AWS::StepFunctions::StateMachine": f"states:{HERE}:stateMachine:{{}}",
 }
 UNUSED = {  # what a handler calls for properties that no resource of the template has, or what it is not to do
@@ -74,6 +75,7 @@ UNUSED = {  # what a handler calls for properties that no resource of the templa
         *("dynamodb:PutResourcePolicy", "dynamodb:DeleteResourcePolicy", "kinesis:*", "logs:*", "s3:*"),
         *("iam:CreateServiceLinkedRole", "kms:ListAliases"),
     ],
+    "AWS::EC2::VPCEndpoint": ["vpc-lattice:*", "vpce:*"],  # service networks, services of other regions
     "AWS::Events::EventBus": ["kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncrypt*"],  # a bus under a key of its own
     "AWS::Events::Rule": ["iam:PassRole"],  # it sends to a queue
     "AWS::IAM::ManagedPolicy": ["iam:*GroupPolicy", "iam:*UserPolicy", "iam:*tachRolePolicy"],  # roles name policies
@@ -110,6 +112,7 @@ NOT_EMULATED = {  # or not by these parameters
     "ApiMapping": ("AWS::ApiGatewayV2::ApiMapping", "x"),
     "Authorizer": ("AWS::ApiGatewayV2::Authorizer", "x"),
     "BucketPolicy": ("AWS::S3::BucketPolicy", f"{STACK}-bucket-x"),
+    "Endpoint": ("AWS::EC2::VPCEndpoint", "vpce-x"),
     "Retries": ("AWS::Lambda::EventInvokeConfig", "x"),
 }
 NAMELESS = ("AWS::ApiGatewayV2::", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::LayerVersion")
@@ -196,9 +199,8 @@ def deployed(rights, deployer, tmp_path_factory):
         "CAPABILITY_IAM",
         "--no-confirm-changeset",
         "--no-progressbar",
-        "--language-extensions",
     ]
-    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in given.items())]
+    command += ["--language-extensions", "--parameter-overrides", *(f"{name}={value}" for name, value in given.items())]
     done = subprocess.run(command, cwd=empty, env=deployer, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
     return resources(to, STACK)
