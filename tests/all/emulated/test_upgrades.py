@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from scripts import retained
-from tests.all.emulated.test_changed_minds import KEPT, QUESTION
+from tests.all.emulated.test_changed_minds import KEPT
 from tests.emulated.build import ROOT, build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
 from tests.emulated.stack import resources, until
@@ -67,7 +67,8 @@ class Filled:
         until(lambda: self.up.stack.invoke("projects", asked)["items"], 300, "passage of the note")
 
     def found(self):
-        body = self.up.stack.invoke("search", {"tool": "rag.search", "arguments": QUESTION})
+        asked = {"query": " ".join(sorted(self.papers)), "top_k": 100}  # a query that every version reads
+        body = self.up.stack.invoke("search", {"tool": "rag.search", "arguments": asked})
         return {each["doc_id"].removeprefix("pmid:") for each in body.get("results", ())}
 
 
