@@ -72,7 +72,7 @@ def _searched(entered: Entered, calls: int) -> Entered:
     from bio_mcp import wiring
     from bio_mcp.doors.local import Server, _open
     from bio_mcp.doors.mcp.http import application
-    from bio_mcp.doors.mcp.server import in_process
+    from bio_mcp.doors.running import in_process
     from bio_mcp.settings import Settings
 
     backends = wiring.backends()

@@ -16,11 +16,13 @@ of several words needs no quotation marks, except for what means something to th
 """
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
+        "admin letters show": "q-2f1c9a",
         "mcp-config": "--client claude-code --write",
         "serve": "--port 3011",
         "admin models add": "pubmedbert-embeddings/",
         "token": "--subject ada --days 30 --scope bio:read",
         "admin invite": "--subject ann --scopes read,live",
+        "admin client": "--name Claude",
         "admin people": "--subject ann --revoke",
         "import": "pubmed26n1300.xml.gz",
         "sync": 'osteoarthritis "osteoarthritis[tiab] AND 2021/06[dp]"',
@@ -57,6 +59,18 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "admin queries remove": "osteoarthritis --yes",
         "admin checkpoint get": "osteoarthritis",
         "admin checkpoint set": "osteoarthritis 2024-06-02T00:00:00Z",
+        "review create": 'statins --criteria "statins heart failure"',
+        "review import": "statins embase.csv",
+        "review collect": """statins --term 'statins[ti] AND "heart failure"[ti]'""",
+        "review list": "statins --show include --stage full_text",
+        "review next": "statins --by ann",
+        "review status": "statins",
+        "review conflicts": "statins --stage full_text",
+        "review duplicates": "statins --all",
+        "review label": 'statins 34093119 exclude --by ann --reason "no adults"',
+        "review resolve": "statins 34093119 include --by cem",
+        "review prisma": "statins -o flow.svg",
+        "review export": "statins -o statins.ris",
         "doctor": "--ncbi",
     }
 )

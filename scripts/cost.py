@@ -9,22 +9,27 @@ and the table of domains in docs/runbook.md are made by the same model.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
+from functools import cache
 from itertools import chain, count
 from math import ceil
 from typing import Any, Literal, get_args
 
 import click
 
+from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import terminal
+from tests.support.aws_template import ALARM, TEMPLATE, of, rendered
 
 GRAVITON_HOUR = 0.178  # an r7g.large.search; larger ones cost as many times more as they have memory
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices as the authors knew them on `as_of`; not read from AWS's pages. A GB of memory or disk is 2^30 bytes."""
+    """Prices of us-east-1 as the authors knew them on `as_of`; not read from AWS's pages. A GB of memory or disk is
+    2^30 bytes. `domain_times` is what a search domain costs, in times of the hours and volumes of us-east-1."""
 
     as_of: date = date(2026, 11, 22)
+    domain_times: float = 1.0
     lambda_gb_s: float = 0.0000133334
     lambda_request: float = 0.0000002
     snapstart_gb_s: float = 0.0000015046
@@ -47,6 +52,37 @@ class Prices:
     secret_month: float = 0.40
     dashboard_month: float = 3.00
     volume_gb_month: float = 0.122
+    queue_request: float = 0.0000004
+    key_request: float = 0.000003
+
+
+REGIONS = {
+    "us-east-1": Prices(),
+    "eu-central-1": Prices(
+        domain_times=1.18,
+        http_request=0.0000012,
+        write_unit=0.0000007625,
+        read_unit=0.0000001525,
+        table_gb_month=0.306,
+        recovery_gb_month=0.2448,
+        s3_gb_month=0.0245,
+        s3_put=0.0000054,
+        s3_get=0.00000043,
+        log_gb=0.63,
+    ),
+    "ap-southeast-1": Prices(
+        domain_times=1.2,
+        http_request=0.00000125,
+        write_unit=0.0000007125,
+        read_unit=0.0000001425,
+        table_gb_month=0.285,
+        recovery_gb_month=0.228,
+        s3_gb_month=0.025,
+        gb_out=0.12,
+        log_gb=0.70,
+    ),
+}
+"""Prices by region: what is not named costs what it does in us-east-1. `domain_times` is a guess outside us-east-1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +175,10 @@ def usual(records: int) -> Workload:
     return Workload(records, new, ceil(new / 2), min(100_000, max(1_000, records // 100)))
 
 
+RESEARCHERS = 200
+CALLS_A_RESEARCHER = 20  # on each of the 21 working days of a month
+TEAM = replace(usual(200_000), calls_per_day=round(RESEARCHERS * CALLS_A_RESEARCHER * 21 / DAYS))
+"""200 researchers, who use every tool, over 200,000 papers."""
 SIZES = (
     replace(usual(10_000), tier="s3", monitoring="basic", snapstart=False),
     replace(usual(10_000), tier="s3"),
@@ -240,7 +280,8 @@ RECORDS_A_FILE = 30_000  # of NCBI's files
 FILE_GB = 0.035  # compressed
 SLICE_S = 878.5  # seconds of a function's fifteen minutes that it works
 FETCH_S, LIST_S = 10, 6  # of a file; the former is assumed, the latter what parsing its records takes
-WRITE_UNITS = 10  # of a new paper: eight for itself, one each for its DOI and its PMCID
+WRITE_UNITS = 10  # of a new paper: eight for itself, in a transaction, one each for its DOI and its PMCID
+LEASE_UNITS = 0.2  # of a paper that is synced: a transaction checks the lease for two, and 32 papers take three
 READ_UNITS = 2
 RUN_CALLS, RUN_TRANSITIONS = 4, 12  # of the state machine, whatever the number of files
 FILE_TRANSITIONS, CALL_TRANSITIONS = 6, 2  # start and end of a file in each of three maps; a call and what follows it
@@ -295,7 +336,7 @@ def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
             Line("state machine", transitions, "transitions", prices.state_transition),
             Line("files copied from NCBI", files * S3_PUTS_A_FILE, "requests", prices.s3_put),
             Line("files stored for a month", files * FILE_GB, "GB", prices.s3_gb_month),
-            Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", domain.instance.hour),
+            Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", _hour(domain, prices)),
         ]
     return Load(tuple(lines), loaders, embedding, indexing, domain)
 
@@ -303,6 +344,10 @@ def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
 def _indexing_hours(workload: Workload, rates: Rates, domain: Domain) -> float:
     cores = min(domain.nodes * domain.instance.cores, domain.shards * CORES_A_SHARD)
     return workload.records * vectors_of(workload) * domain.copies / (rates.indexed * cores) / 3600
+
+
+def _hour(domain: Domain, prices: Prices) -> float:
+    return domain.instance.hour * prices.domain_times
 
 
 def _nodes(domain: Domain) -> str:
@@ -317,6 +362,7 @@ PAPER_GB = 3_000 / 10**9  # of the table
 ANSWER_GB, LOG_GB, RECORDED_GB = 20_000 / 10**9, 4_000 / 10**9, 20_000 / 10**9  # of a call
 TRACED = 2_200_000  # calls a month that are the first of their second; of the rest one in twenty is traced
 HEARTBEATS, HEARTBEAT_GB_S = 8_760, 2
+HEARTBEAT_METRICS = 2  # that it came, and how long it took
 SECONDS = HOURS * 3600
 SNAPSHOTS = 2  # the one that is named and the one before it, which is deleted a day later
 PART_GB, DOWNLOAD_GB_S = 8 / 1024, 0.08  # of an index in S3, as a function reads it
@@ -326,10 +372,48 @@ SEARCH_GB = 1_769 / 1_024
 BUDGET_WRITES, RECORD_WRITES = 2, 3  # of a call
 
 
-ALARM_METRICS = {"full": 106, "basic": 8}  # of a stack of one corpus without a domain; a test counts them
-DOMAIN_ALARMS = {"full": 5, "basic": 3}
-DASHBOARDS = {"full": 1, "basic": 0}
-OWN_METRICS, SECRETS = 16, 2
+FAILING = 0.01  # of calls, for which a tool has a second metric
+INIT_S, ENDPOINT_INIT_S = 0.3, 0.9  # of a start, which is billed; docs/benchmarks.md has what was measured
+POLLERS, POLL_S = 5, 20  # of a queue that nothing comes to: requests that wait, and for how long
+KEY_S, TABLES_A_CALL = 300, 3  # how long DynamoDB keeps the key of a table for a caller; the tables that a call reaches
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What a stack has, counted in template.yaml: metrics under alarm, dashboards, secrets that it keeps, functions,
+    queues that Lambda polls, and metrics that are made of logs."""
+
+    alarms: int
+    dashboards: int
+    secrets: int
+    functions: int
+    queues: int
+    of_logs: int
+
+
+@cache
+def stack_of(tier: Tier, monitoring: Monitoring) -> Stack:
+    """The stack of these parameters that follows one query."""
+    given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()}
+    given |= {"Monitoring": monitoring, "IndexTier": tier, "NcbiAdminEmail": "operator@example.org"}
+    given |= {"Corpus1Key": "one", "Corpus1Term": "one[tiab]"}
+    made = [
+        (each["Type"], each.get("Properties", {}))
+        for each in TEMPLATE["Resources"].values()
+        if "Condition" not in each or rendered({"Condition": each["Condition"]}, given)
+    ]
+    kinds = [kind for kind, _ in made]
+    watched = (len(each["Metrics"]) - 1 if "Metrics" in each else 1 for kind, each in made if kind == ALARM)
+    filters = (each["MetricTransformations"] for kind, each in made if kind == "AWS::Logs::MetricFilter")
+    events = [event for each in of("AWS::Serverless::Function").values() for event in each.get("Events", {}).values()]
+    return Stack(
+        alarms=sum(watched),
+        dashboards=kinds.count("AWS::CloudWatch::Dashboard"),
+        secrets=kinds.count("AWS::SecretsManager::Secret") + 2,  # given: the key of tokens, and that of NCBI
+        functions=kinds.count("AWS::Serverless::Function"),
+        queues=sum(event["Type"] == "SQS" for event in events),
+        of_logs=len({each["MetricName"] for several in filters for each in several}),
+    )
 
 
 def month_of(workload: Workload, rates: Rates, prices: Prices) -> list[Line]:
@@ -348,8 +432,8 @@ def _index(workload: Workload, prices: Prices) -> list[Line]:
         return _file(workload, prices)
     domain = domain_for(workload)
     return [
-        Line("search domain", domain.nodes * HOURS, f"h of {domain.instance.name}", domain.instance.hour),
-        Line("its volumes", domain.nodes * domain.volume_gib, "GiB", prices.volume_gb_month),
+        Line("search domain", domain.nodes * HOURS, f"h of {domain.instance.name}", _hour(domain, prices)),
+        Line("its volumes", domain.nodes * domain.volume_gib, "GiB", prices.volume_gb_month * prices.domain_times),
     ]
 
 
@@ -371,8 +455,10 @@ def _file(workload: Workload, prices: Prices) -> list[Line]:
 def _functions(workload: Workload, rates: Rates, prices: Prices) -> list[Line]:
     calls, settled = workload.calls_per_day * DAYS, _settled(workload)
     gb_s = calls * (TOOL_S * rates.loader_gb + ENDPOINT_S * ENDPOINT_GB)
+    started = INIT_S * rates.loader_gb + (0 if workload.snapstart else ENDPOINT_INIT_S * ENDPOINT_GB)
     return [
         Line("functions that answer", gb_s, "GB-s", prices.lambda_gb_s),
+        Line("their starts", calls * RESTORES * started, "GB-s", prices.lambda_gb_s),
         Line("functions that sync", settled * rates.seconds_a_record * rates.loader_gb, "GB-s", prices.lambda_gb_s),
         Line("their invocations", 2 * calls, "requests", prices.lambda_request),
         *(_snapshot(calls, prices) if workload.snapstart else ()),
@@ -390,12 +476,16 @@ def _snapshot(calls: float, prices: Prices) -> list[Line]:
 
 def _stores(workload: Workload, prices: Prices) -> list[Line]:
     calls, settled = workload.calls_per_day * DAYS, _settled(workload)
+    stack = stack_of(workload.tier, workload.monitoring)
+    keys = min(calls, stack.functions * SECONDS / KEY_S) * TABLES_A_CALL
     reads = calls * PAPERS_A_CALL + settled * READ_UNITS + min(RETRACTED, workload.records) * DAYS
-    writes = settled * WRITE_UNITS + calls * (BUDGET_WRITES + RECORD_WRITES)
+    writes = settled * (WRITE_UNITS + LEASE_UNITS) + calls * (BUDGET_WRITES + RECORD_WRITES)
     return [
         Line("DynamoDB, writes", writes, "units", prices.write_unit),
         Line("DynamoDB, reads", reads, "units", prices.read_unit),
         Line("DynamoDB, papers", workload.records * PAPER_GB, "GB", prices.table_gb_month + prices.recovery_gb_month),
+        Line("DynamoDB, keys of tables", keys, "requests", prices.key_request),
+        Line("queues, polled", stack.queues * POLLERS * SECONDS / POLL_S, "requests", prices.queue_request),
         Line("log of calls, written", calls, "requests", prices.s3_put),
         Line("log of calls, 30 days", calls * RECORDED_GB, "GB", prices.s3_gb_month),
     ]
@@ -412,14 +502,19 @@ def _traffic(workload: Workload, prices: Prices) -> list[Line]:
 
 
 def _watching(workload: Workload, prices: Prices) -> list[Line]:
-    of_domain = 0 if workload.tier == "s3" else DOMAIN_ALARMS[workload.monitoring]
-    alarms, dashboards = ALARM_METRICS[workload.monitoring] + of_domain, DASHBOARDS[workload.monitoring]
+    stack, calls = stack_of(workload.tier, workload.monitoring), workload.calls_per_day * DAYS
+    own = HEARTBEAT_METRICS + stack.of_logs + _metric_months(calls) + _metric_months(calls * FAILING)
     return [
-        Line("metrics under alarm", alarms, "metrics", prices.alarm_month),
-        Line("metrics of our own", OWN_METRICS, "metrics", prices.metric_month),
-        Line("secrets", SECRETS, "secrets", prices.secret_month),
-        Line("dashboard", dashboards, "dashboards", prices.dashboard_month),
+        Line("metrics under alarm", stack.alarms, "metrics", prices.alarm_month),
+        Line("metrics of our own", own, "metrics", prices.metric_month),
+        Line("secrets", stack.secrets, "secrets", prices.secret_month),
+        Line("dashboard", stack.dashboards, "dashboards", prices.dashboard_month),
     ]
+
+
+def _metric_months(events: float) -> float:
+    """Months of metrics by tool with so many `events`, of every tool alike: AWS charges the hours that have one."""
+    return min(len(TOOLS), events / HOURS)
 
 
 def _settled(workload: Workload) -> float:
@@ -495,7 +590,23 @@ def cost_tables() -> Mapping[str, Table]:
         "sizes": (head, _size_rows(estimates)),
         "load": (("what", "arithmetic", "dollars"), _arithmetic(estimate(usual(PUBMED)).load.lines)),
         "month": (head, _months(estimates)),
+        "team": _team_table(),
     }
+
+
+def _team_table() -> Table:
+    """A month at rest and with researchers, by region."""
+    workloads = {
+        "index in S3, basic": replace(TEAM, tier="s3", monitoring="basic", snapstart=False),
+        "index in S3": replace(TEAM, tier="s3"),
+        "OpenSearch": TEAM,
+    }
+    rows = []
+    for name, workload in workloads.items():
+        estimates = [estimate(workload, prices=prices) for prices in REGIONS.values()]
+        rows.append((f"{name}, at rest", *(f"{each.idle:,.0f}" for each in estimates)))
+        rows.append((f"{name}, {RESEARCHERS} researchers", *(f"{together(each.month):,.0f}" for each in estimates)))
+    return ("dollars a month", *REGIONS), rows
 
 
 def domain_table() -> Table:
@@ -560,7 +671,7 @@ def _arithmetic(lines: Sequence[Line]) -> list[Sequence[str]]:
 
 # The command
 
-SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Where the rates come from: docs/cost.md."
+SOURCE = "Prices are those known on {as_of}, of {region}; check them. Where the rates come from: docs/cost.md."
 
 
 class _Papers(click.IntRange):
@@ -586,10 +697,11 @@ class _Papers(click.IntRange):
 @click.option("--vectors", type=click.Choice(["float", "byte", "paper"]), help="OpenSearchVectors.  [float]")
 @click.option("--monitoring", type=click.Choice(["full", "basic"]), help="Monitoring of the stack.  [full]")
 @click.option("--snapstart/--no-snapstart", default=None, help="SnapStart of the stack.  [on]")
+@click.option("--region", type=click.Choice(list(REGIONS)), default="us-east-1", help="Whose prices.  [us-east-1]")
 @click.option("--loaders", type=click.IntRange(1, 500), default=200, help="LoadsAtOnce of the stack.  [200]")
 @click.option("--papers-per-second", type=click.FloatRange(0.1, 1e6), help="Embedded by one core.  [as measured]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
-def main(records: int | None, papers_per_second: float | None, as_json: bool, **given: Any) -> None:
+def main(records: int | None, papers_per_second: float | None, region: str, as_json: bool, **given: Any) -> None:
     """Estimate what a corpus costs on AWS: its first load, its index, a month. Asks nobody.
 
     Without --records some sizes stand side by side; with it, each line with its arithmetic.
@@ -597,8 +709,9 @@ def main(records: int | None, papers_per_second: float | None, as_json: bool, **
     chosen = {name: value for name, value in given.items() if value is not None}
     rates = replace(Rates(), embedded=papers_per_second) if papers_per_second else Rates()
     workloads = (usual(records),) if records else SIZES
-    estimates = [estimate(_checked(replace(each, **chosen)), rates) for each in workloads]
+    estimates = [estimate(_checked(replace(each, **chosen)), rates, REGIONS[region]) for each in workloads]
     body = {
+        "region": region,
         "prices_as_of": Prices().as_of.isoformat(),
         "rates": asdict(rates),
         "estimates": list(map(_body, estimates)),
@@ -650,7 +763,7 @@ def render(body: Mapping[str, Any]) -> None:
             terminal.show(terminal.table(("what", "arithmetic", "dollars"), rows, right=(2,)))
         parameters = " ".join(f"{name}={value}" for name, value in estimates[0]["parameters"].items())
         terminal.show("", f"Parameters of such a stack: {parameters}")
-    terminal.show("", SOURCE.format(as_of=body["prices_as_of"]))
+    terminal.show("", SOURCE.format(as_of=body["prices_as_of"], region=body["region"]))
 
 
 def _sizes(estimates: Sequence[Mapping[str, Any]]) -> Any:

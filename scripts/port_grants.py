@@ -91,6 +91,7 @@ MODEL = frozenset(
     }
 )
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
+LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of one folder: function.toml names it, or it is the inbox
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
@@ -99,22 +100,21 @@ ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
 SERVICES = ("BIO_MCP_TABLE_PACE", "BIO_MCP_TABLE_CACHE", "BIO_MCP_SOURCES", "BIO_MCP_SOURCES_EMAIL")
-NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
+NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
 
 CORPUS, CORPUS_WRITTEN = published("corpus*"), published("corpus*", writes=True)
 PROJECTS, PROJECTS_WRITTEN = published("projects"), published("projects", writes=True)
-OF_TIERS = ("BIO_MCP_INDEX_TIER", "BIO_MCP_INDEX_LIMIT_MB", "BIO_MCP_BUCKET", "BIO_MCP_TABLE_LEASES")
-INDEXED = ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE", *OF_TIERS)
+INDEXED = ("BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE", "BIO_MCP_TABLE_LEASES")
 
 VARIABLES = {
-    "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
+    "documents": ("BIO_MCP_TABLE_DOCUMENTS",),
     "passages": INDEXED,
     "indexes": INDEXED,
-    "models": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
+    "models": ("BIO_MCP_MODELS",),
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
-    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_EMBEDDING_MODEL", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
+    "embeddings": ("BIO_MCP_MODELS",),
     "language_model": ("BIO_MCP_LLM", "BIO_MCP_LLM_MODEL", "BIO_MCP_LLM_GUARDRAIL"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
@@ -125,24 +125,19 @@ VARIABLES = {
     "open_access": SERVICES,
     "projects": ("BIO_MCP_TABLE_PROJECTS",),
     "collections": INDEXED,
-    "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
+    "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS",),
     "answers": ("BIO_MCP_TABLE_ANSWERS",),
-    "screenings": ("BIO_MCP_TABLE_SCREENINGS", "BIO_MCP_BUCKET"),
+    "screenings": ("BIO_MCP_TABLE_SCREENINGS",),
     "graph": ("BIO_MCP_TABLE_GRAPH",),
-    "calls": ("BIO_MCP_TABLE_CALLS", "BIO_MCP_BUCKET"),
+    "calls": ("BIO_MCP_TABLE_CALLS",),
     "authorizations": ("BIO_MCP_TABLE_AUTHORIZATIONS",),
-    "load_files": ("BIO_MCP_BUCKET",),
+    "load_files": (),
     "pubmed_files": ("NCBI_FILES_URL",),
-    "budgets": (
-        "BIO_MCP_TABLE_BUDGETS",
-        "BIO_MCP_CALLER_BUDGETS",
-        "BIO_MCP_TENANT_BUDGETS",
-        "BIO_MCP_ADDRESS_BUDGETS",
-    ),
-    "blobs": ("BIO_MCP_BUCKET",),
+    "budgets": ("BIO_MCP_TABLE_BUDGETS",),
+    "blobs": (),
     "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
     "news": ("BIO_MCP_TABLE_NEWS",),
-    "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),
+    "jobs": ("BIO_MCP_TABLE_JOBS",),
     "leases": ("BIO_MCP_TABLE_LEASES",),
     "continuations": ("BIO_MCP_QUEUE_URL",),
     "audit": ("BIO_MCP_TABLE_AUDIT",),
@@ -201,7 +196,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "parser.*": frozenset(),
     "zotero.*": secret("ZoteroApiKeyName"),
     "sources.*": files("inbox", "GetObject"),
-    "sources.files": files("inbox", "GetObject") | {("s3:ListBucket", "Bucket.Arn")},
+    "sources.files": files("inbox", "GetObject") | LISTING,
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,
@@ -217,8 +212,13 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "screenings.records": REVIEW,
     "screenings.labels": REVIEW,
     "screenings.searches": REVIEW,
+    "screenings.plan": table("Screenings", "GetItem"),
+    "screenings.put_plan": table("Screenings", "PutItem"),
+    "screenings.reviews": table("Screenings", "Query"),
+    "screenings.merges": REVIEW,
     "screenings.put": REVIEWING,
-    "screenings.remove_labels": table("Screenings", "BatchWriteItem"),
+    "screenings.remove_labels": REVIEW | table("Screenings", "Query", "BatchWriteItem"),
+    "screenings.remove_merge": table("Screenings", "BatchWriteItem"),
     "screenings.drop": table("Screenings", "Query", "BatchWriteItem"),
     "graph.put": table("Graph", "BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"),
     "graph.nodes": table("Graph", "BatchGetItem"),
@@ -230,10 +230,10 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem", "UpdateItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "GetItem", "Query", "BatchGetItem") | files("calls", "GetObject"),
-    "load_files.tags": frozenset({("s3:ListBucket", "Bucket.Arn")}),
-    "load_files.get": files("load", "GetObject"),
+    "load_files.tags": LISTING,
+    "load_files.get": files("load", "GetObject") | LISTING,
     "load_files.put": files("load", "PutObject"),
-    "load_files.download": files("load", "GetObject"),
+    "load_files.download": files("load", "GetObject") | LISTING,
     "load_files.delete": files("load", "DeleteObject"),
     "pubmed_files.*": frozenset(),
     "authorizations.put": table("Authorizations", "PutItem"),
@@ -243,9 +243,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "authorizations.revoke": table("Authorizations", "Query", "BatchGetItem", "DeleteItem"),
     "budgets.spend": table("Budgets", "GetItem", "UpdateItem"),
     "blobs.put": files(FOLDER, "PutObject"),
-    "blobs.get": files(FOLDER, "GetObject"),
+    "blobs.get": files(FOLDER, "GetObject") | LISTING,
     "blobs.join": files(FOLDER, "GetObject", "PutObject"),
-    "blobs.stream": files(FOLDER, "GetObject"),
+    "blobs.stream": files(FOLDER, "GetObject") | LISTING,
     "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),

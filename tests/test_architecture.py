@@ -19,6 +19,7 @@ ORDER = [
     "refreshing",
     "deadline",
     "callers",
+    "tracing",
     "literature",
     "retrieval",
     "graph",
@@ -112,6 +113,7 @@ THIRD_PARTIES = {
     "click": {"doors"},
     "fastapi": {"doors"},
     "jinja2": {"doors.console"},
+    "markupsafe": {"doors.console"},
     "jwt": {"doors.auth"},
     "mangum": {"doors"},
     "mcp": {"doors"},
@@ -221,7 +223,7 @@ CONFIGURATION = {
     "wiring",
     "adapters.aws.clients",
 }
-CONFIGURATION |= {"doors.auth.bearer", "doors.auth.tokens", "doors.mcp.http"}
+CONFIGURATION |= {"doors.auth.bearer", "doors.auth.tokens", "doors.mcp.http", "doors.web"}
 
 
 def blaming_the_caller(name: str, source: str) -> list[str]:

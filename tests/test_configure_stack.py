@@ -4,9 +4,20 @@ import tomllib
 
 import pytest
 
-from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters, stamped
+from scripts.configure_stack import (
+    ASKED,
+    ISSUER,
+    Unusable,
+    asked,
+    check_names,
+    configured,
+    overrides,
+    parameters,
+    read,
+    stamped,
+)
 from scripts.docs import ROOT
-from tests.support.aws_template import TEMPLATE, rendered
+from tests.support.aws_template import FUNCTIONS, IMAGES, TEMPLATE, rendered, text
 
 SAMCONFIG = (ROOT / "samconfig.toml").read_text()
 TERM = 'statins[tiab] AND "heart failure"[mesh]'
@@ -84,3 +95,26 @@ def test_another_value_of_a_parameter_is_another_text_of_the_endpoint_and_of_not
     changed = [line for line, before in zip(one.splitlines(), template.splitlines(), strict=True) if line != before]
     assert len(changed) == 1
     assert "Every tool and resource over MCP, configured as" in changed[0]
+
+
+WRITTEN = {"Corpus1Term": TERM, "NcbiAdminEmail": "o'brien@example.org", "AlarmTopicArn": "", "Corpus2Key": "k"}
+
+
+@pytest.mark.parametrize("written", [list(overrides(WRITTEN)), " ".join(overrides(WRITTEN)), WRITTEN])
+def test_parameters_are_read_as_they_were_written_a_list_a_text_or_a_table(written):
+    assert read(written) == WRITTEN
+
+
+def test_a_parameter_without_quotation_marks_is_read_and_one_whose_value_has_blanks_is_refused():
+    assert read(["Monitoring=basic"]) == {"Monitoring": "basic"}
+    with pytest.raises(Unusable, match="'AND' among parameter_overrides"):
+        read(["Corpus1Term=statins AND aspirin"])
+
+
+def test_a_stacks_name_is_refused_where_a_function_of_it_would_have_none_on_lambda():
+    names = [text(each["FunctionName"]) for _, each in FUNCTIONS.values()]
+    names += [text(each["FunctionName"]) for each in IMAGES.values()]
+    longest = max(len(each.replace("${AWS::StackName}", "")) for each in names)
+    check_names("a" * (64 - longest))
+    with pytest.raises(Unusable, match=f"may have {64 - longest} characters"):
+        check_names("a" * (65 - longest))

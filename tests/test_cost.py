@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner, Result
 
+from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.aws import queues
 from bio_mcp.syncing import bulk_load
 from scripts import cost
@@ -26,7 +27,7 @@ from scripts.cost import (
     vectors_gb,
 )
 from scripts.template import loading
-from tests.support.aws_template import ALARM, TEMPLATE, rendered
+from tests.support.aws_template import ALARM, TEMPLATE
 
 MILLION = usual(1_000_000)
 
@@ -139,27 +140,49 @@ def test_an_index_in_s3_is_given_the_room_that_its_papers_take():
     assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (2970, 8910)
 
 
-def metrics_under_alarm(monitoring, tier):
-    chosen = {"Monitoring": monitoring, "IndexTier": tier, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]"}
-    given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()} | chosen
-    given |= {"NcbiAdminEmail": "a@example.org"}
-    alarms = [each for name, each in TEMPLATE["Resources"].items() if each["Type"] == ALARM]
-    made = [each["Properties"] for each in alarms if holds(each.get("Condition"), given)]
-    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in made]
-    assert max(metrics) <= 10  # CloudWatch adds up ten metrics at most
-    return sum(metrics)
+def months_lines(**changes):
+    return {each.what: each for each in estimate(replace(usual(10_000), **changes)).month}
 
 
-def holds(condition, given):
-    return condition is None or rendered({"Condition": condition}, given)
+def test_a_stack_pays_for_the_alarms_that_its_parameters_make():
+    """More with a domain; few where little is watched."""
+    few, full = (months_lines(tier="s3", monitoring=each)["metrics under alarm"] for each in ("basic", "full"))
+    of_domain = months_lines(monitoring="full")["metrics under alarm"]
+    assert few.quantity < 20 < full.quantity < of_domain.quantity
+    alarms = [each["Properties"] for each in TEMPLATE["Resources"].values() if each["Type"] == ALARM]
+    assert max(len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in alarms) <= 10  # that CloudWatch adds up
 
 
-@pytest.mark.parametrize("tier", ["s3", "opensearch"])
-@pytest.mark.parametrize("monitoring", ["full", "basic"])
-def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted(monitoring, tier):
-    lines = estimate(replace(usual(10_000), tier=tier, monitoring=monitoring)).month
-    [counted] = [each.quantity for each in lines if each.what == "metrics under alarm"]
-    assert abs(counted - metrics_under_alarm(monitoring, tier)) * Prices().alarm_month < 1  # right to a dollar
+def test_metrics_of_tools_cost_what_their_hours_do_and_never_more_than_a_month_of_each_tool():
+    at_rest, few, many = (
+        months_lines(calls_per_day=each)["metrics of our own"].quantity for each in (0, 24, 1_000_000)
+    )
+    assert few - at_rest == pytest.approx(730 * 1.01 / 730)  # one metric an hour, and one more of each failure
+    assert many - at_rest == pytest.approx(2 * len(TOOLS))
+
+
+def test_queues_are_asked_by_five_pollers_every_twenty_seconds():
+    queues = sum(
+        event["Type"] == "SQS"
+        for each in TEMPLATE["Resources"].values()
+        for event in each["Properties"].get("Events", {}).values()
+        if each["Type"] == "AWS::Serverless::Function"
+    )
+    assert queues > 0
+    assert months_lines(calls_per_day=0)["queues, polled"].quantity == queues * 5 * 3 * 60 * 730
+
+
+def test_keys_of_tables_are_asked_for_once_in_five_minutes_at_most():
+    few, many = (months_lines(calls_per_day=each)["DynamoDB, keys of tables"].quantity for each in (24, 1e9))
+    assert few == pytest.approx(730 * 3)
+    assert many < 50 * 3 * 12 * 730
+
+
+def test_another_region_has_its_prices():
+    bodies = [json.loads(run("--records", "10000", "--region", each, "--json").stdout) for each in cost.REGIONS]
+    assert [each["region"] for each in bodies] == ["us-east-1", "eu-central-1", "ap-southeast-1"]
+    first, *others = [each["estimates"][0]["month"]["dollars"] for each in bodies]
+    assert all(first < each < 1.3 * first for each in others)
 
 
 def test_basic_monitoring_and_no_snapshot_bring_a_stack_at_rest_below_ten_dollars():

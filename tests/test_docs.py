@@ -1,6 +1,5 @@
 """Pages say what the code says: generated ones, the runbook, the changelog, and names of tools in all of them."""
 
-import fnmatch
 import re
 import shlex
 from dataclasses import fields
@@ -17,6 +16,7 @@ from bio_mcp.doors.cli.inspecting import summary
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.settings import Settings
 from scripts.cli_docs import EXAMPLES, cli_page, commands, options
+from scripts.data_protection import stored
 from scripts.docs import ROOT, filled, pages, publish
 from scripts.template.__main__ import files
 from scripts.template.functions import functions
@@ -145,27 +145,44 @@ def test_pages_for_readers_stay_readable():
 
 
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
+DEPLOYING = (ROOT / "docs/deploying.md").read_text()
 METRICS = {each.get("MetricName") for each in of("AWS::CloudWatch::Alarm").values()} | {"HeartbeatLatency"}
-
-
-def test_every_alarm_is_explained_and_no_other():
-    alarms = {name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::CloudWatch::Alarm"}
-    cells = re.findall(r"^\| (`[\w*]+Alarm`[^|]*) \|", RUNBOOK, re.MULTILINE)
-    explained = [pattern for cell in cells for pattern in re.findall(r"`([\w*]+Alarm)`", cell)]
-    assert [pattern for pattern in explained if not fnmatch.filter(alarms, pattern)] == []
-    assert {name for pattern in explained for name in fnmatch.filter(alarms, pattern)} == alarms
 
 
 def test_parameters_and_outputs_are_called_by_their_names():
     known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
-    known |= read((ROOT / "edge.yaml").read_text())["Parameters"].keys() | METRICS
-    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK))
+    beside = [read((ROOT / each).read_text()) for each in ("edge.yaml", "deployer.yaml")]
+    known |= METRICS.union(*(each["Parameters"].keys() | each["Outputs"].keys() for each in beside))
+    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK + DEPLOYING))
     assert len(named) > 12
     assert named <= known
 
 
 def section(title):
-    return RUNBOOK.partition(f"# {title}\n")[2].partition("\n#")[0]
+    return DEPLOYING.partition(f"# {title}\n")[2].partition("\n#")[0]
+
+
+def test_the_page_of_data_protection_names_every_store_and_address():
+    page = generated()["docs/data-protection.md"]
+    kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue")
+    stores = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] in kinds]
+    addresses = [each.default for each in fields(Settings) if str(each.default).startswith("https://")]
+    assert len(stores) > 20
+    assert len(addresses) > 5
+    assert [each for each in (*stores, *addresses) if f"`{each}`" not in page] == []
+
+
+@pytest.mark.parametrize("kind", ["AWS::DynamoDB::Table", "AWS::SQS::Queue"])
+def test_a_store_that_nobody_described_is_an_error(kind):
+    more = {"Resources": {**TEMPLATE["Resources"], "More": {"Type": kind, "Properties": {}}}}
+    with pytest.raises(LookupError, match="More"):
+        list(stored({**TEMPLATE, **more}))
+
+
+def test_a_store_that_begins_to_forget_is_described_anew():
+    table = {"Type": "AWS::DynamoDB::Table", "Properties": {"TimeToLiveSpecification": {}}}
+    with pytest.raises(LookupError, match="NewsTable"):
+        list(stored({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewsTable": table}}))
 
 
 def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
@@ -222,16 +239,19 @@ OF_THE_CODE = {
     "architecture",
     "benchmarks",
     "decisions",
+    "deploying",
     "runbook",
 }  # which name functions and stores
 OTHERS = frozenset(
     """
     clientVersion corpus_size directoryRead documentationUrl hasMore icdCode insufficient_scope retry_after_s
     syncDeleteLog acts_on has_constituent plant_species fish_source zsh_source get_doc sync_delta pubmed_chunk
-    clinical_question systematic_search what_is_new mesh_heading on_disk
+    clinical_question systematic_search what_is_new mesh_heading on_disk abstract_decisions full_text_decisions
+    found_by
     """.split()
 )
-"""Names of protocols, of other programs, of functions on AWS, and of prompts and their arguments."""
+"""Names of protocols, of other programs, of columns of exports, of functions on AWS, and of prompts and their
+arguments."""
 
 
 def strangers(text, *, of_the_code=False):

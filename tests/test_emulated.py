@@ -1,14 +1,9 @@
 """Where the emulator listens, on one address and never on all, and what functions in containers are given."""
 
-import json
-
-import jwt
 import pytest
 
-from scripts.docs import ROOT
 from tests.emulated.clients import REGION, configured, connect
 from tests.emulated.emulator import Unusable, emulator
-from tests.sam_local.__main__ import by_hand
 from tests.sam_local.local import host_of
 
 
@@ -52,12 +47,3 @@ def test_clients_of_our_own_emulator_are_at_its_address_whatever_a_user_has_set(
     client = connect("http://127.0.0.1:4999")("sqs")
     assert (client.meta.endpoint_url, client.meta.region_name) == ("http://127.0.0.1:4999", REGION)
     assert configured() == "http://other.example"
-
-
-def test_a_function_run_by_hand_lets_in_the_token_of_its_events():
-    given = by_hand({"McpHttpFunction": {"MCP_AUTH_SECRET_KEY": "secretsmanager:other", "BIO_MCP_MODE": "aws"}})
-    door = given["McpHttpFunction"]
-    event = json.loads((ROOT / "events/mcp_http/tools_list.json").read_text())
-    token = event["headers"]["authorization"].removeprefix("Bearer ")
-    claims = jwt.decode(token, door["MCP_AUTH_SECRET_KEY"], ["HS256"], audience=door["MCP_AUTH_AUDIENCE"])
-    assert (claims["sub"], door["BIO_MCP_MODE"]) == ("events", "aws")

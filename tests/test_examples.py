@@ -1,4 +1,4 @@
-"""Every tool has one example, which other tests call it with; events and entry points of functions fit each other."""
+"""Every tool has one example, which other tests call it with; entry points of functions are thin."""
 
 import ast
 import json
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import MODULES, TOOLS
-from bio_mcp.doors.aws.queues import Event, call_for
 from tests.doors.lambda_bridge import in_a_thread_with_a_loop
 from tests.sam_local.local import FILES
 from tests.support.eutils_server.client import running
@@ -74,49 +73,6 @@ def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
         "console",
     }
     assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())
-
-
-def events() -> list[tuple[str, Path]]:
-    return [(path.parent.name, path) for path in sorted((ROOT / "events").glob("*/*.json"))]
-
-
-def does_not_fit(function: str, event: dict) -> str | None:
-    """Why `function` would refuse `event`, or a message that a queue brings in it; or None."""
-    if records := event.get("Records"):
-        return next(filter(None, (does_not_fit(function, json.loads(each["body"])) for each in records)), None)
-    try:
-        parsed = Event.model_validate(call_for(event))
-        if parsed.resource is None:
-            tool = TOOLS[parsed.tool or ""]
-            tool.input.model_validate(parsed.arguments)
-            return None if tool.lambda_module == function else f"{tool.name} is served by {tool.lambda_module}"
-    except (ValueError, KeyError) as error:
-        return str(error)
-    return None
-
-
-OF_THE_API = {"authorize", "console", "mcp_http"}
-CALLS = [each for each in events() if each[0] not in OF_THE_API]
-
-
-@pytest.mark.parametrize(("function", "path"), CALLS, ids=lambda each: getattr(each, "stem", each))
-def test_an_event_fits_the_input_of_its_tool(function, path):
-    assert does_not_fit(function, json.loads(path.read_text())) is None
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        {"tool": "rag.search", "arguments": {}},
-        {"tool": "rag.search", "arguments": {"query": "x", "k": 1}},
-        {"tool": "rag.get", "arguments": {"doc_id": "pmid:1"}},
-        {"tool": "nothing"},
-        {"Records": []},
-        {"Records": [{"body": '{"tool": "rag.search", "arguments": {}}'}]},
-    ],
-)
-def test_an_event_that_does_not_fit_would_be_seen(event):
-    assert does_not_fit("search", event)
 
 
 @pytest.mark.parametrize("name", [each for each in apps() if each != "mcp_http"])

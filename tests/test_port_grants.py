@@ -103,7 +103,8 @@ def test_every_port_that_a_tool_may_touch_has_a_row():
 
 @pytest.mark.parametrize("port", VARIABLES)
 def test_a_port_is_made_of_the_variables_of_its_row(port, nobody):
-    given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
+    given = {name: "1" for name in [*VARIABLES[port], "BIO_MCP_BUCKET"]}
+    given |= {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     given |= {"ZOTERO_LIBRARY_TYPE": "group"}
     given |= {"BIO_MCP_SOURCES": "icite,crossref,europepmc,unpaywall"} if "BIO_MCP_SOURCES" in given else {}
     given |= {"BIO_MCP_LLM": "bedrock", "BIO_MCP_LLM_GUARDRAIL": "id:1"} if port == "language_model" else {}
@@ -119,7 +120,8 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, nobody):
 
 @pytest.mark.parametrize("port", ["passages", "collections"])
 def test_a_port_over_an_index_in_s3_is_made_of_the_same_variables(port, nobody):
-    given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
+    given = {name: "1" for name in [*VARIABLES[port], "BIO_MCP_BUCKET"]}
+    given |= {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     backends = Aws(Settings.from_env(given | {"BIO_MCP_INDEX_TIER": "s3", "BIO_MCP_OPENSEARCH_URL": ""}))
     assert getattr(backends, INDEX.get(port, port))
     backends.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bio_mcp.callers import SCOPES
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.queues import INBOX, MARGIN_S, Event
 from bio_mcp.doors.aws.tool_function import SERVICE
@@ -23,7 +24,7 @@ from tests.support.aws_template import (
     SERVING,
     TEMPLATE,
     branches,
-    documents_of,
+    listed,
     of,
     rendered,
     text,
@@ -173,9 +174,11 @@ RESTORED = {"DocumentsTableName": "restored", "AWS::Partition": "aws", "AWS::Reg
 @pytest.mark.parametrize("function", [name for name in FUNCTIONS if "BIO_MCP_TABLE_DOCUMENTS" in variables(name)])
 def test_a_table_that_is_given_takes_the_place_of_the_papers_by_one_parameter(function):
     assert rendered(variables(function)["BIO_MCP_TABLE_DOCUMENTS"], RESTORED) == "restored"
-    role = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]
-    stores = [each for document in documents_of(role) for each in document["Statement"] if "dynamodb" in str(each)]
-    assert "arn:aws:dynamodb:r:1:table/restored" in [rendered(each["Resource"], RESTORED) for each in stores]
+    [own] = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]["Policies"]
+    stores = [each for each in own["PolicyDocument"]["Statement"] if "dynamodb" in str(each)]
+    named = {name: name for name in (*MADE, *(f"{each}.Arn" for each in MADE))}
+    resources = [one for each in stores for one in listed(rendered(each["Resource"], named | RESTORED))]
+    assert "arn:aws:dynamodb:r:1:table/restored" in resources
 
 
 def test_where_a_table_is_given_nothing_names_the_one_that_the_stack_makes():
@@ -216,12 +219,12 @@ def named_in(value):
 
 NAMES = {"FunctionName", "LogGroupName", "DashboardName", "DomainName", "TableName", "BucketName", "QueueName", "Name"}
 ELSEWHERE = {"ApiDomain", "IssuersTokens"}  # its name is a domain of one's own; or of its API alone
-UUID = "01234567-89ab-cdef-0123-"
+MACHINE = "-0721-11ee-b056-02bec084ce62"  # of a UUID by time and machine, as AWS makes the ids of stacks
 
 
 @pytest.mark.parametrize("logical_id", [name for name in MADE if name not in ELSEWHERE])
 def test_what_has_a_name_has_it_from_its_own_stack(logical_id):
-    one, other = (named(logical_id, stack) for stack in (f"bio-mcp/{UUID}0a1b2c3d4e5f", f"other/{UUID}5f4e3d2c1b0a"))
+    one, other = (named(logical_id, stack) for stack in (f"bio-mcp/201c12d0{MACHINE}", f"other/3f9e2b10{MACHINE}"))
     assert all(one[key] != other[key] for key in one)
 
 
@@ -288,6 +291,21 @@ def test_the_records_of_a_first_sync_and_the_listed_tools_are_by_default_those_o
     assert PARAMETERS["ListedTools"]["Default"] == ",".join(Settings().listed_tools)
     assert variables("sync_delta")["BIO_MCP_SYNC_MAX_RECORDS"] == {"Ref": "SyncMaxRecords"}
     assert variables("mcp_http")["BIO_MCP_TOOLS"] == {"Ref": "ListedTools"}
+
+
+def test_an_identity_provider_is_off_and_else_by_default_as_the_settings_have_it():
+    assert [PARAMETERS[name]["Default"] for name in ("IdpIssuer", "IdpJwksUrl")] == ["", ""]
+    for name, setting in (("Subject", "idp_subject_claim"), ("Tenant", "idp_tenant_claim")):
+        assert PARAMETERS[f"Idp{name}Claim"]["Default"] == getattr(Settings(), setting)
+    scopes = PARAMETERS["IdpScopes"]
+    assert scopes["Default"] == ",".join(Settings().idp_scopes)
+    assert re.fullmatch(scopes["AllowedPattern"], ",".join(SCOPES))
+    assert not any(re.fullmatch(scopes["AllowedPattern"], each) for each in ("", "read,", "write", "read, live"))
+    given = {name: value for name, value in variables("authorize").items() if name.startswith("MCP_IDP_")}
+    assert {name.removeprefix("MCP_IDP_").replace("_", ""): value["Ref"] for name, value in given.items()} == {
+        name.removeprefix("Idp").upper(): name for name in PARAMETERS if name.startswith("Idp")
+    }
+    assert [name for name in FUNCTIONS if "MCP_IDP_ISSUER" in variables(name)] == ["authorize"]
 
 
 @pytest.mark.parametrize("listed", [*TOOLS, "all", "default,review", ",".join(TOOLS)])
@@ -392,10 +410,21 @@ def test_a_heartbeat_comes_often_enough_for_its_alarm(minutes):
     schedule, alarm = SCHEDULES["HeartbeatSchedule"], MADE["HeartbeatAlarm"]["Properties"]
     assert rendered(schedule["ScheduleExpression"], {"HeartbeatMinutes": str(minutes)}) == f"rate({minutes} minutes)"
     assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "HeartbeatFunction.Arn"}
-    assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
     assert minutes * 60 < alarm["Period"]
     assert (alarm["MetricName"], alarm["TreatMissingData"]) == ("Heartbeats", "breaching")
     assert alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}]
+
+
+def test_a_heartbeat_that_fails_is_repeated_by_nobody():
+    """By itself Lambda runs it twice more after an error, whatever the retry policy of the schedule says:
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html"""
+    called = {name: each["Target"] for name, each in SCHEDULES.items() if "Function" in text(each["Target"]["Arn"])}
+    assert set(called) == {"HeartbeatSchedule"}
+    assert called["HeartbeatSchedule"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    [config] = of("AWS::Lambda::EventInvokeConfig").values()
+    assert config["FunctionName"] == {"Ref": "HeartbeatFunction"}
+    assert config["MaximumRetryAttempts"] == 0
+    assert 60 <= config["MaximumEventAgeInSeconds"] < 5 * 60  # an older one would say how it was, not how it is
 
 
 def test_a_new_version_of_the_endpoint_gets_a_few_calls_first_and_an_alarm_takes_it_back():
@@ -483,17 +512,18 @@ def test_there_is_one_table_for_each_port():
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_paid_by_request_and_encrypted_and_forgets_only_what_expires(name):
     assert TABLES[name]["BillingMode"] == "PAY_PER_REQUEST"
-    assert TABLES[name]["SSESpecification"] == {"SSEEnabled": True}
+    encrypted = TABLES[name]["SSESpecification"]
+    assert (encrypted["SSEEnabled"], encrypted["SSEType"]) == (True, "KMS")
     assert ("TimeToLiveSpecification" in TABLES[name]) == (name in EXPIRING)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_recoverable_and_protected_unless_it_is_kept_for_a_while_alone(name):
+def test_a_table_is_recoverable_and_retained_unless_it_is_kept_for_a_while_alone(name):
     table, resource = TABLES[name], template()["Resources"][name]
     policies = resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
     if name in FOR_A_WHILE:
         assert policies == ("Delete", "Delete")
     else:
         assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-        assert table["DeletionProtectionEnabled"] is True
+        assert "DeletionProtectionEnabled" not in table  # or a first deployment that fails would leave it behind
         assert policies == ("RetainExceptOnCreate", "Retain")

@@ -3,6 +3,8 @@
 import io
 import json
 import re
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +88,27 @@ def test_basic_monitoring_has_the_alarms_of_what_users_miss_and_those_that_take_
 def test_everything_that_must_be_watched_is_and_nothing_else():
     assert watched() == MUST
     assert len(list(metrics())) == len(MUST)
+
+
+RUNBOOK = (Path(__file__).parents[1] / "docs/runbook.md").read_text().split("\n## Alarms\n")[1].split("\n## ")[0]
+SECTIONS = {  # anchor -> the alarms that the section is of
+    title.lower().replace(" ", "-"): re.findall(r"`([\w*]+Alarm)`", rest.partition(":")[0])
+    for title, _, rest in (each.partition("\n") for each in RUNBOOK.split("\n### ")[1:])
+}
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_an_alarm_names_its_section_of_the_runbook(name):
+    said, _, anchor = text(ALARMS[name]["AlarmDescription"]).rpartition(". docs/runbook.md#")
+    assert said
+    assert [each for each in SECTIONS[anchor] if fnmatchcase(name, each)]
+
+
+@pytest.mark.parametrize("anchor", SECTIONS)
+def test_a_section_of_alarms_is_of_such_as_there_are(anchor):
+    whose = [name for name, each in ALARMS.items() if text(each["AlarmDescription"]).endswith(f"#{anchor}")]
+    assert whose
+    assert all(any(fnmatchcase(name, each) for name in ALARMS) for each in SECTIONS[anchor])
 
 
 @pytest.mark.parametrize("name", ALARMS)

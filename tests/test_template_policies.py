@@ -9,7 +9,6 @@ import pytest
 
 from scripts.port_grants import FOLDER, given_for, secret
 from scripts.template.functions import declared
-from scripts.template.policies import BY_NAME
 from tests.support.aws_template import (
     FUNCTIONS,
     IMAGES,
@@ -19,15 +18,12 @@ from tests.support.aws_template import (
     TEMPLATE,
     allowed,
     allowed_by,
+    branches,
     documents_of,
     of,
     rendered,
-    statements,
     text,
     variables,
-)
-from tests.support.aws_template import (
-    listed as several,
 )
 from tests.support.touched_ports import needed
 
@@ -63,7 +59,7 @@ def expected(function):
     if function in SERVING:
         return needed(function).grants | receiving(function)
     own = declared(function)
-    called = {BY_NAME % each for each in own.get("calls", [])}
+    called = {f"{FUNCTIONS[each][0]}.Arn" for each in own.get("calls", [])}
     every = [FUNCTIONS[each][0] for each in SERVING] + list(IMAGES)
     called |= {f"{name}.Arn" for name in every} if own.get("endpoint") else set()
     used = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)).grants
@@ -93,7 +89,7 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    assert called == {BY_NAME % "search", BY_NAME % "answer", BY_NAME % "exports"}
+    assert called == {f"{each}Function.Arn" for each in ("Search", "Answer", "Exports", "Bibliography")}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
@@ -103,12 +99,12 @@ def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
     assert writers == {"authorize"}
 
 
-def test_every_role_of_a_function_has_nothing_beside_its_own_policies_but_tracing():
-    for name, role in of(ROLE).items():
-        if name not in OTHER_ROLES:
-            assert role["ManagedPolicyArns"] == [{"Ref": "TracingPolicy"}]
-    tracing = RESOURCES["TracingPolicy"]["Properties"]["PolicyDocument"]
-    assert allowed_by([tracing]) == {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+def test_every_function_may_send_traces_and_nothing_else_on_all_resources():
+    traced = {name for name, role in of(ROLE).items() if {"Ref": "FunctionPolicy"} in role.get("ManagedPolicyArns", [])}
+    assert traced == of(ROLE).keys() - OTHER_ROLES
+    tracing = RESOURCES["FunctionPolicy"]["Properties"]["PolicyDocument"]
+    sending = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+    assert {each for each in allowed_by([tracing]) if not each[0].startswith("ec2:")} == sending
 
 
 def test_each_role_serves_one_function():
@@ -150,22 +146,54 @@ def test_only_functions_schedules_and_the_machine_of_loads_may_take_a_role():
         assert statement["Principal"] == {"Service": f"{TAKEN_BY.get(name, 'lambda')}.amazonaws.com"}
 
 
-@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-456789abcdef"), ("papers", "papers")])
-def test_the_domain_lets_in_the_roles_that_use_it_and_an_operator_if_there_is_one(given, name):
+@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-01234567"), ("papers", "papers")])
+def test_the_domain_names_the_role_that_searches_and_an_operator_if_there_is_one(given, name):
     properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
-    arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
-    [*functions, operator] = statements(properties["AccessPolicies"])
-    let_in = {}
-    for each in functions:
-        paths = {rendered(path, stack).removeprefix(arn) for path in several(each["Resource"])}
-        role = each["Principal"]["AWS"]["Fn::GetAtt"]
-        let_in[role] = let_in.get(role, set()) | {(act, path) for act in several(each["Action"]) for path in paths}
-    granted = {FUNCTIONS[each][1]["Role"]["Fn::GetAtt"]: on_index(each) for each in FUNCTIONS if on_index(each)}
     assert rendered(properties["DomainName"], stack) == name
-    assert operator["Principal"] == {"AWS": {"Ref": "OperatorArn"}}
-    assert rendered(operator["Resource"], stack) == f"{arn}/*"
-    assert properties["AccessPolicies"]["Statement"][-1]["Fn::If"][0] == "HasOperator"
-    assert let_in == granted
+    arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
+    stack |= {"OpenSearchIndex": "pubmed_chunk", "AWS::NoValue": None}
+    role, nobody = rendered(properties["AccessPolicies"], stack | {"OperatorArn": ""})["Statement"]
+    assert (role["Principal"], role["Action"], nobody) == (
+        {"AWS": {"Fn::GetAtt": "SearchRole.Arn"}},
+        "es:ESHttpGet",
+        None,
+    )
+    assert role["Resource"] == f"{arn}/pubmed_chunk/*"
+    *_, operator = rendered(properties["AccessPolicies"], stack | {"OperatorArn": "arn:aws:iam::1:role/them"})[
+        "Statement"
+    ]
+    assert (operator["Principal"], operator["Resource"]) == ({"AWS": "arn:aws:iam::1:role/them"}, f"{arn}/*")
+
+
+INDICES = {  # parameters -> where the policy of who searches the corpus allows it
+    "made": ({"OpenSearchUrl": ""}, "arn:aws:es:eu-central-1:123456789012:domain/bio-mcp-01234567"),
+    "named": (
+        {"OpenSearchUrl": "", "OpenSearchDomainName": "papers"},
+        "arn:aws:es:eu-central-1:123456789012:domain/papers",
+    ),
+    "given": ({"OpenSearchUrl": "https://it", "OpenSearchArn": "arn:it"}, "arn:it"),
+}
+
+
+@pytest.mark.parametrize("which", INDICES)
+def test_who_searches_may_do_so_on_the_domain_that_is_made_or_given(which):
+    given, arn = INDICES[which]
+    defaults = {name: str(each["Default"]) for name, each in TEMPLATE["Parameters"].items()}
+    document = rendered(
+        RESOURCES["CorpusReaderPolicy"]["Properties"]["PolicyDocument"],
+        {**defaults, **STACK, "AWS::NoValue": None, "Bucket.Arn": "", **given},
+    )
+    [statement] = [each for each in document["Statement"] if each]
+    assert statement["Action"] == "es:ESHttpGet"
+    assert set(statement["Resource"]) == {f"{arn}/pubmed_chunk{rest}" for rest in ("", "-*", "/*")}
+
+
+def test_a_role_has_a_shared_policy_where_there_is_one():
+    for role in of(ROLE).values():
+        for each in role.get("ManagedPolicyArns", []):
+            name = next(branches(each))["Ref"]
+            condition = RESOURCES[name].get("Condition")
+            assert each in ({"Ref": name}, {"Fn::If": [condition, {"Ref": name}, {"Ref": "AWS::NoValue"}]})
 
 
 def on_index(function):
@@ -269,7 +297,9 @@ def source(adapter):
 
 def called(*adapters):
     trees = [ast.walk(ast.parse(source(each))) for each in adapters]
-    attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
+    nodes = [node for tree in trees for node in tree]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    attributes |= {node.id for node in nodes if isinstance(node, ast.Name)}
     verbs = re.compile(
         r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$|put_or_get$|take_item$"
     )

@@ -1,5 +1,5 @@
 """Lambda entry point: where people sign in and clients get tokens."""
 
-from bio_mcp.doors.aws.pages_functions import authorize_handler
+from bio_mcp.doors.aws.authorize_function import authorize_handler
 
 handler = authorize_handler()

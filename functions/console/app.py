@@ -1,5 +1,5 @@
 """Lambda entry point: the pages for people."""
 
-from bio_mcp.doors.aws.pages_functions import console_handler
+from bio_mcp.doors.aws.console_function import console_handler
 
 handler = console_handler()

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from scripts.docs import publish
 from scripts.port_grants import Given
-from scripts.template import index, loading
+from scripts.template import index, loading, policies, shell
 from scripts.template.blocks import block
 from scripts.template.functions import ROOT, Function, functions
 from scripts.template.resources import resources
-from scripts.template.watching import alarms, failures, with_series
+from scripts.template.watching import alarms, loops, table, with_series
 from tests.support.touched_ports import needed
 
 APP = '''"""Lambda entry point: the tools of bio_mcp.tools.{name}."""
@@ -29,16 +29,19 @@ handler = handler_for({name})
 
 def rendered(template: str, given: Sequence[Function]) -> str:
     """The template with all that follows from its functions."""
+    template = filled(template, "table of functions", block(table(given), 2))
+    template = filled(template, "policies that functions share", block(index.policies() | policies.of_secrets(), 2))
     template = filled(template, "functions", "\n".join(_whole(each, given) for each in given))
-    template = filled(template, "roles that use the index", block(index.let_in(given), 10))
+    template = filled(template, "of every function", block(loops(given), 2))
     template = filled(template, "roles that use the index, by name", block(index.roles(given), 2))
+    template = filled(template, "what a shell sets", block(shell.environment(), 2))
     template = filled(template, "state machine of bulk loads", loading.definition_string())
     return with_series(template, [name for each in given for name in each.names])
 
 
 def _whole(function: Function, given: Sequence[Function]) -> str:
     callees = [each for each in given if each.offered]
-    return block(resources(function, callees) | failures(function) | alarms(function), 2)
+    return block(resources(function, callees) | alarms(function), 2)
 
 
 def filled(template: str, name: str, text: str) -> str:

@@ -1,45 +1,76 @@
-"""Who may use the passage index: the roles that the domain lets in, and those that a collection must be told of."""
+"""Who may use the passage index: the policies that roles share for it, and the roles that a collection must name."""
 
 from collections.abc import Iterable
 
-from scripts.port_grants import DOMAIN
+from scripts.port_grants import COLLECTIONS, DOMAIN, INDEX, PUBLISHED, Grant, in_s3, published
+from scripts.port_grants import index as on_domain
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
-from scripts.template.policies import on_index, when
+from scripts.template.loops import loop
+from scripts.template.policies import allowed, managed, on_index, when
 
 ARN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${Name}"
-OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [4, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
-NAME = when("NamesDomain", "!Ref OpenSearchDomainName", OWN)
+OWN = '!Sub ["bio-mcp-${Own}", { Own: !Select [0, !Split ["-", !Select [2, !Split ["/", !Ref AWS::StackId]]]] }]'
+NAME = f"!If [NamesDomain, !Ref OpenSearchDomainName, {OWN}]"
+MADE_OR_GIVEN = f'!If [MakesIndex, !Sub ["{ARN}", {{ Name: {NAME} }}], !Ref OpenSearchArn]'
+CORPUS, PROJECTS = ("Corpus", "corpus*", INDEX), ("Projects", "projects", COLLECTIONS)  # and where S3 has them
+READ, WRITTEN, REBUILT = ("Get",), ("Get", "Post"), ("Delete", "Get", "Post", "Put")
+POLICIES = {  # logical id -> whose indices, methods of HTTP, what for
+    "CorpusReaderPolicy": (CORPUS, READ, "Search the corpus"),
+    "CorpusWriterPolicy": (CORPUS, ("Get", "Post", "Put"), "Write the index of the corpus"),
+    "ProjectsReaderPolicy": (PROJECTS, READ, "Search projects"),
+    "ProjectsWriterPolicy": (PROJECTS, WRITTEN, "Write indices of projects"),
+    "ProjectsRebuilderPolicy": (PROJECTS, REBUILT, "Make, write and delete indices of projects"),
+}
 
 
-def let_in(functions: Iterable[Function]) -> list[Value]:
-    """The statements of the domain for the role of each function that uses it."""
+def policies() -> dict[str, Value]:
+    """The policies, by logical id: on a domain, on a collection, or on an index in S3."""
+    return {name: managed(told, _statements(name), "GrantsIndex") for name, (_, _, told) in POLICIES.items()}
+
+
+def used(function: Function) -> list[str]:
+    """The policies of those that a function needs. Raises `LookupError` where none has just these methods."""
+    found = []
+    for whose in (CORPUS, PROJECTS):
+        methods = tuple(sorted(act.removeprefix("es:ESHttp") for act, path in function.grants if path == whose[2][0]))
+        if methods:
+            found += [name for name, (of, may, _) in POLICIES.items() if (of, may) == (whose, methods)] or [""]
+    if "" in found:
+        raise LookupError(f"{function.name}: no policy in scripts/template/index.py has these methods of the index")
+    return found
+
+
+def _statements(name: str) -> list[Value]:
+    (_, folder, paths), methods, _ = POLICIES[name]
+    grants = on_domain(*methods, of=paths)
+    in_bucket: Iterable[Grant] = published(folder, writes="Post" in methods)
     return [
-        when(str(each.only["Condition"]), statement) if each.only else statement
-        for each in functions
-        for statement in _statements(each)
+        *(when("IndexInDomain", each) for each in on_index(grants, "es", _of_domain)),
+        *(when("GivenCollection", each) for each in on_index(grants, "aoss")),
+        *(when("IndexInS3", each) for each in allowed(filter(in_s3, in_bucket), ("dynamodb", "s3"), PUBLISHED)),
     ]
 
 
-def _statements(function: Function) -> list[Value]:
-    principal = {"Effect": "Allow", "Principal": f"{{ AWS: !GetAtt {function.id}Role.Arn }}"}
-    return [principal | {**each} for each in on_index(function.grants, "es", _of_domain) if isinstance(each, dict)]
-
-
 def _of_domain(path: str) -> Value:
-    """A path of the given domain as one of the domain that the template makes."""
-    return Tagged("!Sub", [f'"{path.replace(DOMAIN, ARN)}"', {"Name": NAME}])
+    """A path of the given domain as one of that domain, or of the one that the template makes.
+
+    By its name and not by the resource: then roles and domain wait for each other in neither direction.
+    """
+    return Tagged("!Sub", [f'"{path.replace(DOMAIN, "${Domain}")}"', {"Domain": MADE_OR_GIVEN}])
 
 
 def roles(functions: Iterable[Function]) -> dict[str, Value]:
     """An output for each of those roles."""
-    return {f"{each.id}RoleArn": _output(each) for each in functions if _methods(each)}
+    using = [each for each in functions if _methods(each)]
+    made = {f"{each.id}RoleArn": each.only | _output(f"!GetAtt {each.id}Role.Arn") for each in using if each.only}
+    every = _output('{ Fn::GetAtt: [!Sub "${Id}Role", Arn] }')
+    return loop("RolesOfIndex", [each.id for each in using if not each.only], {"${Id}RoleArn": every}) | made
 
 
-def _output(function: Function) -> Value:
-    verb = "reads" if _methods(function) == {"es:ESHttpGet"} else "writes"
-    told = f"Role that {verb} the index; a Serverless collection's data access policy must name it"
-    return {**function.only, "Description": told, "Value": f"!GetAtt {function.id}Role.Arn"}
+def _output(arn: str) -> dict[str, Value]:
+    told = "Role that uses the index; a Serverless collection's data access policy must name it"
+    return {"Description": told, "Value": arn}
 
 
 def _methods(function: Function) -> set[str]:

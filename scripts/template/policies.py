@@ -1,44 +1,62 @@
-"""The policies of a function's role: its log, and what its tools and its declaration take."""
+"""What a function's role may do: its own policy, by its tools and its declaration, and those of secrets."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-from scripts.port_grants import MODEL_BEHIND, PROFILE, PUBLISHED, Grant, in_s3
+from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant, in_s3
 from scripts.template.blocks import Tagged, Value, listed
-from scripts.template.functions import Function
+from scripts.template.functions import SECRETS, Function
 
-INBOX = "inbox"
+INBOX, LISTING = "inbox", "s3:ListBucket"
 NO_VALUE = "!Ref AWS::NoValue"
-POLICIES = {"stores": ("dynamodb", "s3"), "work": ("sqs", "events")}  # name -> services
-INDEX = {"GivenDomain": "es", "GivenCollection": "aoss"}  # what the stack was given -> service
+PATH = f"!If [HasRolePath, !Ref RolePath, {NO_VALUE}]"
+BOUNDARY = f"!If [HasBoundary, !Ref PermissionsBoundaryArn, {NO_VALUE}]"
+SERVICES = ("dynamodb", "s3", "sqs", "events")
+ENCRYPTED = ("dynamodb", "s3", "sqs")  # by the key of the organisation, where there is one
 TABLE = '!Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${DocumentsTableName}"'
 GIVEN = {"DocumentsTable.Arn": f"!If [MakesDocuments, !GetAtt DocumentsTable.Arn, {TABLE}]"}  # what may be another's
-BY_NAME = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-%s"
-"""Of a function that is called by one whose role the index lets in: the functions wait for the index themselves."""
 SECRET = "arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s"  # noqa: S105  # service, resource
 
 
-def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
-    """Each policy of its role; `callees` are the functions that serve tools."""
-    grants = function.grants
-    made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
-    listed_folder = str(function.declared.get("lists", INBOX))
-    always = [each for each in grants if not in_s3(each)]
-    found = {name: allowed(always, services, listed_folder) for name, services in POLICIES.items()}
-    made += [policy(name, each) for name, each in found.items() if each]
+def own(function: Function, callees: Sequence[Function]) -> Value:
+    """The policy that no other role has; `callees` are the functions that serve tools."""
+    always = [each for each in function.grants if not in_s3(each)]
+    statements: list[Value] = [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")]
+    statements += allowed(always, SERVICES, str(function.declared.get("lists", INBOX)))
     if called := function.called(callees):
-        arns = [each.arn if function.is_endpoint else spelt(BY_NAME % each.name) for each in called]
-        made.append(policy("invoke", [allow(["lambda:InvokeFunction"], listed(arns))]))
-    made += [_reading(*each) for each in function.secrets]
-    model = allowed(grants, ("bedrock",))
-    made += [when("AsksBedrock", policy("model", model))] if model else []
-    index = {condition: on_index(grants, service) for condition, service in INDEX.items()}
-    index["IndexInS3"] = allowed(filter(in_s3, grants), POLICIES["stores"], PUBLISHED)
-    return [*made, *(when(condition, policy("index", found)) for condition, found in index.items() if found)]
+        statements.append(allow(["lambda:InvokeFunction"], listed([each.arn for each in called])))
+    statements += [when("AsksBedrock", each) for each in allowed(function.grants, ("bedrock",))]
+    return {"PolicyName": "function", "PolicyDocument": document(statements)}
 
 
-def policy(name: str, statements: Sequence[Value]) -> Value:
-    """A policy that stands in a role."""
-    return {"PolicyName": name, "PolicyDocument": {"Version": '"2012-10-17"', "Statement": statements}}
+def shared(function: Function) -> list[Value]:
+    """Those of its policies that other roles have too: of secrets, and of the key that its stores are encrypted by."""
+    found = [f"!If [{condition}, !Ref {secret_policy(name)}, {NO_VALUE}]" for condition, name in function.secrets]
+    stores = {action.partition(":")[0] for action, _ in function.grants} & set(ENCRYPTED)
+    return [*found, *([f"!If [HasKey, !Ref KeyPolicy, {NO_VALUE}]"] if stores else [])]
+
+
+def of_secrets() -> dict[str, Value]:
+    """A policy for each secret, which the roles of the functions share that read it."""
+    return {
+        secret_policy(parameter): managed(f"Read the secret that {parameter} names", _reading(parameter), condition)
+        for condition, parameter in SECRETS.values()
+    }
+
+
+def secret_policy(parameter: str) -> str:
+    """The logical id of the policy of the secret that a parameter names."""
+    return f"{parameter.removesuffix('Name')}Policy"
+
+
+def managed(description: str, statements: Sequence[Value], condition: str) -> Value:
+    """A policy that several roles have."""
+    properties: Value = {"Description": description, "Path": PATH, "PolicyDocument": document(statements)}
+    return {"Type": "AWS::IAM::ManagedPolicy", "Condition": condition, "Properties": properties}
+
+
+def document(statements: Sequence[Value]) -> Value:
+    """The document of a policy."""
+    return {"Version": '"2012-10-17"', "Statement": statements}
 
 
 def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
@@ -47,23 +65,32 @@ def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
 
 
 def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBOX) -> list[Value]:
-    """A statement for each resource of these services that the grants name; of a bucket `folder` alone is listed."""
-    grants = list(grants)
+    """A statement for each set of actions of these services, with all that they are allowed on.
+
+    Of a bucket `folder` alone is listed.
+    """
     by_resource: dict[str, list[str]] = {}
-    for service in services:
-        for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
+    for action, resource in sorted(grants):
+        if action.partition(":")[0] in services:
             by_resource.setdefault(resource, []).append(action)
-    return [
-        allow(actions, spelt(resource)) | _only_where(actions, resource, folder)
-        for resource, actions in by_resource.items()
-    ]
+    apart = [each for each, actions in by_resource.items() if each == MODEL_BEHIND or LISTING in actions]
+    by_actions: dict[tuple[str, ...], list[Value]] = {}
+    for resource, actions in by_resource.items():
+        if resource not in apart:
+            by_actions.setdefault(tuple(actions), []).append(spelt(resource))
+    together: list[Value] = [allow(actions, _one_or_all(resources)) for actions, resources in by_actions.items()]
+    return together + [allow(by_resource[each], spelt(each)) | _only_where(each, folder) for each in apart]
 
 
-def _only_where(actions: Sequence[str], resource: str, folder: str) -> dict[str, Value]:
+def _only_where(resource: str, folder: str) -> dict[str, Value]:
     """Listing shows a folder and nothing else of the bucket; a model is behind the inference profile that is named."""
     if resource == MODEL_BEHIND:
         return {"Condition": {"StringEquals": {"bedrock:InferenceProfileArn": spelt(PROFILE)}}}
-    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"} if "s3:ListBucket" in actions else {}
+    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"}
+
+
+def _one_or_all(resources: Sequence[Value]) -> Value:
+    return resources if len(resources) > 1 else resources[0]
 
 
 def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value] | None = None) -> list[Value]:
@@ -74,7 +101,7 @@ def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value
     by_actions: dict[tuple[str, ...], list[Value]] = {}
     for path, actions in sorted(by_path.items()):
         by_actions.setdefault(tuple(actions), []).append((spell or spelt)(path))
-    return [allow(actions, paths if len(paths) > 1 else paths[0]) for actions, paths in by_actions.items()]
+    return [allow(actions, _one_or_all(paths)) for actions, paths in by_actions.items()]
 
 
 def when(condition: str, value: Value, otherwise: Value = NO_VALUE) -> Tagged:
@@ -91,11 +118,13 @@ def spelt(resource: str) -> str:
     return f"!GetAtt {resource}" if "." in resource else f"!Ref {resource}"
 
 
-def _reading(condition: str, parameter: str) -> Tagged:
-    """Reading the secret that a parameter names, where it is kept; a name in Parameter Store may begin with a slash."""
+def _reading(parameter: str) -> list[Value]:
+    """Reading a secret where it is kept; a name in Parameter Store may begin with a slash."""
     named = f"${{{parameter}}}"
     paths = [spelt(SECRET % ("ssm", f"parameter{slash}{named}")) for slash in ("/", "")]
     in_ssm: Value = {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": paths}
     elsewhere = allow(["secretsmanager:GetSecretValue"], spelt(SECRET % ("secretsmanager", f"secret:{named}-??????")))
-    decrypting = when("HasOwnKmsKey", allow(["kms:Decrypt"], "!Ref SecretKmsKeyArn"))
-    return when(condition, policy("secret", [when("InParameterStore", in_ssm, elsewhere), decrypting]))
+    return [
+        when("InParameterStore", in_ssm, elsewhere),
+        when("HasOwnKmsKey", allow(["kms:Decrypt"], "!Ref SecretKmsKeyArn")),
+    ]

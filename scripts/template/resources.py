@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 
+from scripts.template import index
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
 from scripts.template.image import from_image, storage
-from scripts.template.policies import policies
+from scripts.template.policies import BOUNDARY, NO_VALUE, PATH, own, shared
+from scripts.template.watching import logs
 
-TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
 CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
 OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/mcp"]'
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
-    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
-    "BIO_MCP_THREADS": '"1"',
-    "ORT_DISABLE_TELEMETRY": '"1"  # ONNX Runtime\'s',
-    "BIO_MCP_BUCKET": "!Ref Bucket",
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
@@ -33,19 +30,12 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_CALLS": "!Ref CallsTable",
     "BIO_MCP_TABLE_AUTHORIZATIONS": "!Ref AuthorizationsTable",
     "BIO_MCP_TABLE_BUDGETS": "!Ref BudgetsTable",
-    "BIO_MCP_CALLER_BUDGETS": "!Ref CallerBudgets",
-    "BIO_MCP_TENANT_BUDGETS": "!Ref TenantBudgets",
-    "BIO_MCP_ADDRESS_BUDGETS": "!Ref AddressBudgets",
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
-    "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
-    "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
-    "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",
     "BIO_MCP_OPENSEARCH_URL": '!If [MakesIndex, !Sub "https://${SearchDomain.DomainEndpoint}", !Ref OpenSearchUrl]',
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "BIO_MCP_OPENSEARCH_VECTORS": "!Ref OpenSearchVectors",
-    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
     "BIO_MCP_SYNC_MAX_RECORDS": "!Ref SyncMaxRecords",
@@ -68,6 +58,11 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "MCP_AUTH_ISSUER": "!Ref AuthIssuer",
     "MCP_AUTH_AUDIENCE": "!Ref AuthAudience",
     "MCP_AUTH_REQUIRED_SCOPES": "!Ref AuthScopes",
+    "MCP_IDP_ISSUER": "!Ref IdpIssuer",
+    "MCP_IDP_JWKS_URL": "!Ref IdpJwksUrl",
+    "MCP_IDP_SUBJECT_CLAIM": "!Ref IdpSubjectClaim",
+    "MCP_IDP_TENANT_CLAIM": "!Ref IdpTenantClaim",
+    "MCP_IDP_SCOPES": "!Ref IdpScopes",
     "BIO_MCP_PUBLIC_READ": "!Ref PublicRead",
     "BIO_MCP_TOOLS": "!Ref ListedTools",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
@@ -77,26 +72,24 @@ VALUES = {  # every variable that names what a port uses; a function has those o
 
 def resources(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     """Logical id -> resource. `callees` are the functions that serve tools."""
-    own: dict[str, dict[str, Value]] = {
-        f"{function.id}Logs": _logs(function),
+    made: dict[str, dict[str, Value]] = {
         f"{function.id}Role": _role(function, callees),
         f"{function.id}Function": _function(function, callees),
     }
+    if function.only:
+        made = {f"{function.id}Logs": logs(f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"), **made}
     image = from_image(function, _variables(function, callees)) if function.image else {}
-    return {name: function.only | each for name, each in own.items()} | image
-
-
-def _logs(function: Function) -> dict[str, Value]:
-    name = f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"
-    properties = {"LogGroupName": name, "RetentionInDays": "!Ref LogRetentionDays"}
-    return {"Type": "AWS::Logs::LogGroup", **TEMPORARY, "Properties": properties}
+    return {name: function.only | each for name, each in made.items()} | image
 
 
 def _role(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
+    indices = [f"!If [GrantsIndex, !Ref {name}, {NO_VALUE}]" for name in index.used(function)]
     properties: Value = {
+        "Path": PATH,
+        "PermissionsBoundary": BOUNDARY,
         "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
-        "ManagedPolicyArns": "[!Ref TracingPolicy]",
-        "Policies": policies(function, callees),
+        "ManagedPolicyArns": ["!Ref FunctionPolicy", *indices, *shared(function)],
+        "Policies": [own(function, callees)],
     }
     return {"Type": "AWS::IAM::Role", "Properties": properties}
 

@@ -1,4 +1,5 @@
-"""A real browser, Chromium, that sees pages as people do: in both themes, wide and on a phone, with scripts or not."""
+"""A real browser, Chromium, that sees pages as people do: in both themes and in forced colours, wide and on a phone,
+with scripts or not."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --hide-scrollbars"
 ).split()
-THEMES, WIDTHS = ("light", "dark"), (1280, 390)
+THEMES = ("light", "dark")
+LOOKS = (("light", 1440), ("dark", 768), ("light", 320), ("forced", 1440))  # theme or forced colours, and width
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 LEFT = "net::ERR_ABORTED"  # the browser's own word for a request that it gave up because its page was left
 PICTURES = os.environ.get("PICTURES")  # a folder for a picture of each page that is looked at
@@ -33,11 +35,16 @@ def chromium() -> Iterator[Any]:
 
 @contextmanager
 def opened(
-    chromium: Any, base: str, theme: str = "light", width: int = 1280, *, scripts: bool = True
+    chromium: Any, base: str, theme: str = "light", width: int = 1440, *, scripts: bool = True
 ) -> Iterator[tuple[Any, list[str]]]:
     """A page of a browser, and what it complains of: errors, and what the policy refused."""
+    forced = theme == "forced"
     context = chromium.new_context(
-        base_url=base, color_scheme=theme, viewport={"width": width, "height": 900}, java_script_enabled=scripts
+        base_url=base,
+        color_scheme="dark" if forced else theme,
+        forced_colors="active" if forced else "none",
+        viewport={"width": width, "height": 900},
+        java_script_enabled=scripts,
     )
     complaints: list[str] = []
     page = context.new_page()

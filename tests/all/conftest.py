@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from tests.all.browsing import chromium
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
@@ -21,13 +22,13 @@ __all__ = ["chromium", "opensearch", "url"]
 
 
 class ByWhatIsStarted(LoadScopeScheduling):
-    """Gives one process all tests of what `sam build` and Docker build, and one all that share a node of OpenSearch."""
+    """Gives one process all tests in the emulator, one all in Docker, and one all that share a node of OpenSearch."""
 
     def _split_scope(self, nodeid: str) -> str:
         """What is shared, or the first directory or the file of a test."""
         name = nodeid.removeprefix("tests/all/").partition("::")[0].partition("/")[0]
-        if name in ("emulated", "test_sam_local.py", "test_team_image.py"):
-            return "built"
+        if name in ("test_sam_local.py", "test_team_image.py"):
+            return "docker"
         return "opensearch" if name.startswith(("test_opensearch_", "test_team_index")) else name
 
 
@@ -38,9 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    server = mcp_server.server(
-        TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus()), listed=("all", "chatgpt")
-    )
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus()), listed=("all", "chatgpt"))
     app = mcp_http.serving(with_fixtures(server) if request.param else server)
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"

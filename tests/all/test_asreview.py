@@ -31,7 +31,8 @@ def exported(tmp_path_factory):
     """What ASReview reads of each format, in the order of the papers, of which some were screened."""
     assert PYTHON.exists(), "ASReview is not installed in .cache/asreview: run make test-all"
     home, paths = tmp_path_factory.mktemp("asreview"), []
-    records = [Record(each, DECIDED[number % 3]) for number, each in enumerate(papers().values())]
+    said = {"abstract": "ann: include; bob: exclude (no adults); resolved by cem: include"}
+    records = [Record(each, DECIDED[number % 3], said=said) for number, each in enumerate(papers().values())]
     for name in ("ris", "csv"):
         form = FORMATS[name]
         paths.append(home / f"papers{form.suffix}")

@@ -14,6 +14,7 @@ from mangum import Mangum
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from tests.all.conformance_tasks import TOOLS, job, served
 from tests.all.node import NODE, PROGRAMS, run
 from tests.all.team import free_port, team
@@ -85,7 +86,7 @@ NOT_OFFERED = {  # what fails, since no tool needs a task or asks its caller bac
 
 @pytest.fixture(scope="module")
 def tasks_url():
-    app = mcp_http.serving(served(mcp_server.server(TOOLS, [job], mcp_server.in_process(NO_BACKENDS))))
+    app = mcp_http.serving(served(mcp_server.server(TOOLS, [job], in_process(NO_BACKENDS))))
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"
 

@@ -1,20 +1,22 @@
 """The console in a real browser: clicked through, in both themes, on a phone, without scripts, judged by axe."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
 
 from bio_mcp.errors import StoreFailed
+from bio_mcp.literature.citing import cite
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.cursor import SyncCursor
-from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
+from tests.all.browsing import LOOKS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import browser
 from tests.doors.console.revised import VERSIONS
 from tests.doors.serving import running
 from tests.support.sample_corpus import Corpus, articles
+from tests.support.sample_graph import add_graph
 from tests.support.sample_project import PROJECT
-from tests.support.touched_ports import small_corpus
 
 QUESTION = "alcohol among young adults"
 PAPER = articles()[0].pmid
@@ -23,20 +25,24 @@ LOOKED_AT = {
     "hits": "/?" + urlencode({"q": QUESTION}),
     "no-sense": "/?" + urlencode({"q": QUESTION, "year_from": "soon"}),
     "paper": f"/papers/{PAPER}",
-    "connect": "/connect",
+    "connect": "/admin/connect",
+    "references": "/references",
+    "graph": "/graph?q=Testwort",
     "missing": "/nothing-here",
     "revised": "/papers/7",
 }
 
 
 @pytest.fixture(scope="module")
-def base():
+def base(tmp_path_factory):
     """The address of a console over the sample corpus and a paper that was revised and retracted."""
-    with small_corpus() as made:
-        for version in VERSIONS:
-            apply_records([version], made)
-        with running(browser(made).app) as url:
-            yield url
+    made = Corpus(tmp_path_factory.mktemp("console"), articles())
+    for records in (made.articles, *([each] for each in VERSIONS)):
+        apply_records(records, made)
+    add_graph(made)
+    with running(browser(made).app) as url:
+        yield url
+    made.close()
 
 
 @pytest.fixture
@@ -46,8 +52,7 @@ def page(chromium, base):
         assert complaints == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_a_page_is_accessible_and_fits_the_screen(chromium, base, name, theme, width):
     with opened(chromium, base, theme, width) as (page, complaints):
@@ -59,59 +64,106 @@ def test_a_page_is_accessible_and_fits_the_screen(chromium, base, name, theme, w
         assert [each for each in complaints if "status of 4" not in each] == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_a_search_with_its_answer_and_open_reasons_is_accessible(chromium, base, theme):
-    with opened(chromium, base, theme) as (page, complaints):
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_an_answer_above_its_papers_is_accessible_and_fits_the_screen(chromium, base, theme, width):
+    with opened(chromium, base, theme, width) as (page, complaints):
         page.goto(LOOKED_AT["hits"])
-        page.get_by_text("Why here").first.click()
-        page.get_by_role("button", name="Answer from the corpus").click()
-        page.get_by_text("answers are given from").wait_for()
-        looked_at(page, f"answered-{theme}")
+        page.get_by_role("button", name="Answer").click()
+        page.locator("#answer").wait_for()
+        looked_at(page, f"answered-{theme}-{width}")
         assert violations(page) == []
+        assert overflow(page) <= 0
         assert complaints == []
 
 
-def test_a_question_leads_to_hits_their_reasons_a_paper_and_its_citations(page):
+def test_a_paper_opens_beside_the_list_and_is_closed_again(page):
+    page.goto(LOOKED_AT["hits"])
+    title = page.locator(".hit h3 a").nth(1)
+    name = title.inner_text()
+    title.focus()
+    page.keyboard.press("Enter")
+    beside = page.locator("#beside")
+    beside.get_by_role("heading", level=1).wait_for()
+    assert beside.get_by_role("heading", level=1).inner_text() == name
+    assert page.evaluate("document.activeElement.tagName") == "H1"  # where a reader of the screen reads on
+    assert page.url.endswith(LOOKED_AT["hits"])
+    looked_at(page, "beside")
+    assert violations(page) == []
+    beside.get_by_role("button", name="Close").click()
+    assert not beside.is_visible()
+    assert page.evaluate("document.activeElement.textContent") == name
+
+
+def test_a_question_leads_to_an_answer_its_sentence_in_the_paper_and_back(page):
     page.goto("/")
-    page.get_by_label("Search the corpus").fill(QUESTION)
+    page.get_by_role("searchbox", name="Search").fill(QUESTION)
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=alcohol**")
-    why = page.locator("details.why").first
-    assert not why.get_by_text("cosine").is_visible()
-    why.get_by_text("Why here").click()
-    assert why.get_by_text("cosine").is_visible()
-    title = page.locator(".hit h3 a").first
-    name = title.inner_text()
-    title.click()
+    page.get_by_role("button", name="Answer").click()
+    page.wait_for_url("**/answers/*")
+    source = page.get_by_role("link", name="Source 1")
+    source.click()
+    quoted = page.locator("#beside mark#quote")
+    quoted.wait_for()
+    assert quoted.inner_text() in page.locator("#answer").inner_text()
+    page.locator("#answer table").get_by_role("link").first.click()
     page.wait_for_url("**/papers/*")
-    assert page.locator("h1").inner_text() == name
-    assert page.locator("pre").filter(has_text="PMID: ").first.is_visible()
-    page.get_by_text("BibTeX").click()
-    assert page.locator("pre").filter(has_text="@article").is_visible()
+    page.go_back()
+    assert page.locator("#answer .claims").is_visible()  # an answer survives Back
 
 
-def test_an_answer_comes_beside_the_hits_without_leaving_them(page):
+def test_papers_are_selected_cited_and_exported(page):
     page.goto(LOOKED_AT["hits"])
-    page.get_by_role("button", name="Answer from the corpus").click()
-    page.locator("#answer").get_by_text("answers are given from").wait_for()
-    assert page.locator(".hit").count() == 10
-    assert page.evaluate("document.activeElement.id") == "answer-title"  # where a reader of the screen reads on
-    assert page.url.endswith(LOOKED_AT["hits"])
+    for number in (0, 1):
+        page.get_by_role("checkbox", name="Select").nth(number).check()
+    assert page.get_by_text("2 selected").is_visible()
+    page.get_by_label("Format").select_option("nbib")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    assert download.value.path().read_text().count("PMID- ") == 2
+    page.get_by_role("button", name="Cite").click()
+    page.get_by_role("heading", name="2 citations").wait_for()
+    assert violations(page) == []
+
+
+def test_references_are_checked_filtered_and_corrected(page):
+    wrong = re.sub(r"(PY|DA)  - \d{4}", r"\1  - 1999", cite(articles()[1], "ris"))
+    page.goto("/references")
+    page.get_by_label("References", exact=True).fill(f"{cite(articles()[0], 'ris')}\n{wrong}")
+    page.get_by_role("button", name="Check references").click()
+    page.get_by_role("cell", name="year 1999").wait_for()
+    assert violations(page) == []
+    page.get_by_role("radio", name="Found").check()
+    assert not page.get_by_role("cell", name="year 1999").is_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Corrected list").click()
+    assert download.value.path().read_text().count("TY  - ") == 2
+
+
+def test_a_server_that_is_away_is_told_of_where_one_looks(chromium, base):
+    with opened(chromium, base) as (page, _):
+        page.goto(LOOKED_AT["hits"])
+        page.context.set_offline(True)
+        page.locator(".hit h3 a").first.click()
+        page.get_by_role("alert").get_by_text("The server did not answer").wait_for()
 
 
 def test_everything_can_be_done_without_scripts(chromium, base):
     with opened(chromium, base, scripts=False) as (page, complaints):
         page.goto("/")
-        page.get_by_label("Search the corpus").fill(QUESTION)
+        page.get_by_role("searchbox", name="Search").fill(QUESTION)
         page.keyboard.press("Enter")
         page.locator(".hit").first.wait_for()
-        page.get_by_role("button", name="Answer from the corpus").click()
-        page.locator("#answer").get_by_text("answers are given from").wait_for()
-        assert page.url.endswith("/answer")
-        page.get_by_text("What a search for it finds").click()
-        page.locator(".hit h3 a").first.click()
+        page.get_by_role("button", name="Answer").click()
+        page.wait_for_url("**/answers/*")
+        page.get_by_role("link", name="Source 1").click()
+        assert page.locator("mark#quote").is_visible()
         page.get_by_text("BibTeX").click()
         assert page.locator("pre").filter(has_text="@").is_visible()
+        page.go_back()
+        page.get_by_role("checkbox", name="Select").first.check()
+        page.get_by_role("button", name="Cite").click()
+        page.get_by_role("heading", name="1 citation").wait_for()
         assert complaints == []
 
 
@@ -143,12 +195,12 @@ def test_a_form_that_got_in_would_be_sent_nowhere_else(chromium, base):
             document.body.innerHTML = '<form action="http://127.0.0.1:9/steal"><button>go</button></form>';
             document.querySelector("button").click();
         }""")
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(1_000)
         assert page.url == f"{base}/"
         assert any("form-action" in each for each in complaints)
 
 
-@pytest.mark.parametrize(("theme", "background"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")])
+@pytest.mark.parametrize(("theme", "background"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(16, 22, 28)")])
 def test_a_page_is_as_bright_as_its_reader_prefers(chromium, base, theme, background):
     with opened(chromium, base, theme) as (page, _):
         page.goto("/")
@@ -174,17 +226,16 @@ def addresses(busy):
     """The pages that are looked at, by a name for their pictures."""
     syncs = {each.request["query_key"]: each.job_id for each in busy.jobs.newest("sync", 9)}
     return {
-        "corpora": "/corpora",
-        "syncs": "/syncs",
-        "sync": f"/syncs/{syncs['broken']}",
-        "projects": "/projects",
-        "project": f"/projects/{PROJECT}",
-        "evaluation": "/evaluation",
+        "corpora": "/admin/corpora",
+        "syncs": "/admin/syncs",
+        "sync": f"/admin/syncs/{syncs['broken']}",
+        "projects": "/library",
+        "project": f"/library/{PROJECT}",
+        "evaluation": "/admin/evaluation",
     }
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("name", ["corpora", "syncs", "sync", "projects", "project", "evaluation"])
 def test_a_page_is_accessible_and_fits_the_screen_with_all_that_it_can_unfold(
     chromium, busy_base, addresses, name, theme, width
@@ -199,7 +250,7 @@ def test_a_page_is_accessible_and_fits_the_screen_with_all_that_it_can_unfold(
         assert complaints == []
 
 
-@pytest.mark.parametrize("path", ["/corpora", "/syncs", "/projects", "/evaluation"])
+@pytest.mark.parametrize("path", ["/admin/corpora", "/admin/syncs", "/library", "/admin/evaluation"])
 def test_an_empty_page_is_accessible_and_says_what_to_do(chromium, tmp_path, path):
     made = Corpus(tmp_path, [])
     with running(browser(made).app) as url, opened(chromium, url, width=390) as (page, complaints):
@@ -229,7 +280,7 @@ def test_a_running_sync_is_seen_to_move_and_to_end(chromium, scripts):
             running(browser(made).app) as url,
             opened(chromium, url, scripts=scripts) as (page, complaints),
         ):
-            page.goto("/syncs")
+            page.goto("/admin/syncs")
             running_one = page.locator("li", has_text="newborns")
             assert "100 of 400 records" in running_one.inner_text()
             moved(made, "newborns", 190)
@@ -262,7 +313,7 @@ def test_a_page_that_moves_leaves_the_keyboard_where_it_is_and_tells_of_an_outag
         add_everything(made)
         failing = Failing(made)
         with running(browser(failing).app) as url, opened(chromium, url) as (page, complaints):
-            page.goto("/syncs")
+            page.goto("/admin/syncs")
             page.get_by_role("link", name="newborns").focus()
             moved(made, "newborns", 190)
             page.get_by_text("200 of 400 records").wait_for()
@@ -275,13 +326,14 @@ def test_a_page_that_moves_leaves_the_keyboard_where_it_is_and_tells_of_an_outag
 
 def test_every_page_is_reached_by_the_menu_and_leads_to_what_it_names(chromium, busy_base):
     with opened(chromium, busy_base) as (page, complaints):
-        page.goto("/corpora")
+        page.goto("/admin/corpora")
         page.get_by_role("row", name="broken").get_by_role("link").click()
         assert "broken" in page.locator("h1").inner_text()
-        page.get_by_role("link", name="Projects").click()
+        page.get_by_role("link", name="Library").click()
         page.get_by_role("link", name=PROJECT, exact=True).click()
         page.get_by_role("link", name="Perfusion index").click()
         assert "/papers/" in page.url
+        page.get_by_text("Admin").click()
         page.get_by_role("link", name="Evaluation").click()
         page.get_by_role("link", name="report").first.click()
         assert page.get_by_text("recall 0.9").is_visible()

@@ -6,7 +6,9 @@ Each entry point is imported by a process of its own. What it may not have loade
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -19,8 +21,11 @@ LATER = {"boto3", "httpx", "lxml", "numpy", "onnxruntime", "sqlite3", "tokenizer
 MCP = {"anyio", "fastapi", "mangum", "mcp", "mcp_types", "starlette"}
 NEVER = {"click", "httpx2", "moto", "onnx", "pytest", "rich", "torch", "yaml"}
 SPEAK_MCP = ("authorize", "console", "heartbeat", "mcp_http")
+FRONT = {"fastapi", "mcp", "mcp_types", "uvicorn"}  # the endpoint's, and no page's
 REFUSED = {name: LATER | MCP | NEVER for name in FUNCTIONS}
 REFUSED |= {name: LATER | NEVER - {"click", "httpx2"} for name in SPEAK_MCP}
+REFUSED["console"] |= FRONT | {"click", "httpx2"}
+REFUSED["authorize"] |= {"fastapi"}
 
 
 def loaded(code: str, depth: int = 1, **environment: str) -> set[str]:
@@ -46,6 +51,37 @@ def test_the_endpoint_loads_what_calls_functions_when_it_calls_one():
     found = loaded("import sys; sys.path.insert(0, 'functions/mcp_http'); import app", depth=2, **settings)
     assert found & {"botocore.session", "botocore.config", "urllib3"} == set()
     assert "bio_mcp.wiring" in found
+
+
+def test_the_layer_of_the_endpoint_imports_neither_the_clients_side_nor_a_second_server(tmp_path):
+    for package in ("mcp", "mcp_types", "fastapi"):
+        copytree(Path(find_spec(package).origin).parent, tmp_path / package)
+    subprocess.run([sys.executable, ROOT / "layers/mcp/trim.py", tmp_path], check=True)
+    server = loaded("import mcp.server.lowlevel, fastapi", depth=3, PYTHONPATH=str(tmp_path))
+    assert "mcp.server.lowlevel" in server
+    assert server & {"mcp.client", "mcp.client.client", "mcp.server.mcpserver"} == set()
+    assert "mcp_types" not in loaded("import mcp.server.auth.handlers.token", PYTHONPATH=str(tmp_path))
+    assert "mcp.client.client" in loaded("import mcp.client", depth=3, PYTHONPATH=str(tmp_path))
+
+
+def test_the_trimmed_sdk_lists_tools_and_calls_one(tmp_path):
+    """What is built on first use is built: the server's own client talks to it."""
+    for package in ("mcp", "mcp_types", "fastapi"):
+        copytree(Path(find_spec(package).origin).parent, tmp_path / package)
+    subprocess.run([sys.executable, ROOT / "layers/mcp/trim.py", tmp_path], check=True)
+    code = """
+import anyio
+from mcp.client import Client
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.mcp.server import server
+async def main():
+    async with Client(server(TOOLS.values(), RESOURCES.values(), None)) as client:
+        assert len((await client.list_tools()).tools) > 40
+        assert (await client.list_prompts()).prompts
+        print("listed")
+anyio.run(main)
+"""
+    assert "listed" in loaded(code, PYTHONPATH=str(tmp_path))
 
 
 def test_a_heavy_import_would_be_seen():

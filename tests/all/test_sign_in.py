@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from tests.all.browsing import THEMES, WIDTHS, chromium, looked_at, opened, overflow, violations
+from tests.all.browsing import LOOKS, chromium, looked_at, opened, overflow, violations
 from tests.all.team import team
 
 __all__ = ["chromium", "team"]  # fixtures
@@ -98,8 +98,7 @@ def test_a_program_is_refused_without_scripts(chromium, team):
     assert sent == [{"error": "access_denied", "state": "st", "iss": team.base}]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_its_pages_are_accessible_and_fit_the_screen(chromium, team, theme, width):
     with opened(chromium, team.base, theme, width) as (page, complaints):
         link = team.invite("cy", "read,live,sync,ingest,admin")

@@ -80,11 +80,14 @@ def idle(tmp_path_factory):
             started.terminate()
 
 
-def ask(url):
-    called = {"name": "rag_search", "arguments": {"query": "lung cancer"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+def called(url, name, arguments):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"accept": "application/json, text/event-stream"}
-    return httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]["structuredContent"]["results"]
+    return httpx.post(url, json=message, headers=headers, timeout=120).json()["result"]
+
+
+def ask(url):
+    return called(url, "rag_search", {"query": "lung cancer"})["structuredContent"]["results"]
 
 
 def test_a_search_sends_nothing_and_leaves_nothing_behind(home):
@@ -166,13 +169,60 @@ def test_a_collector_is_sent_spans_and_durations_without_what_was_asked(tmp_path
     assert {"bio-mcp"} == {each.value.string_value for each in of_process.resource.attributes if "name" in each.key} - {
         "opentelemetry"
     }
-    [span] = of_process.scope_spans[0].spans
-    assert span.name == "tools/call rag_get"
-    assert span.trace_id.hex() == PARENT.split("-")[1]
-    assert [len(scope.spans) for each in spans for scope in each.resource_spans[0].scope_spans] == [1]
+    ran, asked = by_name(spans)["execute_tool rag.get"], by_name(spans)["tools/call rag_get"]
+    assert ran.trace_id.hex() == asked.trace_id.hex() == PARENT.split("-")[1]
+    assert ran.parent_span_id == asked.span_id
+    assert attributes(ran)["error.type"] == "InvalidInput"
+    assert [each for each in by_name(spans) if each.startswith("tools/call")] == ["tools/call rag_get"]
     measured = {each.name for scope in metrics[0].resource_metrics[0].scope_metrics for each in scope.metrics}
     assert measured == {"mcp.server.operation.duration"}
     assert b"secret" not in b"".join(body for _, body in collector.seen)
+
+
+def sent_spans(exported):
+    return [span for each in exported for of in each.resource_spans for scope in of.scope_spans for span in scope.spans]
+
+
+def by_name(exported):
+    """The spans of what clients asked, by name: what a server does by itself is below no request."""
+    return {span.name: span for span in sent_spans(exported) if span.parent_span_id or span.name.startswith("tools")}
+
+
+def attributes(span):
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
+
+
+def test_a_search_a_sync_and_an_ingest_show_their_requests_below_the_call(tmp_path, collector, ncbi):
+    (tmp_path / "notes.md").write_text("# Quokkas\n\nThey rest at noon.")
+    calls = {
+        "pubmed_sync_delta": {"query_key": "k", "term": '"2021/06/02"[crdt] : "2021/06/02"[crdt]'},
+        "rag_search": {"query": "quokkas at noon"},
+        "ingest_from_source": {"project": "lab", "source": str(tmp_path / "notes.md"), "create": True},
+    }
+    configured = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+        "NCBI_BASE_URL": ncbi.base_url,
+        "NCBI_ADMIN_EMAIL": "test@example.org",
+        "BIO_MCP_INGEST_ROOTS": str(tmp_path),
+    }
+    with serving(tmp_path / "home", **configured) as (url, _, _):
+        for name, arguments in calls.items():
+            answer = called(url, name, arguments)
+            assert not answer.get("isError"), answer
+    sent = [ExportTraceServiceRequest.FromString(body) for path, body in collector.seen if path == "/v1/traces"]
+    spans = by_name(sent)
+    for name in ("pubmed.sync_delta", "rag.search", "ingest_from_source"):
+        ran = spans[f"execute_tool {name}"]
+        assert ran.parent_span_id == spans[f"tools/call {name.replace('.', '_')}"].span_id
+    sync = spans["execute_tool pubmed.sync_delta"]
+    for utility in ("esearch.fcgi", "efetch.fcgi"):
+        below = [each for each in sent_spans(sent) if each.parent_span_id == sync.span_id]
+        known = attributes(next(each for each in below if each.name == f"127.0.0.1 {utility}"))
+        assert known["http.response.status_code"] == 200
+        for name in ("gen_ai.tool.name", "bio_mcp.correlation_id"):
+            assert known[name] == attributes(sync)[name]
+    for each in (b"quokka", b"notes", b"2021/06/02", b"test@example.org"):
+        assert each not in b"".join(body for _, body in collector.seen).lower()
 
 
 def test_a_collector_that_is_away_stops_nothing(tmp_path):

@@ -10,6 +10,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tool import Tool
@@ -47,7 +48,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def url(corpus):
     declared = [*TOOLS.values(), *RESOURCES.values()]
-    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus))
     opened = access(Settings(auth_secret=KEY, calls_per_minute=0))
     with running(mcp_http.serving(server, access=opened, public=True, declared=declared)) as base:
         yield f"{base}/mcp"

@@ -9,6 +9,7 @@ from mangum import Mangum
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import resources_in, tools_in
@@ -22,7 +23,7 @@ DEFAULTS = Settings()
 
 def sample_app(settings: Settings = DEFAULTS, **given: Any) -> Any:
     tools, resources = tools_in(sample).values(), resources_in(sample).values()
-    server = mcp_server.server(tools, resources, mcp_server.in_process(NO_BACKENDS))
+    server = mcp_server.server(tools, resources, in_process(NO_BACKENDS))
     return mcp_http.serving(server, settings, declared=[*tools, *resources], **given)
 
 

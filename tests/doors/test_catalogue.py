@@ -17,13 +17,13 @@ from mcp.client.stdio import stdio_client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
-from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import NcbiFailed, UpstreamFailed, code_for
 from bio_mcp.settings import Settings
 from bio_mcp.tool import FileText
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
-from tests.support.examples import EXAMPLES, parameters_of
+from tests.support.examples import EVENTS, EXAMPLES, EXPECTED, parameters_of, paths_of
 from tests.support.sample_corpus import corpus
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), mcp_server.in_process(corpus()), public=False)
+    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"
@@ -115,14 +115,17 @@ async def test_twenty_different_calls_at_once_are_answered():
 def test_every_functions_entry_point_answers_its_events():
     """In one process; in tests/all each function is loaded alone, as the Lambda service does it."""
     functions = sorted({TOOLS[name].lambda_module for name in EXAMPLES})
-    events = {function: events_of(function) for function in [*functions, "mcp_http"]}
+    events = {function: events_of(function) for function in functions}
+    events["mcp_http"] = [path for path in events_of("mcp_http") if '"rawPath": "/mcp"' in Path(path).read_text()]
     done = run_with_corpus(events)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(line["message"] == "call" for line in lines) >= sum(len(events[each]) for each in functions)
     answered = dict(json.loads(line) for line in done.stderr.splitlines())
     by_http = answered.pop("mcp_http")
-    assert [each["statusCode"] for each in by_http] == [200] * len(events["mcp_http"])
-    assert all("result" in json.loads(each["body"]) for each in by_http)
+    expected = [EXPECTED[str(Path(path).relative_to(EVENTS))] for path in events["mcp_http"]]
+    assert [each["statusCode"] for each in by_http] == [each["statusCode"] for each in expected]
+    for answer, wanted in zip(by_http, expected, strict=True):
+        assert ('"result"' in answer["body"]) == any("body.result" in each for each in wanted)
     for function, answers in answered.items():
         assert len(answers) == len(events[function]) > 0
         codes = {answer["error"]["code"] for answer in answers if "error" in answer}
@@ -132,8 +135,9 @@ def test_every_functions_entry_point_answers_its_events():
 
 
 def events_of(function):
-    events = sorted((ROOT / "events" / function).glob("*.json"))
-    return [str(path) for path in events if "Records" not in json.loads(path.read_text())]  # a queue is AWS's only
+    return [
+        str(path) for path in paths_of(function) if "Records" not in json.loads(path.read_text())
+    ]  # a queue is AWS's only
 
 
 PROGRAM = """

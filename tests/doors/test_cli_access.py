@@ -1,4 +1,4 @@
-"""`bio-mcp admin invite` and `people`: who may sign in."""
+"""`bio-mcp admin invite`, `people` and `client`: who may sign in, and by which program."""
 
 from contextlib import closing
 
@@ -6,7 +6,9 @@ import pytest
 
 from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
 from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.clients import registered
 from bio_mcp.doors.auth.sessions import People
+from bio_mcp.doors.auth.tokens import hmac_keys
 from tests.doors.auth.minting import RESOURCE, SECRET
 
 
@@ -40,6 +42,24 @@ def test_who_was_invited_is_listed_and_ended(locked):
     assert "Ended of ann: 1." in locked("admin", "people", "--subject", "ann", "--revoke").out
     assert "ann has nothing open" in locked("admin", "people", "--subject", "ann").out
     assert [each["tenant"] for each in locked("admin", "people", "--json").json["people"]] == ["lab"]
+
+
+def test_a_program_is_given_the_same_id_and_secret_each_time(locked):
+    first, again, other = (
+        locked("admin", "client", "--name", name, "--json").json for name in ("Claude", "Claude", "VS Code")
+    )
+    assert first == again
+    assert first["issuer"] == "https://mcp.example.org"
+    assert {first["client_id"], first["client_secret"]}.isdisjoint({other["client_id"], other["client_secret"]})
+    assert locked("admin", "client", "--name", "Claude").out.split()[1::2] == list(first.values())
+    assert registered(first["client_id"], hmac_keys([SECRET])).client_secret == first["client_secret"]
+
+
+def test_without_an_authorization_server_there_is_no_program(cli):
+    for settings in ({}, {"auth_secret": SECRET}):
+        cli.settings = settings
+        ran = cli("admin", "client", "--name", "Claude")
+        assert (ran.code, "MCP_RESOURCE_URL" in ran.said) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from bio_mcp.health import FAIL, OK, WARN
 from bio_mcp.settings import Settings
 from tests.doors.command_line import Ran
 from tests.support.aws_corpus import AwsCorpus
-from tests.support.aws_ports import NOBODY, MotoPorts, client
+from tests.support.aws_ports import NOBODY, MotoPorts, client, put_unsent
 from tests.support.corpus import Over
 
 TERM = '"2021/06/02"[crdt] : "2021/06/02"[crdt]'
@@ -118,7 +118,7 @@ def test_calls_that_were_given_up_are_a_warning(stack, made):
     state, message = stack("doctor").checks["queue"]
     assert state == WARN
     assert "1 were given up" in message
-    assert "redrive" in message
+    assert "bio-mcp admin letters" in message
 
 
 def test_without_a_region_the_variable_is_named(nobody, monkeypatch, tmp_path, capsys):
@@ -129,3 +129,69 @@ def test_without_a_region_the_variable_is_named(nobody, monkeypatch, tmp_path, c
     code = run(["admin", "checkpoint", "get", "k", "--json"], configure=lambda: settings)
     assert code == 2
     assert "AWS_REGION" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+SYNC = json.dumps({"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": TERM}})
+FILE = json.dumps(
+    {
+        "source": "aws.s3",
+        "detail-type": "Object Created",
+        "detail": {"bucket": {"name": "b"}, "object": {"key": "inbox/lab/x.pdf"}},
+    }
+)
+
+
+@pytest.fixture
+def unsent(stack, made):
+    """What the schedule, the rule of the inbox and a stranger put into the dead letters."""
+    stack("admin", "letters", "delete", "--all", "--yes")
+    rule = "arn:aws:events:us-east-1:123456789012:rule/stack-InboxRule-1"
+    put_unsent(client("sqs"), made.queues, "SCHEDULE_ARN", "WorkQueue", json.dumps({"MessageBody": SYNC}))
+    put_unsent(client("sqs"), made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule)
+    put_unsent(
+        client("sqs"), made.queues, "RULE_ARN", "IngestQueue", FILE, RULE_ARN=rule, TARGET_ARN=f"{rule}/elsewhere"
+    )
+    put_unsent(client("sqs"), made.queues, "SCHEDULE_ARN", "WorkQueue", SYNC[:30], IS_PAYLOAD_TRUNCATED="true")
+    client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
+    return stack
+
+
+def test_letters_that_never_were_in_a_queue_say_how_they_came_and_are_sent_to_where_they_were_meant(unsent, made):
+    found = unsent("admin", "letters", "list").json["letters"]
+    calls = {(each["origin"], each["queue"]): each for each in found}
+    sync = calls["schedule nightly", "work"]
+    assert (sync["call"], sync["tries"]) == ("pubmed.sync_delta k", 11)
+    assert sync["reason"] == "AccessDenied: is not authorized to perform: sqs:SendMessage"
+    assert sync["failed_at"]
+    file = calls["rule stack-InboxRule-1", "ingest"]
+    assert file["call"] == "ingest_from_source lab s3://b/inbox/lab/x.pdf"
+    left = {each["id"] for each in found if not each["queue"]}
+    assert len(left) == 3
+    ran = unsent("admin", "letters", "redrive", "--all", "--yes")
+    assert (ran.code, set(ran.json["redriven"])) == (1, {sync["id"], file["id"]})
+    assert all(any(each in warning for warning in ran.json["warnings"]) for each in left)
+    assert {each["id"] for each in unsent("admin", "letters", "list").json["letters"]} == left
+    for queue, body in {"WorkQueue": SYNC, "IngestQueue": FILE}.items():
+        [message] = client("sqs").receive_message(
+            QueueUrl=made.queues[queue], MaxNumberOfMessages=10, MessageAttributeNames=["All"]
+        )["Messages"]
+        assert message["Body"] == body
+        assert "MessageAttributes" not in message
+
+
+def test_letters_that_another_command_holds_are_counted_and_kept(unsent, made):
+    held = client("sqs").receive_message(QueueUrl=made.queues["DeadLetters"], VisibilityTimeout=60)["Messages"]
+    ran = unsent("admin", "letters", "list").json
+    assert ran["count"] == 4
+    assert f"{len(held)} letter" in ran["warnings"][0]
+    receipt = held[0]["ReceiptHandle"]
+    client("sqs").change_message_visibility(
+        QueueUrl=made.queues["DeadLetters"], ReceiptHandle=receipt, VisibilityTimeout=0
+    )
+    assert unsent("admin", "letters", "list").json["count"] == 5
+
+
+def test_without_the_name_of_the_queue_the_setting_is_named(stack):
+    ran = stack("admin", "letters", "list", dead_letters_url="")
+    assert ran.code != 0
+    assert "BIO_MCP_DEAD_LETTERS_URL is not set" in ran.json["error"]["message"]

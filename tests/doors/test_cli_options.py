@@ -181,6 +181,7 @@ ALONE = {  # fields that are given by `bio-mcp admin call` alone, and why
     ("projects list", "project"): "a list of projects, not of documents",
     ("news", "max_characters"): "the digest is whole",
     ("export", "job_id"): "the command follows its own job to the end",
+    ("export", "review"): "`bio-mcp review export` does",
     ("eval run", "job_id"): "the command follows its own job to the end",
     ("eval run", "uri"): "--set takes the file",
 }

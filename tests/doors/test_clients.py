@@ -7,7 +7,8 @@ from mcp import types
 from mcp.client import Client
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.server import IN_STRUCTURED, in_process, server
+from bio_mcp.doors.mcp.server import IN_STRUCTURED, server
+from bio_mcp.doors.running import in_process
 from tests.doors.wire import post
 from tests.support.memory_corpus import Corpus, article
 

@@ -8,6 +8,7 @@ from mcp.client import Client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from tests.support.corpus import Corpus
 
 TYPED = {"query_key": "topic", "term": "cancer OR zzyzzyva"}
@@ -30,7 +31,7 @@ async def asked(corpus, mode, answer=None, **more):
         questions.append(params.message)
         return answer
 
-    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus))
     async with Client(server, mode=mode, elicitation_callback=ask if answer else None) as client:
         result = await client.call_tool("pubmed_sync_delta", {**TYPED, **more})
     return result.structured_content, questions
@@ -82,7 +83,7 @@ async def test_two_questions_are_asked_one_after_the_other(corpus, mode):
 @pytest.mark.anyio
 @pytest.mark.parametrize("state", ["", "[]", "no JSON", '{"confirm": "maybe"}', '{"nonsense": 1}', "x" * 2_000])
 async def test_what_a_client_makes_up_as_agreed_is_checked_as_any_argument(corpus, state):
-    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus))
     async with Client(server) as client:
         made_up = await client.session.call_tool(
             "pubmed_sync_delta", TYPED, input_responses={"confirm": YES}, request_state=state

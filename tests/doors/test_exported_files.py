@@ -9,7 +9,8 @@ from mcp.client import Client
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.server import INSTRUCTIONS, in_process, server
+from bio_mcp.doors.mcp.server import INSTRUCTIONS, server
+from bio_mcp.doors.running import in_process
 from bio_mcp.tools.exports import export_papers, exported_file, exported_part
 from tests.doors.serving import running
 from tests.doors.wire import post
@@ -23,7 +24,7 @@ from tests.syncing.stored import documents_of
 def url(tmp_path):
     with Corpus(tmp_path, day=date(2026, 1, 1)) as corpus:
         corpus.documents.put(documents_of(article("7", "Crème brûlée.")))
-        invoke = mcp_server.in_process(corpus)
+        invoke = in_process(corpus)
         app = mcp_http.serving(mcp_server.server([export_papers], [exported_file, exported_part], invoke))
         with running(app) as base:
             yield f"{base}/mcp"

@@ -12,12 +12,16 @@ import pytest
 from starlette.responses import Response
 
 from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
+from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
-from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
+from bio_mcp.doors.aws.authorize_function import authorize_handler
+from bio_mcp.doors.aws.console_function import console_handler
+from bio_mcp.doors.console.search import answer_page
+from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from scripts.template.functions import declared
@@ -28,6 +32,7 @@ from tests.doors.console.pages import Page, browser
 from tests.doors.lambda_bridge import context
 from tests.support.aws_template import of
 from tests.support.sample_corpus import articles
+from tests.support.sample_graph import add_graph
 from tests.support.sample_job import QUERY
 from tests.support.sample_project import PROJECT
 from tests.support.touched_ports import Recorder, small_corpus
@@ -199,14 +204,14 @@ def cookie(backends):
 
 
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(console):
-    answer = console(method="GET", path="/corpora")
+    answer = console(method="GET", path="/admin/corpora")
     assert answer.status == 303
-    assert answer.headers["location"] == "/sign-in?next=/corpora"
+    assert answer.headers["location"] == "/sign-in?next=/admin/corpora"
 
 
 def test_who_is_signed_in_sees_what_the_function_reads_itself(console, functions, cookie):
     functions.invoked.clear()
-    answer = console(method="GET", path="/corpora", cookie=cookie)
+    answer = console(method="GET", path="/admin/corpora", cookie=cookie)
     assert answer.status == 200
     assert "<h1>Corpora</h1>" in answer.text
     assert functions.invoked == []
@@ -221,8 +226,8 @@ def test_a_search_is_a_call_of_the_function_that_searches_for_whoever_is_signed_
 
 
 def test_a_token_shows_the_pages_too_if_it_may_read(console):
-    assert console(bearer(hs256()), method="GET", path="/corpora").status == 200
-    assert console(bearer("forged"), method="GET", path="/corpora").status == 401
+    assert console(bearer(hs256()), method="GET", path="/admin/corpora").status == 200
+    assert console(bearer("forged"), method="GET", path="/admin/corpora").status == 401
 
 
 def test_a_feed_is_read_by_a_token_as_the_password_and_by_no_other(console):
@@ -236,40 +241,54 @@ def test_a_feed_is_read_by_a_token_as_the_password_and_by_no_other(console):
 
 def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
     with door(lambda: backends, lambda: functions, console_handler) as unlocked:
-        answers = [unlocked(method="GET", path=path) for path in ("/", "/corpora", "/syncs")]
+        answers = [unlocked(method="GET", path=path) for path in ("/", "/admin/corpora", "/admin/syncs")]
     assert [each.status for each in answers] == [503] * 3
 
 
 def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
+    add_graph(busy)
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/news?query_key={QUERY}", f"/papers/{changed.pmid}", "/corpora", "/syncs", f"/syncs/{sync.job_id}"]
-    pages += ["/projects", f"/projects/{PROJECT}", "/evaluation"]
+    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages += [
+        "/graph?q=Testwort",
+        "/graph?q=Testwrot",
+        "/admin/corpora",
+        "/admin/syncs",
+        f"/admin/syncs/{sync.job_id}",
+        "/admin/evaluation",
+    ]
     answers = [client.get(path) for path in pages]
-    reports = [each for each in Page(answers[-1]).links if each.startswith("/evaluation/reports/")]
+    reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
+    busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
+    assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
     assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
 
 
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 
 
+def authorizing(backends, _functions):
+    return authorize_handler(backends)
+
+
 def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(backends, functions):
-    with door(lambda: backends, lambda: functions, authorize_handler, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+    with door(lambda: backends, lambda: functions, authorizing, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
         told = authorize(method="GET", path=AUTHORIZATION_SERVER).json
         assert told["token_endpoint"] == "https://mcp.example.org/token"
         assert authorize(method="GET", path="/sign-in").status == 200
-        assert authorize(method="GET", path="/corpora").status == 404
+        assert authorize(method="GET", path="/admin/corpora").status == 404
         unknown = b"grant_type=refresh_token&refresh_token=x&client_id=y"
         refused = authorize(path="/token", body=unknown, **{"content-type": "application/x-www-form-urlencoded"})
         assert refused.status in (400, 401)
 
 
 def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
-    with door(lambda: backends, lambda: functions, authorize_handler) as unlocked:
+    with door(lambda: backends, lambda: functions, authorizing) as unlocked:
         assert unlocked(method="GET", path="/sign-in").status == 404
 
 

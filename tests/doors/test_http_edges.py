@@ -10,8 +10,8 @@ import pytest
 from mcp_types import SERVER_INFO_META_KEY
 
 from bio_mcp.doors.mcp import http as mcp_http
-from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.http import CARD, CARD_TYPE, CATALOG, WELL_KNOWN_CARD
+from bio_mcp.doors.running import in_process
 from bio_mcp.settings import Settings
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.sample import Stranded
@@ -100,7 +100,7 @@ def test_a_body_over_the_limit_is_refused(url, version):
 
 
 def test_a_setting_lets_longer_bodies_in():
-    app = mcp_http.application(Settings(max_request_kb=1), mcp_server.in_process(NO_BACKENDS), public=False)
+    app = mcp_http.application(Settings(max_request_kb=1), in_process(NO_BACKENDS), public=False)
     with running(app) as base:
         answers = [post(f"{base}/mcp", "tools/list", {"cursor": "x" * length}).status_code for length in (100, 1_000)]
     assert answers == [200, 413]

@@ -13,7 +13,7 @@ from mcp.client import Client
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.server import THREADS
+from bio_mcp.doors.running import THREADS, in_process
 from bio_mcp.errors import Misconfigured
 from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
@@ -130,7 +130,7 @@ async def test_resources_are_listed_and_read(client):
 
 def sample_server(**listed):
     return mcp_server.server(
-        tools_in(sample).values(), resources_in(sample).values(), mcp_server.in_process(NO_BACKENDS), **listed
+        tools_in(sample).values(), resources_in(sample).values(), in_process(NO_BACKENDS), **listed
     )
 
 
@@ -166,7 +166,7 @@ def test_the_lambda_handler_reads_the_events_of_a_load_balancer():
 async def test_a_slow_call_never_holds_up_a_quick_one_whether_it_waits_for_others_or_works(open_world):
     Stalled.over.clear()
     tools = [sample.echo, replace(sample.stall, open_world=open_world)]
-    served = mcp_server.server(tools, [], mcp_server.in_process(NO_BACKENDS))
+    served = mcp_server.server(tools, [], in_process(NO_BACKENDS))
     async with Client(served) as client, anyio.create_task_group() as calls:
         for _ in range(THREADS + 5):
             calls.start_soon(client.call_tool, "sample_stall", {})

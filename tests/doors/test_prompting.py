@@ -11,6 +11,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.prompts import LONGEST, LONGEST_FILLED_IN, MOST, PROMPTS, SKILLS
+from bio_mcp.doors.running import in_process
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.settings import Settings
 from bio_mcp.skills import NAMES, skill
@@ -90,7 +91,7 @@ def corpus(tmp_path_factory, ncbi_process):
 
 
 def served(backends):
-    return mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(backends))
+    return mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(backends))
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_queued_work_is_charged_to_its_caller_and_waits_for_the_next_budget(corp
         clock.now += DAY
         assert worked()
         assert not worked()
-        assert queue.dead() == []
+        assert corpus.dead_letters.all() == []
 
 
 def test_the_worker_thread_empties_the_queue_and_stops(corpus):

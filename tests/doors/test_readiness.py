@@ -10,8 +10,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.readiness import HOLDS_S, Ready, parts_of, search_by
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records

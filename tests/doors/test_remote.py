@@ -16,6 +16,7 @@ from bio_mcp.doors.aws.mcp_function import invoking
 from bio_mcp.doors.aws.remote import over_functions
 from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.lazy import Lazy
 from bio_mcp.scope import Limits
@@ -75,7 +76,7 @@ CALLS = [
 async def assert_same(ask, era="2026-07-28"):
     """Ask in this process, and through functions."""
     given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
+    for invoke in (in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
         async with Client(server(invoke), mode=era) as client:
             try:
                 given.append(comparable(await ask(client)))

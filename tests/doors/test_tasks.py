@@ -11,6 +11,7 @@ from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tasks import EXTENSION, WAIT_S
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.doors.running import in_process
 from bio_mcp.jobs.runner import stall
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET, hs256
@@ -35,7 +36,7 @@ class Served:
     """The endpoint over a corpus. `seconds`: what a sync has left when it begins; `deadlines`: what each call had."""
 
     def __init__(self, corpus, seconds=0.0):
-        self.invoke, self.seconds, self.deadlines = mcp_server.in_process(corpus), seconds, []
+        self.invoke, self.seconds, self.deadlines = in_process(corpus), seconds, []
 
     def __call__(self, what, arguments, context):
         self.deadlines.append((what.name, context.deadline.remaining))
@@ -144,7 +145,7 @@ def test_an_update_of_a_task_is_acknowledged_and_changes_nothing(served):
 
 def test_to_end_a_task_takes_the_scope_that_ending_a_job_takes(corpus):
     settings = Settings(auth_secret=SECRET)
-    app = mcp_http.application(settings, mcp_server.in_process(corpus), access(settings), public=True)
+    app = mcp_http.application(settings, in_process(corpus), access(settings), public=True)
     with running(app) as base:
 
         def cancelled_by(scope):

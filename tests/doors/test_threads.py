@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from bio_mcp.callers import ANONYMOUS, Caller
-from bio_mcp.doors.mcp.server import OF_A_CALLER, THREADS, Threads
+from bio_mcp.doors.running import OF_A_CALLER, THREADS, Threads
 
 pytestmark = pytest.mark.anyio
 ADA, BOB = Caller("ada"), Caller("bob")

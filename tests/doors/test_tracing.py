@@ -17,6 +17,7 @@ from bio_mcp.doors.logs import ReadableFormatter, exporting, names_caller
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tracing import Tracing
+from bio_mcp.doors.running import in_process
 from bio_mcp.tool import by_any_name, resources_in, tools_in
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
@@ -39,7 +40,7 @@ class Traced:
         tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
         meter = MeterProvider([self.reader], shutdown_on_exit=False).get_meter("tests")
         tools = tools_in(sample).values()
-        self.server = mcp_server.server(tools, resources_in(sample).values(), mcp_server.in_process(NO_BACKENDS))
+        self.server = mcp_server.server(tools, resources_in(sample).values(), in_process(NO_BACKENDS))
         duration = meter.create_histogram("mcp.server.operation.duration", "s")
         self.server.middleware[:] = [Tracing(by_any_name(tools), tracers.get_tracer("tests"), duration)]
 

@@ -11,7 +11,8 @@ from mcp.shared.exceptions import MCPError
 from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp.listing import answer_schema
-from bio_mcp.doors.mcp.server import in_process, server
+from bio_mcp.doors.mcp.server import server
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import BIO_MCP, StoreFailed
 from bio_mcp.literature.records import AbstractSection, Article
 from bio_mcp.ports import Backends

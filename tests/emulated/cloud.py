@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tests.emulated.build import ARCH, BUILT, build
+from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import Emulator, emulator
@@ -29,6 +29,9 @@ SAMPLES = (
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_TLS = {
+    "https://${SearchDomain.DomainEndpoint}": "http://${SearchDomain.DomainEndpoint}"
+}  # the node has no certificate
 
 
 class Search:
@@ -56,14 +59,15 @@ class Search:
 class Cloud:
     """The running parts; `emulator` is None where an endpoint was given.
 
-    `deploy` creates or updates the stack of this name, with the parameters of `stack` except those that it is given.
+    `deploy(name, changed, template)` creates or updates the stack of this name, with the parameters of `stack` except
+    those that it is given, from the same template or another that was built.
     """
 
     stack: Stack
     ncbi: Running
     search: Search
     emulator: Emulator | None
-    deploy: Callable[[str, Mapping[str, str]], Stack]
+    deploy: Callable[..., Stack]
     auth_secret: str = AUTH_SECRET
 
 
@@ -77,6 +81,9 @@ def cloud(
     enforcing: bool = True,
     nlm: str = "",
     tier: str = "opensearch",
+    own_domain: bool = False,
+    template: Path | None = None,
+    models: Path | None = None,
     others: Mapping[str, str] = NOTHING,
 ) -> Iterator[Cloud]:
     """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
@@ -84,26 +91,27 @@ def cloud(
     `endpoint`: that of a LocalStack, say; empty starts an emulator. `host`: the address of this machine at which
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
     `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
-    of what it should. `tier`: where the index is; in S3 there is no node. `others`: more parameters of the template.
-    Raises what says which of these cannot be had.
+    of what it should. `tier`: where the index is; in S3 there is no node. `own_domain`: the stack makes a domain, at
+    whose address the node is. `template`: one that was built, else this tree's is. `models`: those of the functions,
+    else the template's. `others`: more parameters of the template. Raises what says which of these cannot be had.
     """
-    template = build()
+    template = template or build()
     with ExitStack() as opened:
         ncbi = opened.enter_context(running(files, host=host))
         search = Search(Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="opensearch-"))), host)
         opened.callback(search.stop)
         if tier == "opensearch":
             search.start()
+        at = {"MINISTACK_OPENSEARCH_ENDPOINT": search.url.removeprefix("http://")}
         own = (
             None
             if endpoint
-            else opened.enter_context(emulator(host, AUTH=str(enforcing).lower(), SFN_WAIT_SCALE="0.05"))
+            else opened.enter_context(emulator(host, AUTH=str(enforcing).lower(), SFN_WAIT_SCALE="0.05", **at))
         )
         endpoint = own.url if own else endpoint
         given = {
             "Arch": ARCH,
             "EndpointUrl": endpoint,
-            "ProtectTables": "false",
             "Canary": "false",
             "CallerBudgets": "calls=100,thrifty:embeddings=2",
             "AuthSecretName": AUTH_SECRET,
@@ -112,8 +120,8 @@ def cloud(
             "NcbiBaseUrl": ncbi.base_url,
             "NcbiIdConverterUrl": ncbi.converter_url,
             "IndexTier": tier,
-            "OpenSearchUrl": search.url if tier == "opensearch" else "",
-            "OpenSearchService": "none",
+            "OpenSearchUrl": search.url if tier == "opensearch" and not own_domain else "",
+            "OpenSearchService": "es" if own_domain else "none",
             **({"LoadsAtOnce": "2", "NcbiFilesUrl": nlm} if nlm else {}),
             **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),
             **others,
@@ -121,11 +129,11 @@ def cloud(
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
-        unpacked = {"/opt/models": str(BUILT / "InferenceLayer/models")}  # it unpacks layers elsewhere
-        edits = {**unpacked, **NO_CANARY} if own else {}
+        layers = models or template.parent / "InferenceLayer/models"
+        edits = {"/opt/models": str(layers), **NO_TLS, **NO_CANARY} if own else {}  # it unpacks layers elsewhere
 
-        def deployed(name: str, changed: Mapping[str, str] = NOTHING) -> Stack:
-            return Stack(name, endpoint, deploy(to, template, name, {**given, **changed}, edits), secret)
+        def deployed(name: str, changed: Mapping[str, str] = NOTHING, built: Path = template) -> Stack:
+            return Stack(name, endpoint, deploy(to, built, name, {**given, **changed}, edits), secret)
 
         yield Cloud(deployed(NAME), ncbi, search, own, deployed)
 

@@ -21,7 +21,9 @@ NO_EDITS: Mapping[str, str] = MappingProxyType({})
 NO_CANARY: Mapping[str, str] = MappingProxyType(  # the emulator has no CodeDeploy, and resolves no parameter for SAM
     {"        Enabled:\n          Ref: Canary": "        Enabled: false"}
 )
-WAIT_S = 120
+WAIT_S = 300
+KEYS: dict[Path, str] = {}
+"""Each directory that was packed by this process -> the hash of what it held."""
 
 
 def deploy(
@@ -78,12 +80,13 @@ def _uploaded(s3: Any, text: str, beside: Path) -> str:
     there = {each["Key"] for each in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
 
     def upload(found: re.Match[str]) -> str:
-        content = _zipped((beside / found[2]).resolve())
-        key = sha256(content).hexdigest()
-        if key not in there:
+        directory = (beside / found[2]).resolve()
+        if KEYS.get(directory) not in there:
+            content = _zipped(directory)
+            KEYS[directory] = key = sha256(content).hexdigest()
             s3.put_object(Bucket=BUCKET, Key=key, Body=content)
             there.add(key)
-        return f"{found[1]}s3://{BUCKET}/{key}"
+        return f"{found[1]}s3://{BUCKET}/{KEYS[directory]}"
 
     s3.put_object(Bucket=BUCKET, Key="template.yaml", Body=LOCAL.sub(upload, text).encode())
     return f"{s3.meta.endpoint_url}/{BUCKET}/template.yaml"

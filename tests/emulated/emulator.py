@@ -1,7 +1,8 @@
 """The emulator of AWS in a process of its own, on one interface, which forgets everything when it stops.
 
-It enforces the policies of the template: each function calls with the credentials of its own role. Functions run in
-its own interpreter, so their layers must have been built for that version and this machine.
+It enforces the policies of the template: each function calls with the credentials of its own role; and it refuses what
+AWS does (`refusals.py`). Functions run in its own interpreter, so their layers must have been built for that version
+and this machine.
 """
 
 import os
@@ -17,7 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PROGRAM = Path(__file__).parents[2] / ".cache/ministack/bin/ministack"
+PYTHON = Path(__file__).parents[2] / ".cache/ministack/bin/python"
+PROGRAM = Path(__file__).with_name("refusals.py")
 START_S, STOP_S = 60.0, 5.0
 SETTINGS = {
     "AUTH": "true",
@@ -53,7 +55,7 @@ def emulator(host: str = "127.0.0.1", port: int = 0, **settings: str) -> Iterato
     """An emulator on `host`; port 0 takes a free one. Raises `Unusable`."""
     if not host:
         raise Unusable("the emulator needs an address to listen on: without one it would take all, for everybody")
-    if not PROGRAM.exists():
+    if not PYTHON.exists():
         raise Unusable("the emulator is not installed in .cache/ministack; make deploy-local installs it")
     scratch = Path(tempfile.mkdtemp(prefix="emulated-"))  # every unpacked function and layer is left there
     port = port or _free(host)
@@ -61,7 +63,7 @@ def emulator(host: str = "127.0.0.1", port: int = 0, **settings: str) -> Iterato
     log = scratch / "emulator.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [PROGRAM],
+            [PYTHON, "-P", PROGRAM],
             env={"PATH": os.environ["PATH"], "HOME": str(scratch), **env},  # functions inherit it
             stdin=subprocess.DEVNULL,
             stdout=out,

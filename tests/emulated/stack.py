@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -62,12 +61,19 @@ class Stack:
         assert "FunctionError" not in answer, body
         return body
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an operator's shell sets."""
+        shell = ["bash", "-c", f"{self.outputs['Environment']}\nenv -0"]
+        done = subprocess.run(shell, env={}, capture_output=True, text=True, check=True)
+        named = dict(each.split("=", 1) for each in done.stdout.split("\0") if "=" in each)
+        known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+        return {name: each for name, each in named.items() if name not in ("PWD", "SHLVL", "_")} | known
+
     def command(self, *arguments: str, code: int = 0) -> Any:
         """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
-        named = dict(re.findall(r"(\w+)=(\S*)", self.outputs["Environment"]))
-        known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
         program = Path(sys.executable).with_name("bio-mcp")
-        env = {**os.environ, **named, **known}
+        env = {**os.environ, **self.environment}
         done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)

@@ -50,7 +50,7 @@ def test_who_lost_a_turn_begins_again_until_there_is_none_to_be_had(library):
 
     assert in_turns(lambda: work(3), Deadline(0)) == 4
     tried.clear()
-    with pytest.raises(Conflict, match="others write into this project"):
+    with pytest.raises(Conflict, match="others write into this"):
         in_turns(lambda: work(TRIES), Deadline(0))
     assert library.project_documents.cursor(PROJECT, "library") == {"try": 4}
 

@@ -20,7 +20,7 @@ PUBLIC = {
 }
 # To adapters, to a door, to `call`.
 GIVEN_BY_WIRING = {"Authorizations", "Budgets", "Cache", "Functions", "RateLimiter", "Recorder"}
-GIVEN_BY_WIRING |= {"LoadFiles", "LoadRuns"}
+GIVEN_BY_WIRING |= {"LoadFiles", "LoadRuns", "DeadLetters"}
 
 
 def named(kind):

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / ".cache/docker"
@@ -21,7 +22,8 @@ class Unusable(Exception):
 def engine(data: Path = DATA) -> Iterator[Mapping[str, str]]:
     """The environment in which `docker` and `sam` find an engine. Raises `Unusable`.
 
-    An engine of our own takes root, listens on a socket of its own and keeps its images in `data`.
+    An engine of our own takes root, listens on a socket of its own and keeps its images in `data`, for one run at a
+    time.
     """
     here = dict(os.environ)
     if _answers(here):
@@ -29,7 +31,7 @@ def engine(data: Path = DATA) -> Iterator[Mapping[str, str]]:
         return
     if os.geteuid():
         raise Unusable("no Docker engine answers; start one, or run this as root")
-    with tempfile.TemporaryDirectory(prefix="docker-") as scratch:
+    with _locked(data), tempfile.TemporaryDirectory(prefix="docker-") as scratch:
         address = f"unix://{scratch}/socket"
         here["DOCKER_HOST"] = address
         daemon = _start(Path(scratch), address, data)
@@ -60,8 +62,18 @@ def _answers(env: Mapping[str, str]) -> bool:
     return True
 
 
-def _start(scratch: Path, address: str, data: Path) -> subprocess.Popen[bytes]:
+@contextmanager
+def _locked(data: Path) -> Iterator[None]:
     data.mkdir(parents=True, exist_ok=True)
+    with (data / "lock").open("w") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise Unusable("another run has the Docker engine of this clone; wait for its end, or start one") from None
+        yield
+
+
+def _start(scratch: Path, address: str, data: Path) -> subprocess.Popen[bytes]:
     places = ["--data-root", data, "--exec-root", scratch / "exec", "--pidfile", scratch / "pid"]
     with (scratch / "log").open("wb") as out:
         try:

@@ -13,24 +13,26 @@ from typing import Any
 
 import httpx
 
-from scripts.ingest_image import build, lay_out
-from tests.emulated.build import BUILT, ROOT
+from scripts import ingest_image
+from tests.emulated.build import ROOT, build
 from tests.sam_local.engine import Unusable, run
 from tests.sam_local.image import ARCH, LEFT_OUT, SUITE, mirror
 
 BASE = f"debian:{SUITE}-slim"  # as the recipe names it
 STAND_IN = f"bio-mcp/debian:{SUITE}"
 NAME = f"bio-mcp/ingest:{ARCH}"
-CONTEXT = ROOT / ".cache/ingest-image"
 USER, MEMORY, SCRATCH = "993:990", "3008m", "/tmp:size=512m"  # noqa: S108  the container's
 START_S, CALL_S = 60.0, 300.0
 
 
 def ensure(env: Mapping[str, str]) -> str:
     """Build the image of what `sam build` made last; gives its name. Raises `Unusable`."""
-    lay_out(BUILT, ARCH, CONTEXT)
+    built = build().parent
+    context = built.with_name("ingest-image")
+    ingest_image.lay_out(built, ARCH, context)
     try:
-        build(CONTEXT, ARCH, NAME, ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"], env)
+        options = ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"]
+        ingest_image.build(context, ARCH, NAME, options, env)
     except subprocess.CalledProcessError as problem:
         raise Unusable(f"the image of the function that ingests cannot be built: {problem}") from None
     return NAME
@@ -42,7 +44,7 @@ def base(env: Mapping[str, str]) -> str:
     try:
         run(env, "docker", "pull", "--quiet", BASE, timeout=600)
     except Unusable:
-        archive = CONTEXT.with_suffix(".tar")
+        archive = build().parent.with_name("debian.tar")
         options = [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
         run(env, "mmdebstrap", "--quiet", "--variant=minbase", *options, SUITE, archive, mirror(env))
         run(env, "docker", "import", archive, STAND_IN)

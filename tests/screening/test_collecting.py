@@ -116,6 +116,7 @@ def test_a_review_has_no_more_records_than_can_be_ranked(backends):
 
 def having(backends, *works):
     documents = [ProjectDocument(each, frozenset()) for each in works]
+    backends.projects = SimpleNamespace(get=lambda project_id: project_id)
     backends.project_documents = SimpleNamespace(all=lambda _project: documents)
     return backends
 

@@ -93,25 +93,24 @@ def test_every_record_is_counted_from_its_search_to_its_decision():
         ("3", "full_text", "exclude", "wrong outcome"),
         ("4", "full_text", "exclude"),
     ]
-    searches = [search("a", "01234567", 8), search("b", "45678", 5), search("c", "89", 2, method="other")]
-    found = SimpleNamespace(**flow(review(*labels, ids=range(10)), searches))
-    assert (found.from_databases, found.from_other_methods, found.identified) == (13, 2, 15)
+    searches = [search("a", "01234567", 8), search("b", "45678", 5, "Scopus"), search("c", "89", 2, method="other")]
+    found = flow(review(*labels, ids=range(10)), searches)
+    assert (found.identified_by("database"), found.identified_by("other"), found.identified) == (13, 2, 15)
     assert found.duplicates_removed == 5
     assert (found.screened, found.excluded, found.undecided) == (7, 1, 3)
     assert (found.sought, found.not_retrieved, found.assessed) == (6, 1, 4)
-    reasons = [(each["reason"], each["count"]) for each in found.excluded_by_reason]
-    assert reasons == [("wrong outcome", 2), ("no reason given", 1)]
-    assert found.included == 1
+    assert found.excluded_by_reason == (("wrong outcome", 2), ("no reason given", 1))
+    assert (found.included, found.unassessed) == (1, 1)
 
 
 def test_records_that_no_search_found_were_found_otherwise():
-    found = SimpleNamespace(**flow(review(ids=range(10)), [search("a", "0123", 4)]))
-    assert (found.from_databases, found.from_other_methods, found.duplicates_removed) == (4, 6, 0)
+    found = flow(review(ids=range(10)), [search("a", "0123", 4)])
+    assert (found.identified_by("database"), found.identified_by("other"), found.duplicates_removed) == (4, 6, 0)
 
 
 def test_a_full_text_counts_only_where_the_abstract_is_included():
     labels = [("1", "full_text", "include"), *abstracts("2-"), ("2", "full_text", "include")]
-    found = SimpleNamespace(**flow(review(*labels), []))
+    found = flow(review(*labels), [])
     assert (found.sought, found.assessed, found.included) == (0, 0, 0)
 
 
@@ -125,7 +124,7 @@ def test_a_search_counts_what_it_found_and_what_none_before_had():
     assert [(each.database, each.found, each.new) for each in logged] == [
         ("PubMed", 4, 3), ("Scopus", 9, 2), ("citations", 2, 0),
     ]  # fmt: skip
-    assert [each.platform for each in logged] == ["NCBI E-utilities", None, None]
+    assert [each.platform for each in logged] == ["NCBI E-utilities", "Elsevier", None]
     assert logged[0].at == "2026-05-01T12:00:00Z"
     assert (logged[2].method, logged[2].term) == ("other", None)
 

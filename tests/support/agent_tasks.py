@@ -12,6 +12,7 @@ from mcp.client import Client
 from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.settings import words_of
 from bio_mcp.skills import NAMES, skill
@@ -75,7 +76,7 @@ async def played(group: str, number: int, home: Path, folder: Path, ncbi: Any, s
     for pmid in task.get("retracts", []):
         retract(ncbi, pmid, f"{FOLLOWED_TO + timedelta(days=2):%Y/%m/%d}")
     with Corpus(folder / "corpus", ncbi.base_url, **scholarly.settings) as corpus:
-        invoke = mcp_server.in_process(corpus, local=True)
+        invoke = in_process(corpus, local=True)
         server = mcp_server.server(TOOLS.values(), RESOURCES.values(), invoke, listed=listed_for(group, task))
         async with Client(server) as client:
             return await play(task, client, {"documents": str(folder / "documents")})

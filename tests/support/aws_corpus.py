@@ -29,6 +29,7 @@ def settings_of(made: MotoPorts, **more) -> Settings:
             "ingest_queue_url": made.queues["IngestQueue"],
             "evaluate_queue_url": made.queues["EvaluateQueue"],
             "export_queue_url": made.queues["ExportQueue"],
+            "dead_letters_url": made.queues["DeadLetters"],
             "bucket": made.blobs.bucket,
             "event_bus": made.prefix,
             "opensearch_url": "http://127.0.0.1:9",

@@ -3,7 +3,7 @@
 import json
 import time
 from contextlib import ExitStack
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from threading import Lock
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ from bio_mcp.adapters.aws.accounts import DynamoAuthorizations, DynamoBudgets, D
 from bio_mcp.adapters.aws.answers import DynamoAnswers, DynamoCache
 from bio_mcp.adapters.aws.blobs import S3Blobs
 from bio_mcp.adapters.aws.clients import Clients
+from bio_mcp.adapters.aws.dead_letters import SqsDeadLetters
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.messages import EventBridgeAnnouncements, SqsContinuations
@@ -85,13 +86,33 @@ TABLED = {
 """Ports over one table, named after the port."""
 
 
+def put_unsent(sqs, queues, sender, queue, body, **more):
+    """Put a letter as EventBridge (RULE_ARN) or its Scheduler (SCHEDULE_ARN) does where it could not send to `queue`,
+    with the attributes that AWS documents:
+    https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/configuring-schedule-dlq.html
+    """
+    found = sqs.get_queue_attributes(QueueUrl=queues[queue], AttributeNames=["QueueArn"])["Attributes"]
+    given = {
+        sender: "arn:aws:scheduler:us-east-1:123456789012:schedule/default/nightly",
+        "TARGET_ARN": found["QueueArn"],
+        "ERROR_CODE": "AccessDenied",
+        "ERROR_MESSAGE": "is not authorized to perform: sqs:SendMessage",
+        "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
+        "RETRY_ATTEMPTS": "10",
+        **more,
+    }
+    attributes = {name: {"DataType": "String", "StringValue": value} for name, value in given.items()}
+    sqs.send_message(QueueUrl=queues["DeadLetters"], MessageBody=body, MessageAttributes=attributes)
+
+
 class AwsPorts:
     """Each port is made on first use, over a table of its own from the template; `prefix` keeps users apart.
 
     The environment must hold `NOBODY`.
     """
 
-    gives = frozenset({*TABLED, "announcements", "blobs", "continuations", "old_versions", "pacers", "resolve"})
+    gives = frozenset({*TABLED, *"announcements blobs continuations dead_letters old_versions pacers resolve".split()})
     many = 450  # PMIDs that are looked up at once in a test
     page = 100  # nodes of the graph that are read at once
 
@@ -144,6 +165,22 @@ class AwsPorts:
     @cached_property
     def continuations(self):
         return SqsContinuations(client("sqs", self.endpoint), self.queues["WorkQueue"], backoff_s=0)
+
+    @cached_property
+    def dead_letters(self):
+        queues = {"work": self.queues["WorkQueue"], "ingest": self.queues["IngestQueue"]}
+        connect = partial(client, endpoint=self.endpoint)
+        return SqsDeadLetters(client("sqs", self.endpoint), self.queues["DeadLetters"], queues, connect, wait_s=0)
+
+    def give_up(self, event):
+        """Make a dead letter of `event`: by its queue; on moto, whose letters name none, as one that was not sent."""
+        if self.endpoint:
+            self.continuations.send(event)
+            while message := self.continuations.receive(60):
+                self.continuations.fail(message[0], "NCBI is away", wait_s=0)
+        else:
+            request = json.dumps({"MessageBody": json.dumps(event)})
+            put_unsent(client("sqs"), self.queues, "SCHEDULE_ARN", "WorkQueue", request)
 
     @cached_property
     def announcements(self):

@@ -1,6 +1,6 @@
 """The tables, the queues and the bucket of template.yaml, made anew wherever a client points: they cannot drift.
 
-`Made` is what the AWS adapters are constructed with.
+`Made` is what the AWS adapters are constructed with. `python -m tests.support.aws_tables` prints the template unrolled.
 """
 
 import json
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from scripts.template.loops import unrolled
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 TABLE, QUEUE, BUCKET = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket"
@@ -39,9 +41,8 @@ def template() -> dict[str, Any]:
 
 
 def read(text: str) -> dict[str, Any]:
-    """A template of CloudFormation."""
-    loaded: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader
-    return loaded
+    """A template of CloudFormation, its loops unrolled."""
+    return unrolled(yaml.load(text, _Loader))  # noqa: S506  # a SafeLoader
 
 
 @cache
@@ -101,7 +102,7 @@ def make_table(client: Any, name: str, prefix: str) -> str:
     recovery, expiry = wanted.pop("PointInTimeRecoverySpecification", None), wanted.pop("TimeToLiveSpecification", None)
     wanted.pop("SSESpecification")
     try:
-        client.create_table(TableName=name, **{**wanted, "DeletionProtectionEnabled": False})
+        client.create_table(TableName=name, **wanted)
     except client.exceptions.ResourceInUseException:
         return name
     if recovery:
@@ -130,3 +131,7 @@ def make_queues(client: Any, prefix: str, receives: int | None = None) -> dict[s
         }
         urls[name] = client.create_queue(QueueName=f"{prefix}-{name}", Attributes=texts)["QueueUrl"]
     return urls
+
+
+if __name__ == "__main__":
+    print(json.dumps(template(), indent=1))

@@ -65,7 +65,7 @@ def rendered(value: Any, given: dict[str, str]) -> Any:
     match value:
         case {"Ref": name}:
             return given[name]
-        case {"Condition": name}:
+        case {"Condition": str(name)}:
             return rendered(TEMPLATE["Conditions"][name], given)
         case {"Fn::If": [name, yes, no]}:
             return rendered(yes if rendered({"Condition": name}, given) else no, given)
@@ -96,10 +96,18 @@ def statements(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from branches(each)
 
 
+def _named(resource: Any) -> str:
+    """As `scripts.port_grants` has it: a table or a domain that the stack makes is told from a given one by no test."""
+    match resource:
+        case {"Fn::Sub": [path, {"Domain": _}]}:
+            return path.replace("${Domain}", "${OpenSearchArn}")
+    return GIVEN_TABLE.sub(r"\1.Arn", text(resource))
+
+
 def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
-    """Each action on each resource that is allowed; a table that was given counts as the one in whose place it is."""
+    """Each action on each resource that is allowed."""
     return {
-        (action, GIVEN_TABLE.sub(r"\1.Arn", text(one)))
+        (action, _named(one))
         for document in documents
         for each in statements(document)
         if each["Effect"] == "Allow"
@@ -109,10 +117,14 @@ def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
     }
 
 
-def documents_of(role: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def documents_of(role: dict[str, Any], resources: dict[str, Any] = RESOURCES) -> Iterator[dict[str, Any]]:
+    """The policies of a role, its own and those that it shares: but those on all resources, and of the key."""
     for policy in role.get("Policies", []):
+        yield policy["PolicyDocument"]
+    for policy in role.get("ManagedPolicyArns", []):
         for each in branches(policy):
-            yield each["PolicyDocument"]
+            if each["Ref"] not in ("FunctionPolicy", "LoadLogPolicy", "KeyPolicy"):
+                yield resources[each["Ref"]]["Properties"]["PolicyDocument"]
 
 
 def allowed(function: str) -> Allowed:

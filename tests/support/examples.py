@@ -10,6 +10,8 @@ from bio_mcp.tool import Resource, Tool
 
 ROOT = Path(__file__).parents[2]
 EVENTS = ROOT / "events"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((EVENTS / "expected.json").read_text(encoding="utf-8"))
+"""Of each event, in the order in which they may follow each other: JMESPath of its answer -> what that must be."""
 NAMES = {
     "kg": "H1",
     "jobs": "sync_example",
@@ -44,12 +46,21 @@ def examples_of(tools: Iterable[Tool]) -> dict[str, dict[str, Any]]:
     return {each.name: example_of(each) for each in tools if without_example(each) is None}
 
 
+BUCKET = "bio-mcp-bucket"  # in an event: the stack's
+
+
+def paths_of(function: str) -> list[Path]:
+    """The events of a function that need no stack."""
+    return [path for path in sorted((EVENTS / function).glob("*.json")) if BUCKET not in path.read_text()]
+
+
 def events_of(function: str) -> Iterator[dict[str, Any]]:
     """Every event of a function that is a call or reads a resource, those of a queue by their bodies.
 
-    What another service says in a queue, as S3 of a file, is left out: it is no call before a door has read it.
+    What another service says in a queue, as S3 of a file, is left out: it is no call before a door has read it. So is
+    what names the stack's bucket, which only a stack has.
     """
-    for path in sorted((EVENTS / function).glob("*.json")):
+    for path in paths_of(function):
         event = json.loads(path.read_text(encoding="utf-8"))
         bodies = [json.loads(each["body"]) for each in event["Records"]] if "Records" in event else [event]
         yield from (each for each in bodies if each.keys() & {"tool", "resource"})

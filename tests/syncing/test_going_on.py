@@ -180,7 +180,7 @@ def test_a_sync_that_was_stopped_does_not_go_on_and_a_later_one_starts_from_the_
     stored = corpus.documents.count()
     work_off(queue, corpus, clock)
     assert corpus.documents.count() == stored
-    assert queue.dead() == []
+    assert corpus.dead_letters.all() == []
     after = ask(corpus)
     assert after["job_id"] != began["job_id"]
     assert after["state"] == "complete"
@@ -208,7 +208,7 @@ def test_a_query_that_was_removed_leaves_its_papers_and_nothing_that_goes_on(cor
     assert interrupted_again["state"] == "continues"
     assert [each.term for each in remove("k", corpus)] == ["cancer"]
     work_off(queue, corpus, clock)
-    assert queue.dead() == []
+    assert corpus.dead_letters.all() == []
     assert corpus.jobs.latest(delta.KIND, "k") is None
     assert corpus.checkpoints.all("k") == []
     assert corpus.documents.count() == stored

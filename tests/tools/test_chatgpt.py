@@ -10,6 +10,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.listing import Listing
+from bio_mcp.doors.running import in_process
 from bio_mcp.literature.records import RetractionStatus
 from tests.support.memory_corpus import Corpus, article
 
@@ -60,7 +61,7 @@ def test_both_are_listed_on_request_alone():
 
 
 def test_an_answer_is_one_text_whatever_the_paper_says(corpus):
-    served = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus), listed=["chatgpt"])
+    served = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus), listed=["chatgpt"])
 
     async def read():
         async with Client(served) as client:

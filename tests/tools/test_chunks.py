@@ -11,7 +11,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp import http as mcp_http
-from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.settings import Settings
 from tests.doors.serving import running
 from tests.doors.wire import ACCEPT
@@ -187,7 +187,7 @@ def largest_batch():
 def test_five_hundred_chunks_are_stored_in_one_request(lab):
     body = largest_batch()
     assert len(json.dumps({"body": body})) < LAMBDA_TAKES
-    app = mcp_http.application(Settings(), mcp_server.in_process(lab), public=False)
+    app = mcp_http.application(Settings(), in_process(lab), public=False)
     with running(app) as base:
         headers = {"accept": ACCEPT, "mcp-protocol-version": "2025-11-25", "content-type": "application/json"}
         answer = httpx.post(f"{base}/mcp", content=body, headers=headers, timeout=60)

@@ -124,7 +124,7 @@ def test_a_query_in_the_syntax_of_pubmed_has_every_paper_with_its_words(corpus):
     assert len(having & found) > 5
     assert "left_out" not in body or body["left_out"] == 0
     assert exported(corpus, query="covid-19[tiab] AND 2021[dp]", limit=2)["warnings"] == [
-        f"{len(found)} papers match; the file has the first 2"
+        f"{len(found)} papers match; the first 2 are taken"
     ]
 
 
@@ -245,7 +245,8 @@ def test_what_a_review_decided_is_exported_with_what_it_was_about(corpus):
     corpus.news.set_whole("k")
     decided = [(included, "abstract", "include"), (excluded, "abstract", "include"), (maybe, "abstract", "maybe")]
     decided += [(excluded, "full_text", "exclude")]
-    corpus.screenings.put(review, [ScreeningLabel(*each, now) for each in decided])
+    records = [ReviewRecord(each, "A paper") for each in pmids(4)]
+    corpus.screenings.put(review, [*records, *(ScreeningLabel(*each, now) for each in decided)])
     rows = csv.DictReader(io.StringIO(text_of(corpus, exported(corpus, format="csv", query_key="k"))))
     wanted = {included: "1", excluded: "0", undecided: "", maybe: ""}
     assert {each["pmid"]: each["included"] for each in rows} == wanted
@@ -258,7 +259,7 @@ def test_what_a_review_decided_of_a_document_that_pubmed_does_not_have_is_export
     work = Work("sha256:ab", title="A thesis", doi="10.1000/thesis")
     corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
     label = ScreeningLabel("doi:10.1000/thesis", "abstract", "include", corpus.now())
-    corpus.screenings.put(review_of_project("lab"), [label])
+    corpus.screenings.put(review_of_project("lab"), [ReviewRecord(label.record_id, "A thesis"), label])
     assert "N1  - ASReview_relevant" in text_of(corpus, exported(corpus, project="lab"))
 
 
@@ -304,7 +305,7 @@ def test_a_review_is_exported_where_nothing_follows_its_key_and_where_pubmed_is_
     assert (first["accession_number"], second["title"], second["notes"]) == (
         pmids()[0],
         "Elsewhere",
-        ["ASReview_relevant"],
+        ["ASReview_relevant", "Title and abstract: user: include"],
     )
     assert body["warnings"] == [
         "PubMed could not be asked, so records of the review that the corpus lacks have title, abstract, year and DOI "

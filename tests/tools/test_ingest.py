@@ -10,8 +10,8 @@ from bio_mcp.adapters.sources import Folders
 from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.doors.running import in_process
 from bio_mcp.ingesting.writing import REMEDY
 from bio_mcp.ports.projects import Project
 from bio_mcp.tenants import CallBackends

@@ -27,6 +27,7 @@ from bio_mcp.recording import Reads
 from bio_mcp.scope import CacheUse, Meter, entered, spend
 from bio_mcp.tenants import CallBackends
 from bio_mcp.tool import Context, Resource, Tool
+from bio_mcp.tracing import call_span
 from bio_mcp.untrusted import excerpt, sanitized
 
 log = logging.getLogger("bio_mcp.call")
@@ -108,7 +109,7 @@ def perform(
     running = replace(context, meter=meter, cache_use=CacheUse(), found={})
     failure: Exception | None = None
     body: dict[str, Any] = {}
-    with entered(running):
+    with entered(running), call_span(what.name, context.correlation_id) as failed:
         try:
             if not may(caller, what.scope):
                 raise forbidden(what.name, what.scope)
@@ -119,6 +120,7 @@ def perform(
                 body["next_step"] = step
         except Exception as problem:  # noqa: BLE001  everything is answered, and logged below
             failure = problem
+            failed(type(problem).__name__)
         outcome = _outcome(what, given, body, failure, running, started)
         if recorder and not outcome.failed:
             recorder.record(partial(_record, what, given, outcome, own), trace, backends)

@@ -277,6 +277,17 @@ class Settings:
     """another issuer's name for the scopes read and live together"""
     auth_write_scope: str = setting("MCP_AUTH_WRITE_SCOPE", "bio:write")
     """another issuer's name for all scopes together"""
+    idp_issuer: str = setting("MCP_IDP_ISSUER", "")
+    """issuer of an organisation's identity provider, whose identity assertions (ID-JAG) programs may present in place
+    of people who sign in; with MCP_IDP_JWKS_URL, beside MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL"""
+    idp_jwks_url: str = setting("MCP_IDP_JWKS_URL", "")
+    """https address of that provider's public keys, RS256 or ES256"""
+    idp_subject_claim: str = setting("MCP_IDP_SUBJECT_CLAIM", "sub")
+    """claim of an assertion that names the person; another one must be as unique and lasting, as oid"""
+    idp_tenant_claim: str = setting("MCP_IDP_TENANT_CLAIM", "")
+    """claim of an assertion that names the person's tenant, without which it is refused; empty: there are no tenants"""
+    idp_scopes: tuple[str, ...] = setting("MCP_IDP_SCOPES", ("read", "live"))
+    """the most that an assertion allows, of read, live, sync, ingest and admin; and what one allows that names none"""
     public_read: Literal["on", "off"] = setting("BIO_MCP_PUBLIC_READ", "off")
     """on: whoever reaches the endpoint may search and read papers and the graph without a token; projects stay
     closed, but those of the tenant public"""
@@ -298,7 +309,7 @@ class Settings:
     """debug, info, warning or error"""
     otlp_endpoint: str = setting("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     """address of an OpenTelemetry collector (OTLP over HTTP, such as http://localhost:4318) for spans and durations
-    of MCP requests, if the extra otel is installed"""
+    of MCP requests, and spans of their calls and requests, if the extra otel is installed"""
 
     # Services of AWS: names of tables, queues and what else a stack has
     table_documents: str = of_aws("BIO_MCP_TABLE_DOCUMENTS")
@@ -341,6 +352,8 @@ class Settings:
     """URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all"""
     export_queue_url: str = of_aws("BIO_MCP_EXPORT_QUEUE_URL")
     """URL of the SQS queue of the rest of long exports; empty: there is one queue for all"""
+    dead_letters_url: str = of_aws("BIO_MCP_DEAD_LETTERS_URL")
+    """URL of the SQS queue of calls that were given up, for `bio-mcp admin letters`"""
     load_machine: str = of_aws("BIO_MCP_LOAD_MACHINE")
     """ARN of the state machine that takes the steps of bulk loads, which a stack with LoadsAtOnce has"""
     bucket: str = of_aws("BIO_MCP_BUCKET")
@@ -369,6 +382,10 @@ class Settings:
     module of tools; empty: it runs the tools in its own process"""
     metrics: str = of_aws("BIO_MCP_METRICS")
     """CloudWatch namespace of the metrics of calls; empty: none are recorded"""
+    trace_calls: Literal["on", "off"] = setting("BIO_MCP_TRACE_CALLS", "off", mode="aws")
+    """on: calls of tools and their requests to services are subsegments of the function's trace in X-Ray"""
+    xray_daemon: str = setting("AWS_XRAY_DAEMON_ADDRESS", "")
+    """set by Lambda: where subsegments are sent"""
     heartbeat_url: str = of_aws("BIO_MCP_HEARTBEAT_URL")
     """URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL"""
     initialization: str = setting("AWS_LAMBDA_INITIALIZATION_TYPE", "")
@@ -395,6 +412,11 @@ class Settings:
                 hidden = each.metadata["secret"] or ("://" in text and "@" in urlsplit(text).netloc)
                 (secret if hidden else public)[each.metadata["env"]] = text
         return public, secret
+
+    @staticmethod
+    def trace_header() -> str:
+        """The ids that X-Ray has of the invocation that runs, which Lambda sets anew for each; "" elsewhere."""
+        return os.environ.get("_X_AMZN_TRACE_ID", "")
 
     @property
     def environment_of_programs(self) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from bio_mcp.ports.messages import Continuations
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, CallRecord, Calls, Job, Jobs
-from bio_mcp.ports.stores import Answers, Blobs, Graph, StoredAnswer
+from bio_mcp.ports.stores import Answers, Blobs, Graph, ReviewPlan, Screenings, StoredAnswer
 from bio_mcp.ports.zotero import ZoteroLibrary
 from bio_mcp.recording import Reads
 from bio_mcp.retrieval.project_chunks import unknown_project
@@ -251,6 +251,18 @@ class TenantBlobs(FirstNamed):
         return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"
 
 
+class TenantScreenings(FirstNamed):
+    """The port `Screenings`."""
+
+    def __init__(self, port: Screenings, names: Names) -> None:
+        super().__init__(port, names.stored)
+        self._names = names
+
+    def reviews(self) -> dict[str, ReviewPlan]:
+        found = ((self._names.own(each), plan) for each, plan in self._port.reviews().items())
+        return {name: plan for name, plan in found if name is not None}
+
+
 class TenantJobs(Records):
     """The port `Jobs`; jobs of the corpus are everybody's."""
 
@@ -362,7 +374,7 @@ OF_TENANT: Mapping[str, Callable[[CallBackends], object]] = {
     "projects": lambda own: TenantProjects(own.over.projects, own.names),
     "collections": lambda own: FirstNamed(own.over.collections, partial(own.names.stored, joint=JOINT)),
     "project_documents": lambda own: FirstNamed(own.over.project_documents, own.names.stored),
-    "screenings": lambda own: FirstNamed(own.over.screenings, own.names.stored),
+    "screenings": lambda own: TenantScreenings(own.over.screenings, own.names),
     "leases": lambda own: FirstNamed(own.over.leases, own.names_of_work.stored),
     "jobs": lambda own: TenantJobs(own.over.jobs, own.names_of_work),
     "audit": lambda own: CallersAudit(own.over.audit, own.caller),

@@ -1,6 +1,8 @@
 """Reviews in DynamoDB: an item a label, long searches in the bucket, and what becomes of writes that were killed."""
 
-from dataclasses import replace
+import json
+import zlib
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -65,3 +67,42 @@ def test_a_search_with_more_records_than_an_item_holds_is_a_file(ports):
     [item] = [each for each in items(ports) if each["item"]["S"].startswith("search")]
     assert item["body_key"]["S"].startswith("reviews/")
     assert ports.screenings.searches(R) == [LARGE]
+
+
+OLD_KEYS = {
+    "record ": {"record_id", "title", "abstract", "year", "doi"},
+    "label ": {"record_id", "stage", "decision", "at", "reason", "caller", "number"},
+    "search ": {"search_id", "at", "database", "term", "found", "record_ids", "method", "number"},
+}
+"""The fields of a body in the version before reviews had names, which made its objects of all that it read."""
+
+
+def test_an_earlier_version_reads_what_this_one_writes(ports):
+    record = replace(MANY[0], pmid="7", authors=("Doe J",), keywords=("a",), preprint=True)
+    search = replace(SEARCH, source="topic:heart")
+    labels = [replace(label("001"), caller="ann"), replace(label("001"), caller="ann", resolves=True)]
+    ports.screenings.put(R, [record, search, *labels])
+    assert (ports.screenings.records(R), ports.screenings.searches(R)) == ([record], [search])
+    assert ports.screenings.labels(R) == labels
+    for begins, fields in OLD_KEYS.items():
+        found = list(ports.screenings._table.partition(R, begins=begins))
+        assert found
+        for item in found:
+            assert set(json.loads(zlib.decompress(item["body"]))) == fields
+
+
+def test_what_an_earlier_version_wrote_is_read_replaced_and_taken_back(ports):
+    """It had one label of a record and stage, whosever it was, under a key without a name."""
+    old = replace(label("001"), caller="ann")
+    body = {**asdict(old), "at": NOON.isoformat(timespec="microseconds"), "number": 1}
+    body.pop("resolves")
+    item = {"name": R, "item": "label abstract 001", "body": zlib.compress(json.dumps(body).encode()), "body_key": None}
+    ports.screenings._table.put_item(item)
+    assert ports.screenings.labels(R) == [old]
+    new = replace(old, decision="exclude")
+    ports.screenings._table.next_number({"name": R, "item": "number"}, 1)  # as that version counted
+    ports.screenings.put(R, [new])
+    assert ports.screenings.labels(R) == [new]
+    ports.screenings.remove_labels(R, [new])
+    assert ports.screenings.labels(R) == []
+    assert [each["item"]["S"] for each in items(ports)] == ["number"]

@@ -27,7 +27,7 @@ from tests.support.corpus import Corpus
 from tests.support.reference_indexes import ReferencePassages
 
 QUESTION = PassageQuery((("cell", 1.0),), None)
-FIELDS = len(MIGRATIONS) - 2  # steps before the one that adds the fields of papers
+FIELDS = len(MIGRATIONS) - 3  # steps before the one that adds the fields of papers
 ASKED = {
     "a query": lambda passages: passages.matching(Filters(tree=parsed("cell NOT mice")), 0),
     "a search by a query": lambda passages: passages.hybrid_search(
@@ -44,15 +44,17 @@ def make_earlier(home):
     """Take from the corpus file what it did not have before the fields of papers were stored."""
     with closing(Database(home)) as database, database.writing() as connection:
         connection.execute("DROP TABLE words")
-        later = ("news_numbers", "review_numbers", "gone")
+        later = ("news_numbers", "review_numbers", "gone", "reviews", "review_merges", "review_labels")
         for table in ("texts", "fields", "published", "abbreviations", "known_words", "without_fields", *later):
             connection.execute(f"DROP TABLE {table}")
+        keyed = "review TEXT NOT NULL, record_id TEXT NOT NULL, stage TEXT NOT NULL, body TEXT NOT NULL"
+        connection.execute(f"CREATE TABLE review_labels ({keyed}, PRIMARY KEY (review, record_id, stage))")
         connection.execute("DROP INDEX answers_by_number")
         connection.execute("CREATE INDEX answers_by_time ON answers (asked)")
         added = {
             "continuations": ["waits"],
             "leases": ["seconds", "number"],
-            "answers": ["number"],
+            "answers": ["number", "notes"],
             "removed": ["version"],
             "heads": ["given"],
         }

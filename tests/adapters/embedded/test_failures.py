@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -15,13 +16,13 @@ from bio_mcp.adapters.embedded.database import FILE, Connection, Database, refus
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.embedded.projects import SqliteAnswers
+from bio_mcp.adapters.embedded.projects import SqliteAnswers, SqliteScreenings
 from bio_mcp.adapters.embedded.schema import EARLIER, MIGRATIONS
 from bio_mcp.adapters.embedded.sync_state import SqliteContinuations, SqliteJobs, SqliteLeases
 from bio_mcp.errors import BIO_MCP, DiskFull, IndexUnavailable, StoreFailed, code_for
 from bio_mcp.literature.records import Article, CitedSpan, Document
 from bio_mcp.ports.state import Job
-from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.ports.stores import ReviewPlan, ReviewRecord, ScreeningLabel, StoredAnswer
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.clocks import Clock
 from tests.adapters.entries import DIM, entry
@@ -273,6 +274,41 @@ def test_jobs_of_before_they_were_numbered_come_first_by_their_times(tmp_path):
     jobs.put(Job("new", "sync", "running", now, now, {"query_key": "k"}))
     jobs.put(jobs.get("j2"))
     assert jobs.latest("sync", "k").job_id == "new"
+
+
+def test_reviews_of_before_they_had_names_and_screeners_are_listed_with_the_labels_of_each(tmp_path):
+    old = Database(tmp_path, migrations=MIGRATIONS[:4])
+    at = datetime(2025, 3, 1, tzinfo=UTC)
+    labels = [
+        ScreeningLabel("1", stage, "include", at, None, who)
+        for stage, who in (("abstract", "ann"), ("full_text", None))
+    ]
+    with old.writing() as connection:
+        connection.execute(
+            "INSERT INTO review_records VALUES ('query:k', '1', ?)", (json.dumps({"record_id": "1", "title": "T"}),)
+        )
+        search = {
+            "search_id": "s",
+            "at": at.isoformat(),
+            "database": "PubMed",
+            "term": "t",
+            "found": 1,
+            "record_ids": ["1"],
+        }
+        connection.execute("INSERT INTO review_searches VALUES ('query:k', 's', ?)", (json.dumps(search),))
+        for each in labels:
+            body = {**asdict(each), "at": at.isoformat()}
+            body.pop("resolves")
+            connection.execute(
+                "INSERT INTO review_labels VALUES ('query:k', '1', ?, ?)", (each.stage, json.dumps(body))
+            )
+    old.close()
+    screenings = SqliteScreenings(Database(tmp_path))
+    assert screenings.reviews() == {"query:k": ReviewPlan(at)}
+    assert screenings.labels("query:k") == labels
+    assert screenings.records("query:k") == [ReviewRecord("1", "T")]
+    screenings.put("query:k", [replace(labels[0], decision="exclude")])
+    assert [each.decision for each in screenings.labels("query:k")] == ["include", "exclude"]
 
 
 def test_answers_and_queued_calls_of_before_they_were_numbered_and_measured_go_on(tmp_path):

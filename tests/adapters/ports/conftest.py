@@ -4,6 +4,7 @@ An adapter joins by adding a class to `ADAPTERS`: made from a directory and a cl
 their names in `gives`, and `close`.
 """
 
+import json
 import logging
 
 import pytest
@@ -21,6 +22,7 @@ from bio_mcp.adapters.embedded.sync_state import (
     SqliteAudit,
     SqliteCheckpoints,
     SqliteContinuations,
+    SqliteDeadLetters,
     SqliteJobs,
     SqliteLeases,
     SqliteNews,
@@ -36,8 +38,9 @@ from tests.support.reference_indexes import ReferenceCollections
 from tests.support.reference_screenings import ReferenceScreenings
 
 PORTS = tuple(
-    """announcements documents resolve old_versions passages checkpoints news jobs leases continuations audit
-    authorizations budgets answers blobs projects collections project_documents cache calls graph screenings""".split()
+    """announcements documents resolve old_versions passages checkpoints news jobs leases continuations dead_letters
+    audit authorizations budgets answers blobs projects collections project_documents cache calls graph
+    screenings""".split()
 )
 
 
@@ -69,6 +72,7 @@ class EmbeddedPorts:
         self.jobs = SqliteJobs(self.database)
         self.leases = SqliteLeases(self.database, clock)
         self.continuations = SqliteContinuations(self.database, clock, max_attempts=3)
+        self.dead_letters = SqliteDeadLetters(self.database, clock)
         self.audit = SqliteAudit(self.database)
         self.answers = SqliteAnswers(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
@@ -99,7 +103,13 @@ class EmbeddedPorts:
         self.database.write("INSERT INTO news VALUES (?, ?, ?, ?, ?)", row)
 
     def dead(self):
-        return [event for event, _ in self.continuations.dead()]
+        return [json.loads(each.body) for each in self.dead_letters.all()]
+
+    def give_up(self, event):
+        """Make a dead letter of `event`."""
+        self.continuations.send(event)
+        receipt, _ = self.continuations.receive(60)
+        self.continuations.fail(receipt, "NCBI is away", retryable=False)
 
     def close(self):
         self.log.removeHandler(self.ears)

@@ -15,7 +15,17 @@ def span(pmid, version=1, quote="Thiazides lower α₁ blood pressure."):
 
 
 def answer(answer_id, *pmids, asked=NOON, text="A text [1]."):
-    return StoredAnswer(answer_id, "What lowers it?", text, tuple(span(each) for each in pmids), 0.875, asked)
+    spans = tuple(span(each) for each in pmids)
+    return StoredAnswer(
+        answer_id,
+        "What lowers it?",
+        text,
+        spans,
+        0.875,
+        asked,
+        reason="" if text else "nothing",
+        warnings=("Read it.",),
+    )
 
 
 def test_an_answer_comes_back_equal(answers):

@@ -128,7 +128,9 @@ WRITES = {
     "news that are forgotten": lambda ports: ports.news.forget("q"),
     "answers": lambda ports: ports.answers.put(answer("b", "1")),
     "records of reviews": lambda ports: ports.screenings.put("r", [ReviewRecord("2", "T", "A")]),
-    "labels that are taken back": lambda ports: ports.screenings.remove_labels("r", "abstract", ["1"]),
+    "labels that are taken back": lambda ports: ports.screenings.remove_labels(
+        "r", [ScreeningLabel("1", "abstract", "include", NOW)]
+    ),
     "reviews that are dropped": lambda ports: ports.screenings.drop("r"),
     "the graph": lambda ports: ports.graph.put([GINGER], []),
 }

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
+from bio_mcp.ports.stores import ReviewMerge, ReviewPlan, ReviewRecord, ReviewSearch, ScreeningLabel
 
 R, OTHER = "project:lab/heart", "query:lab/heart"
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -58,11 +58,52 @@ def test_a_label_replaces_its_records_other_one_of_the_stage_alone(screenings):
     assert screenings.labels(R) == [label("1", stage="full_text"), label("1", "exclude", minutes=1)]
 
 
-def test_labels_are_taken_back_of_one_stage_and_unknown_records_change_nothing(screenings):
-    screenings.put(R, [label("1"), label("1", stage="full_text"), label(LONG_ID)])
-    screenings.remove_labels(R, "abstract", ["1", "unknown", LONG_ID, "1"])
-    screenings.remove_labels(R, "abstract", [])
-    assert screenings.labels(R) == [label("1", stage="full_text")]
+def test_each_screener_has_a_label_of_a_record_and_stage_and_a_third_decision_is_another(screenings):
+    given = [
+        label("1", caller="ann"),
+        label("1", "exclude", caller="bob"),
+        label(LONG_ID, "exclude", caller="by ann"),
+        label("1", "maybe"),
+        label("1", "exclude", caller="ann", resolves=True),
+    ]
+    screenings.put(R, given)
+    assert screenings.labels(R) == given
+    screenings.put(R, [label("1", "maybe", caller="ann")])
+    assert screenings.labels(R) == [*given[1:], label("1", "maybe", caller="ann")]
+
+
+def test_labels_are_taken_back_one_by_one_and_those_that_are_gone_change_nothing(screenings):
+    given = [label("1"), label("1", caller="ann"), label("1", stage="full_text"), label(LONG_ID, caller="ann")]
+    screenings.put(R, given)
+    screenings.remove_labels(R, [given[1], given[3], label("unknown")])
+    screenings.remove_labels(R, [given[1]])
+    screenings.remove_labels(R, [])
+    assert screenings.labels(R) == [given[0], given[2]]
+
+
+def test_a_plan_is_stored_and_the_reviews_that_have_one_are_listed(screenings):
+    assert (screenings.plan(R), screenings.reviews()) == (None, {})
+    screenings.put_plan(R, ReviewPlan(NOON, 1))
+    plan = ReviewPlan(NOON, 2, "adults with α₁")
+    screenings.put_plan(R, plan)
+    screenings.put_plan("another", ReviewPlan(NOON))
+    assert (screenings.plan(R), list(screenings.reviews())) == (plan, ["another", R])
+    screenings.drop(R)
+    assert (screenings.plan(R), screenings.reviews()) == (None, {"another": ReviewPlan(NOON)})
+
+
+def test_a_merge_keeps_the_entry_whole_and_is_deleted_alone(screenings):
+    entry = replace(
+        FULL, authors=("Doe, J", "Roe R"), journal="Lancet", pages="1-9", keywords=("a", "b"), preprint=True
+    )
+    merges = [ReviewMerge(f"s:{at}", entry, "1", "the same DOI", "s", at) for at in (1, 2)]
+    screenings.put(R, [*merges, entry])
+    assert (screenings.merges(R), screenings.records(R)) == (merges, [entry])
+    screenings.remove_merge(R, "s:1")
+    screenings.remove_merge(R, "s:1")
+    assert screenings.merges(R) == merges[1:]
+    screenings.drop(R)
+    assert screenings.merges(R) == []
 
 
 def test_searches_come_in_the_order_in_which_they_were_stored_and_an_equal_one_is_stored_once(screenings):
@@ -70,8 +111,9 @@ def test_searches_come_in_the_order_in_which_they_were_stored_and_an_equal_one_i
     many = replace(many, term=None, record_ids=tuple(map(str, range(20_000_000, 20_010_000))))
     for each in (many, search("b"), search("a"), search("b"), search("d", 3)):
         screenings.put(R, [each])
-    screenings.put(R, [replace(search("d", -1), found=5)])
-    assert screenings.searches(R) == [many, search("a"), search("b"), replace(search("d", -1), found=5)]
+    last = replace(search("d", -1), found=5, record_ids=("1", "1", "2"), source="topic:heart")
+    screenings.put(R, [last])
+    assert screenings.searches(R) == [many, search("a"), search("b"), last]
 
 
 def test_reviews_share_nothing_and_one_that_is_dropped_leaves_the_other(screenings):

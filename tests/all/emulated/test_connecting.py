@@ -100,7 +100,7 @@ def test_an_operator_ends_what_is_open_in_somebodys_name(up, ann, client):
     tokens = client.exchange(client.code(ann, scopes=["read"], scope="read")).json()
     assert up.stack.command("admin", "people", "--subject", "ann", "--revoke")["ended"] > 0
     assert client.refresh(tokens["refresh_token"]).status_code == 400
-    assert ann.get("/corpora").status_code == 303
+    assert ann.get("/admin/corpora").status_code == 303
     assert BACK not in str(up.stack.log("authorize"))
 
 

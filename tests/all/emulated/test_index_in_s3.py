@@ -13,7 +13,7 @@ from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.all.emulated.test_monitoring import USERS_MISS, watching
-from tests.emulated.build import BUILT
+from tests.emulated.build import build
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
@@ -63,7 +63,7 @@ def test_another_function_finds_what_a_sync_published_as_a_laptop_does(small, tm
     up, wanted = small
     until(lambda: set(map(pmid_of, hits(up.stack))) == wanted, SEEN_S, "hit for each paper")
     found = hits(up.stack)
-    ncbi = {"ncbi_base_url": up.ncbi.base_url, "models": BUILT / "InferenceLayer/models"}
+    ncbi = {"ncbi_base_url": up.ncbi.base_url, "models": build().parent / "InferenceLayer/models"}
     with closing(Embedded(Settings(home=tmp_path, **ncbi))) as laptop:
         until(lambda: call(TOOLS["pubmed.sync_delta"], sync_of(FIRST), laptop).body["state"] == "complete", 60, "sync")
         laptops = call(TOOLS["rag.search"], QUESTION, laptop).body["results"]

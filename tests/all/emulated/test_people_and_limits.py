@@ -9,7 +9,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.sessions import Sessions
 
 pytestmark = pytest.mark.timeout(240)
-PAGES = ["/", "/corpora", "/syncs", "/projects", "/evaluation", "/connect"]
+PAGES = ["/", "/topics", "/library", "/graph", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/admin/connect"]
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,10 @@ def test_a_search_on_the_page_is_made_by_the_function_that_searches(up, cookie):
     before = len(up.stack.log("search"))
     assert page(up, "/?q=depression", cookie=cookie).status_code == 200
     assert "ann" in {line.get("subject") for line in up.stack.log("search")[before:]}
+
+
+def test_a_report_that_is_gone_is_no_page(up, cookie):
+    assert page(up, f"/admin/evaluation/reports/{'0' * 64}.html", cookie=cookie).status_code == 404
 
 
 def test_the_pages_make_no_errors(up):

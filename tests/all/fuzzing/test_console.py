@@ -8,7 +8,7 @@ import pytest
 
 from bio_mcp.doors.console.rendering import POLICY
 from bio_mcp.doors.console.routes import routes
-from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.doors.running import in_process
 from tests.all.fuzzing.conftest import told
 from tests.all.fuzzing.values import STRINGS
 from tests.doors.console.pages import Page, browser, open_to_all

@@ -19,8 +19,8 @@ from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import in_process
 from bio_mcp.doors.readiness import parts_of
+from bio_mcp.doors.running import in_process
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from tests.all.fuzzing.conftest import told
@@ -41,12 +41,14 @@ METHODS = (
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE, "MCP_CALLS_PER_MINUTE": "0"}
 PATHS = (
     "/mcp", "/mcp/", "/", "/?q=", "/health", "/ready", "/.well-known/oauth-protected-resource", "/sign-in", "/papers/1",
-    "/.well-known/oauth-authorization-server", "/.well-known/mcp/server-card.json", "/papers/", "/static/", "/connect",
-    "/corpora", "/syncs", "/projects", "/projects/", "/evaluation", "/authorize?client_id=", "/authorize?redirect_uri=",
+    "/.well-known/oauth-authorization-server", "/.well-known/mcp/server-card.json", "/papers/", "/static/",
+    "/admin/connect", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/library", "/library/", "/graph?q=",
+    "/answers/", "/cite?pmid=", "/authorize?client_id=", "/authorize?redirect_uri=",
     "/sign-in?code=", "/sign-in?next=", "/static/../../../../etc/passwd", "/static/%2e%2e%2fpages.py",
 )  # fmt: skip
 FORMS = {
-    "/answer": {"q": "lung cancer"},
+    "/answers": {"q": "lung cancer"},
+    "/references": {"references": "Smith J. A title. 2020."},
     "/sign-in": {"code": "x", "next": "/"},
     "/sign-out": {"csrf": "x"},
     "/authorize": {"client_id": "x", "redirect_uri": "http://127.0.0.1:1/", "response_type": "code", "state": "x"},

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.doors.auth.access import access, issue
-from bio_mcp.doors.auth.tokens import TokenRejected, Tokens, candidates, hmac_keys, rsa_keys
+from bio_mcp.doors.auth.tokens import TokenRejected, Tokens, candidates, hmac_keys, public_keys
 from bio_mcp.errors import InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
@@ -224,30 +224,32 @@ def test_only_keys_for_signing_with_rs256_are_taken():
         {},
         "first",
     ]
-    assert [key.kid for key in rsa_keys(published(*others, jwk(kid="good")))] == ["good"]
+    assert [key.kid for key in public_keys(published(*others, jwk(kid="good")))] == ["good"]
 
 
 def test_a_modulus_of_less_than_2048_bits_is_left_out():
     small = {**jwk(), "n": jwk()["n"][:170]}
     with pytest.raises(UpstreamFailed, match="no key that RS256 tokens could be signed with"):
-        rsa_keys(published(small))
+        public_keys(published(small))
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b'{"keys": 7}', b'{"keys": []}', b"\xff", b"[" * 5_000])
 def test_a_set_without_keys_is_an_error(body):
     with pytest.raises(UpstreamFailed):
-        rsa_keys(body)
+        public_keys(body)
 
 
 def test_a_key_without_an_id_fits_every_token_and_a_token_without_one_every_key():
-    keys = rsa_keys(published(jwk(kid="a"), jwk(kid="b"), {**jwk(), "kid": 7}))
+    keys = public_keys(published(jwk(kid="a"), jwk(kid="b"), {**jwk(), "kid": 7}))
     assert [key.kid for key in candidates(keys, "a")] == ["a", None]
     assert len(candidates(keys, None)) == 3
     assert [key.kid for key in candidates(keys, "c")] == [None]
 
 
-SHARED = Tokens("HS256", RefreshingValue(lambda: hmac_keys([SECRET])), "bio-mcp")
-ISSUED = Tokens("RS256", RefreshingValue(lambda: rsa_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER)
+SHARED = Tokens(("HS256",), RefreshingValue(lambda: hmac_keys([SECRET])), "bio-mcp")
+ISSUED = Tokens(
+    ("RS256",), RefreshingValue(lambda: public_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER
+)
 ANY_TIME = settings(deadline=None, max_examples=30)
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -17,7 +17,8 @@ from bio_mcp.doors.auth.server import Guarded, field, read_form
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.doors.mcp.http import hosts_served, origins_served
+from bio_mcp.doors.running import in_process
+from bio_mcp.doors.web import hosts_served, origins_served
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import resources_in, tools_in
@@ -82,7 +83,7 @@ def app(tmp_path):
     with closing(SqliteBudgets(tmp_path, lambda: 1_000.5)) as budgets:
         backends = cast(Any, Over(None, limits=limits(settings, budgets)))
         tools, resources = tools_in(sample).values(), resources_in(sample).values()
-        served = mcp_server.server(tools, resources, mcp_server.in_process(backends))
+        served = mcp_server.server(tools, resources, in_process(backends))
         yield mcp_http.serving(served, declared=[*tools, *resources], access=access(settings), public=True)
 
 

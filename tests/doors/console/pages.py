@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.doors.running import in_process
 from bio_mcp.settings import Settings
 
 BASE = "http://127.0.0.1:3010"
@@ -23,7 +23,8 @@ def browser(backends: Any, guard: Any = open_to_all, **settings: Any) -> TestCli
     """A client of the whole HTTP application over `backends`."""
     invoke, given = in_process(backends), Settings(**settings)
     pages = routes(invoke, guard, resource=given.resource_url)
-    return TestClient(application(given, invoke, None, public=False, pages=pages), base_url=BASE)
+    app = application(given, invoke, None, public=False, pages=pages)
+    return TestClient(app, base_url=BASE, headers={"sec-fetch-site": "same-origin"})
 
 
 class Page(HTMLParser):

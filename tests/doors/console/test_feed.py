@@ -91,7 +91,7 @@ def test_addresses_of_the_feed_are_those_of_the_public_host(corpus):
     client = browser(corpus, resource_url="https://mcp.example.org/mcp")
     [own, page] = [each.get("href") for each in parsed(fetched(client)).findall(f"{ATOM}link")]
     named = "query_key=flu+%26+%3Ccolds%3E"
-    assert (own, page) == (f"https://mcp.example.org/news.atom?{named}", f"https://mcp.example.org/news?{named}")
+    assert (own, page) == (f"https://mcp.example.org/news.atom?{named}", f"https://mcp.example.org/topics?{named}")
 
 
 def test_a_reader_that_has_the_feed_is_sent_nothing_until_something_is_new(corpus):
@@ -122,7 +122,7 @@ def test_a_query_that_nothing_follows_and_none_are_refused(corpus):
 
 def test_the_page_of_news_leads_to_the_feed(corpus):
     client = browser(corpus)
-    page = client.get("/news", params={"query_key": KEY}).text
+    page = client.get("/topics", params={"query_key": KEY}).text
     assert 'href="/news.atom?query_key=flu%20%26%20%3Ccolds%3E"' in page
 
 
@@ -154,7 +154,7 @@ def test_without_a_good_token_it_is_closed_and_a_reader_is_asked_for_a_password(
 
 
 def test_a_password_opens_no_other_page(closed):
-    asked = closed.get("/news", headers={"authorization": basic(hs256(scope="read"))}, follow_redirects=False)
+    asked = closed.get("/topics", headers={"authorization": basic(hs256(scope="read"))}, follow_redirects=False)
     assert asked.status_code == 401
 
 
@@ -193,7 +193,7 @@ def look(topic):
 
 
 def test_the_news_of_a_query_are_shown_the_newest_first_with_what_differs(look):
-    page = look("/news?query_key=topic")
+    page = look("/topics?query_key=topic")
     titles = [" ".join(each.split()) for each in page.texts("h2")]
     assert titles == [
         "PMID 2 deleted", f"{HOSTILE} Old. retracted", f"{HOSTILE} Old. changed", "PMID 2 new", f"{HOSTILE} Old. new",
@@ -203,16 +203,16 @@ def test_the_news_of_a_query_are_shown_the_newest_first_with_what_differs(look):
 
 
 def test_the_followed_queries_are_offered(look):
-    page = look("/news")
+    page = look("/topics")
     assert sorted(page.texts("option")) == sorted([HOSTILE, "topic"])
     assert page.texts("h2") == []
 
 
 def test_a_query_without_news_and_one_that_nobody_follows_say_so(look):
-    assert "Nothing is new." in look(f"/news?query_key={HOSTILE}").texts("p")
-    assert look("/news?query_key=other").status == 404
+    assert "Nothing is new." in look(f"/topics?query_key={HOSTILE}").texts("p")
+    assert look("/topics?query_key=other").status == 404
 
 
 def test_a_store_that_fails_is_no_page_without_news(topic):
-    page = Page(browser(Broken(topic, "news", StoreFailed("The news are away."))).get("/news?query_key=topic"))
+    page = Page(browser(Broken(topic, "news", StoreFailed("The news are away."))).get("/topics?query_key=topic"))
     assert (page.status, "The news are away." in page.source) == (503, True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.doors.console.pages import NAMES
+from bio_mcp.doors.console import search
 from bio_mcp.literature.citing import STYLES, cite
 from bio_mcp.literature.records import Databank
 from bio_mcp.syncing.applying import apply_records
@@ -66,8 +66,8 @@ def test_what_its_abstract_states_of_the_study_is_listed(tmp_path):
 
 def test_it_is_cited_in_six_styles(page):
     shown = [text for _, _, text in page.all("pre")]
-    assert shown == [cite(VERSIONS[-1], style) for style in NAMES]
-    assert set(NAMES) == set(STYLES)
+    assert shown == [cite(VERSIONS[-1], style) for style in search.STYLES]
+    assert set(search.STYLES) == set(STYLES)
     assert len(shown) == 6
 
 

@@ -18,7 +18,7 @@ from bio_mcp.doors.console.plots import (
     rounded_up,
     short,
 )
-from bio_mcp.doors.console.rendering import ago, shown
+from bio_mcp.doors.console.rendering import shown
 from bio_mcp.ports.state import CallRecord
 from tests.doors.console.pages import Page, browser
 from tests.support.memory_corpus import Corpus, article
@@ -153,22 +153,6 @@ def test_calls_that_an_older_version_recorded_count_for_nothing():
 
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (-5, "just now"),
-        (59, "just now"),
-        (60, "1 minute ago"),
-        (3_599, "59 minutes ago"),
-        (7_200, "2 hours ago"),
-        (86_400, "1 day ago"),
-        (86_400 * 400, "400 days ago"),
-    ],
-)
-def test_a_time_is_reported_by_how_long_ago_it_is(seconds, words):
-    assert ago((NOW - timedelta(seconds=seconds)).isoformat(), NOW) == words
 
 
 def test_a_time_is_shown_to_the_minute_in_utc():

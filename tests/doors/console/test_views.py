@@ -7,11 +7,13 @@ import pytest
 
 from bio_mcp.callers import Caller
 from bio_mcp.doors.console.pages import POLICY
+from bio_mcp.doors.console.rendering import shown
 from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.evaluating.figures import Outcome
 from bio_mcp.evaluating.run import EvaluationCursor as Evaluation
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ingesting.run import IngestCursor as Ingest
+from bio_mcp.literature.clock import instant
 from bio_mcp.tenants import CallBackends
 from tests.doors.console.busy import (
     EVALUATION,
@@ -27,7 +29,7 @@ from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_routes import As
 from tests.support.sample_project import NEWBORNS, PROJECT, RETRACTED, add_project
 
-CORPORA = "/corpora"
+CORPORA = "/admin/corpora"
 
 
 class Broken:
@@ -53,9 +55,9 @@ def test_each_query_has_its_watermark_its_age_and_its_last_sync(busy, look, sync
     page = look(CORPORA)
     rows = {row[0]: row for row in page.rows() if len(row) == 5}
     assert rows["asthma"][1:4] == ["asthma[tiab]", str(busy.checkpoints.get("asthma").windows["edat"]), "1 day"]
-    assert rows["newborns"][3:] == ["0 days", "running 1 minute ago"]
+    assert rows["newborns"][3:] == ["0 days", f"running {shown(instant(syncs['newborns'].updated))}"]
     assert rows["broken"][4].startswith("incomplete")
-    assert f"/syncs/{syncs['asthma'].job_id}" in page.links
+    assert f"/admin/syncs/{syncs['asthma'].job_id}" in page.links
 
 
 def test_what_each_day_brought_is_drawn_and_written(busy, look):
@@ -97,13 +99,13 @@ def card(page, name):
 
 
 def test_the_newest_sync_comes_first_each_with_its_counts(look):
-    page = look("/syncs")
+    page = look("/admin/syncs")
     assert [text.split()[0] for _, _, text in page.all("h2")] == ["newborns", "asthma", "broken"]
     assert "1,234 added · 60 revised · 7 unchanged" in card(page, "asthma complete")
 
 
 def test_a_running_sync_has_a_bar_and_the_page_renews_itself_or_without_scripts_when_asked(look):
-    page = look("/syncs")
+    page = look("/admin/syncs")
     [(_, bar, _)] = page.all("progress")
     assert (bar["value"], bar["max"], bar["aria-label"]) == ("100", "400", "Records of newborns")
     assert "100 of 400 records" in card(page, "newborns running")
@@ -113,16 +115,16 @@ def test_a_running_sync_has_a_bar_and_the_page_renews_itself_or_without_scripts_
 
 
 def test_pages_on_which_nothing_moves_do_not_renew_themselves(look, syncs):
-    page = look(f"/syncs/{syncs['asthma'].job_id}")
+    page = look(f"/admin/syncs/{syncs['asthma'].job_id}")
     assert "hx-get" not in page.source
     assert page.all("noscript") == []
 
 
 def test_what_went_wrong_is_reported_on_the_page_of_the_sync(look, syncs):
-    page = look("/syncs")
+    page = look("/admin/syncs")
     assert "2 failed" in card(page, "broken incomplete")
     assert "NCBI did not answer" in card(page, "broken incomplete")
-    path = f"/syncs/{syncs['broken'].job_id}"
+    path = f"/admin/syncs/{syncs['broken'].job_id}"
     assert path in page.links
     one = look(path)
     notes = [" ".join(text.split()) for _, _, text in one.all("p", cls="note")]
@@ -136,19 +138,19 @@ def test_a_sync_that_is_silent_for_as_long_as_its_lease_was_interrupted(busy, lo
     stopped.updated = stopped.updated.replace(year=stopped.updated.year - 1)
     with quiet_corpus() as other:
         other.jobs.put(stopped)
-        page = Page(browser(other).get("/syncs"))
+        page = Page(browser(other).get("/admin/syncs"))
         assert card(page, "newborns interrupted")
         assert page.all("progress") == []
 
 
 def test_each_project_has_its_size_and_a_page(look):
-    page = look("/projects")
+    page = look("/library")
     assert [PROJECT, "3", "words and meaning"] in page.rows()
-    assert f"/projects/{PROJECT}" in page.links
+    assert f"/library/{PROJECT}" in page.links
 
 
 def test_a_project_lists_its_documents_by_title_with_what_pubmed_says_of_them(look):
-    page = look(f"/projects/{PROJECT}")
+    page = look(f"/library/{PROJECT}")
     titles = [" ".join(text.split()) for _, _, text in page.all("h3")]
     assert titles == [f"{RETRACTED.title} Retracted", NEWBORNS.title]
     assert f"/papers/{NEWBORNS.pmid}" in page.links
@@ -160,7 +162,7 @@ def test_a_project_lists_its_documents_by_title_with_what_pubmed_says_of_them(lo
 
 
 def test_a_project_tells_how_its_documents_came_in_and_nothing_of_another(look):
-    page = look(f"/projects/{PROJECT}")
+    page = look(f"/library/{PROJECT}")
     assert "2 read · 0 unchanged · 1 failed" in page.texts("p")
     assert "'scan.pdf': it has no text <i>at all</i>" in page.texts("p")
     assert "<i>" not in page.source
@@ -170,10 +172,11 @@ def test_a_project_tells_how_its_documents_came_in_and_nothing_of_another(look):
 def test_a_running_ingest_shows_how_far_it_is():
     with quiet_corpus() as backends:
         cursor = Ingest(expected=30, written=8, unchanged=2)
-        backends.jobs.put(job_of(backends, "ingest", f"{PROJECT} 0123", "running", 0.1, cursor=cursor.to_json()))
-        page = Page(browser(backends).get(f"/projects/{PROJECT}"))
+        job = job_of(backends, "ingest", f"{PROJECT} 0123", "running", 0.1, cursor=cursor.to_json())
+        backends.jobs.put(job)
+        page = Page(browser(backends).get(f"/library/{PROJECT}"))
     assert page.all("progress")[0][1]["value"] == "10"
-    assert "running 1 minute ago 10 of 30 documents" in page.texts("p")
+    assert f"running {shown(instant(job.updated))} 10 of 30 documents" in page.texts("p")
     assert len(page.all("section", **{"hx-trigger": "every 3s"})) == 1
 
 
@@ -182,14 +185,14 @@ def test_a_project_is_reached_by_its_name_whatever_that_holds():
         create_project("lab/heart-failure", Options(), backends)
         backends.projects.put(replace(backends.projects.get(PROJECT), project_id="a b/c?d#e"))
         client = browser(backends)
-        links = [each for each in Page(client.get("/projects")).links if each.startswith("/projects/")]
+        links = [each for each in Page(client.get("/library")).links if each.startswith("/library/")]
         pages = [Page(client.get(each)) for each in links]
     assert [each.text("h1") for each in pages] == ["a b/c?d#e", PROJECT, "lab/heart-failure"]
     assert {each.status for each in pages} == {200}
     assert "No document was read into this project" in pages[-1].source
 
 
-EVALUATIONS = "/evaluation"
+EVALUATIONS = "/admin/evaluation"
 
 
 def test_each_figure_of_the_last_run_has_its_interval_and_how_it_moved(look):
@@ -208,7 +211,7 @@ def test_the_history_is_drawn_for_each_figure(look):
 
 
 def test_the_report_of_each_run_is_linked_and_may_do_nothing(busy, client_of_busy, look):
-    links = [each for each in look(EVALUATIONS).links if each.startswith("/evaluation/reports/")]
+    links = [each for each in look(EVALUATIONS).links if each.startswith("/admin/evaluation/reports/")]
     answers = [client_of_busy.get(each) for each in links]
     assert [each.text for each in answers] == ["<p>recall 0.9</p>", "<p>recall 0.8</p>"]
     assert {each.headers["content-security-policy"] for each in answers} == {POLICY}
@@ -218,7 +221,7 @@ def test_the_report_of_each_run_is_linked_and_may_do_nothing(busy, client_of_bus
 
 def test_no_other_file_is_shown_as_a_report(busy, client_of_busy):
     key = busy.blobs.put("documents", b"of another folder", ".html")
-    assert client_of_busy.get(f"/evaluation/reports/{key.rpartition('/')[2]}").status_code == 404
+    assert client_of_busy.get(f"/admin/evaluation/reports/{key.rpartition('/')[2]}").status_code == 404
 
 
 def test_how_long_calls_took_is_drawn_and_written(busy, look):
@@ -281,33 +284,33 @@ def seen(shared):
 
 
 def test_a_tenant_sees_its_own_project_with_its_documents_and_ingests(seen):
-    assert [DEN, "3", "words and meaning"] in seen(OWNER, "/projects").rows()
-    page = seen(OWNER, f"/projects/{DEN}")
+    assert [DEN, "3", "words and meaning"] in seen(OWNER, "/library").rows()
+    page = seen(OWNER, f"/library/{DEN}")
     assert NEWBORNS.title in page.texts("h3")
     assert "2 read · 0 unchanged · 1 failed" in page.texts("p")
 
 
 def test_nobody_else_sees_that_there_is_one(seen):
-    page = seen(STRANGER, "/projects")
+    page = seen(STRANGER, "/library")
     assert page.all("table") == []
-    assert DEN not in page.source
-    assert seen(STRANGER, f"/projects/{DEN}").status == 404
-    assert seen(STRANGER, "/projects/lab").status == 404
+    assert DEN not in page.texts("td", "th", "a")
+    assert seen(STRANGER, f"/library/{DEN}").status == 404
+    assert seen(STRANGER, "/library/lab").status == 404
 
 
 def test_evaluations_their_reports_and_calls_are_their_owners_alone(seen, shared):
-    page = seen(OWNER, "/evaluation")
+    page = seen(OWNER, "/admin/evaluation")
     reports = [each for each in page.links if "/reports/" in each]
     assert [seen(OWNER, each).status for each in reports] == [200, 200]
     assert any(row[:2] == ["rag.search", "3"] for row in page.rows())
-    other = seen(STRANGER, "/evaluation")
+    other = seen(STRANGER, "/admin/evaluation")
     assert other.all("table") == other.all("svg") == []
     assert [seen(STRANGER, each).status for each in reports] == [404, 404]
     job = CallBackends(shared, OWNER).jobs.newest(EVALUATION, 1)[0]
-    assert seen(STRANGER, f"/syncs/{job.job_id}").status == 404
+    assert seen(STRANGER, f"/admin/syncs/{job.job_id}").status == 404
 
 
 def test_the_corpus_and_its_syncs_are_everybodys(seen):
-    for path in ("/corpora", "/syncs"):
+    for path in ("/admin/corpora", "/admin/syncs"):
         assert seen(STRANGER, path).rows() == seen(OWNER, path).rows()
         assert "newborns" in seen(STRANGER, path).source

@@ -16,7 +16,7 @@ from tests.support.opensearch_node.artefacts import Unusable, fetch
 NONE: Mapping[str, str] = MappingProxyType({})
 PORTS = range(9210, 9300)  # the runner goes no higher, and walks upwards from a port in use
 TRANSPORT = 1_000  # above the HTTP port
-BOOT_S, STOP_S = 90.0, 30.0
+BOOT_S, STOP_S = 240.0, 30.0
 QUICK_START = ("-XX:TieredStopAtLevel=1",)
 # What a packaged node has: all compilers, and SIMD, which this Lucene uses from Java 20 on and tried up to 23.
 FAST_CODE = (

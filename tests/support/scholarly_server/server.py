@@ -35,13 +35,13 @@ class ScholarlyServer:
     """`papers` are iCite's by PMID, `works` Crossref's by DOI, `copies` Unpaywall's by DOI, `texts` Europe PMC's
     full texts by id, `records` a list of its records: each is what the service would send of it."""
 
-    def __init__(self):
+    def __init__(self, host="127.0.0.1"):
         self.papers, self.works, self.records, self.texts, self.copies = {}, {}, [], {}, {}
         self.faults, self.requests = [], []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer((host, 0), self._handler())
         self._server.daemon_threads = True
         self._server.handle_error = lambda *_: None  # a client that hangs up is no error here
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}"
+        self.base_url = f"http://{host}:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True, kwargs={"poll_interval": 0.01}).start()
 
     @property
@@ -100,8 +100,8 @@ class ScholarlyServer:
 
 
 @contextmanager
-def serving():
-    server = ScholarlyServer()
+def serving(host="127.0.0.1"):
+    server = ScholarlyServer(host)
     try:
         yield server
     finally:

@@ -1,8 +1,8 @@
 """HTTP clients: their time-outs, their answers as far as they may go, and their errors as failures."""
 
 import json
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from ssl import SSLContext
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import httpx
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import EmbeddingFailed, Failure, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.lazy import Lazy
+from bio_mcp.tracing import request_span
 
 T = TypeVar("T")
 
@@ -25,11 +26,49 @@ def http_client(**options: Any) -> httpx.Client:
     """An httpx client with the proxies and certificates of the environment. Raises `Misconfigured` if those are
     unusable."""
     try:
-        return httpx.Client(verify=trusted(), **options)
+        return TracedClient(verify=trusted(), **options)
     except ImportError:
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY names a SOCKS proxy; give an HTTP proxy") from None
     except (ValueError, httpx.InvalidURL):
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None
+
+
+class TracedClient(httpx.Client):
+    """A client whose requests are spans, until their answers are read or closed. A span has the host, and of NCBI the
+    utility, not the address: that may name a paper."""
+
+    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        last = request.url.path.rpartition("/")[2]
+        operation = last if last.endswith(".fcgi") else request.method
+        host = str(request.extensions.get("sni_hostname") or request.url.host)
+        end = request_span(host, operation)
+        try:
+            response = super().send(request, **options)
+        except Exception as error:
+            end(type(error).__name__, {})
+            raise
+        ended = partial(
+            end, str(response.status_code) if response.is_error else "", {"status": str(response.status_code)}
+        )
+        if response.is_closed:
+            ended()
+        else:
+            response.stream = _Ending(response.stream, ended)
+        return response
+
+
+class _Ending(httpx.SyncByteStream):
+    """The stream of an answer, which says when it is closed."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+        self._stream, self._ended = stream, ended
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        self._stream.close()
+        self._ended()
 
 
 @cache

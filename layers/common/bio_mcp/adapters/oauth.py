@@ -26,7 +26,7 @@ def fetch(url: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES)
     try:
         with http_client(timeout=timeout_s) as client, client.stream("GET", url, headers=HEADERS) as response:
             if response.status_code == httpx.codes.OK:
-                too_long = UpstreamFailed("the issuer's keys are longer than any set of keys; check MCP_AUTH_JWKS_URL")
+                too_long = UpstreamFailed("the issuer's keys are longer than any set of keys; check their address")
                 return read_body(response, deadline, "the issuer's keys were whole", too_long, max_bytes)
             problem = f"status {response.status_code}"
     except (httpx.HTTPError, httpx.InvalidURL, DeadlineExceeded) as error:

@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import httpx
 
-from bio_mcp.adapters.http import read_body, trusted
+from bio_mcp.adapters.http import TracedClient, read_body, trusted
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
@@ -348,7 +348,7 @@ class GuardedFetch:
         url = httpx.URL(parts.geturl()).copy_with(host=connect_to)
         headers = {**HEADERS, "accept": self.accept, "host": parts.netloc}
         limit = max(0.1, min(WAIT_S, deadline.remaining))
-        client = httpx.Client(verify=self.context or trusted(), trust_env=False, timeout=limit)
+        client = TracedClient(verify=self.context or trusted(), trust_env=False, timeout=limit)
         try:
             with client, _ending_with(deadline) as trace:
                 extensions = {"sni_hostname": parts.hostname, "trace": trace}

@@ -17,7 +17,14 @@ from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import ChangeKind
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import NOWHERE, NUMBERED, Checkpoint, KeyCheckpoints, NewsEntry
-from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
+from bio_mcp.ports.stores import (
+    ReviewMerge,
+    ReviewPlan,
+    ReviewRecord,
+    ReviewSearch,
+    ReviewThing,
+    ScreeningLabel,
+)
 from bio_mcp.retrieval.project_chunks import Work
 
 _WORD = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -182,18 +189,46 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     return ProjectDocument(**{**row, **read})
 
 
-def review_row(thing: ReviewRecord | ScreeningLabel | ReviewSearch, number: int) -> dict[str, Any]:
+def plan_row(plan: ReviewPlan) -> dict[str, Any]:
+    """The plan as JSON."""
+    return asdict(plan) | {"created": sortable(plan.created)}
+
+
+def plan_of(row: Mapping[str, Any]) -> ReviewPlan:
+    return ReviewPlan(**{**row, "created": datetime.fromisoformat(row["created"])})
+
+
+def review_row(thing: ReviewThing, number: int) -> dict[str, Any]:
     """What is stored of a review under this number, as JSON."""
-    return asdict(thing) | ({} if isinstance(thing, ReviewRecord) else {"at": sortable(thing.at), "number": number})
+    if isinstance(thing, ScreeningLabel | ReviewSearch):
+        return asdict(thing) | {"at": sortable(thing.at), "number": number}
+    return asdict(thing)
 
 
-def labels_of(rows: Iterable[dict[str, Any]]) -> list[ScreeningLabel]:
+def record_of(row: Mapping[str, Any]) -> ReviewRecord:
+    """The record that `review_row` made this row of."""
+    lists = {name: tuple(row[name]) for name in ("authors", "keywords") if name in row}
+    return ReviewRecord(**{**row, **lists})
+
+
+def merges_of(rows: Iterable[Mapping[str, Any]]) -> list[ReviewMerge]:
+    """The merges that `review_row` made these rows of, by id."""
+    merges = (ReviewMerge(**{**row, "entry": record_of(row["entry"])}) for row in rows)
+    return sorted(merges, key=lambda each: each.merge_id)
+
+
+def labels_of(rows: Iterable[Mapping[str, Any]]) -> list[ScreeningLabel]:
     """The labels that `review_row` made these rows of, in the order that the port promises."""
     labels = [ScreeningLabel(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in rows]
-    return sorted(labels, key=lambda each: (*_written(each), each.record_id, each.stage))
+    return sorted(labels, key=label_order)
 
 
-def searches_of(rows: Iterable[dict[str, Any]]) -> list[ReviewSearch]:
+def label_order(label: ScreeningLabel) -> tuple[Any, ...]:
+    """The place of a label in the order that the port promises."""
+    return *_written(label), label.record_id, label.stage
+
+
+def searches_of(rows: Iterable[Mapping[str, Any]]) -> list[ReviewSearch]:
     """The searches that `review_row` made these rows of, in the order that the port promises."""
     dated = datetime.fromisoformat
     found = [ReviewSearch(**{**row, "at": dated(row["at"]), "record_ids": tuple(row["record_ids"])}) for row in rows]

@@ -174,8 +174,17 @@ def answer(
     told = [*read.told, _IN_ENGLISH] if read.thai else []
     warnings = (*told, *_warnings(found), *written.warnings)
     spans = [[each.span.pmid, each.span.version, each.span.where] for each in cited]
-    id_ = sha256(json.dumps([question, text, spans]).encode()).hexdigest()[:20]
-    stored = StoredAnswer(id_, question, text, tuple(each.span for each in cited), confidence, backends.now())
+    id_ = sha256(json.dumps([question, text or reason, spans]).encode()).hexdigest()[:20]
+    stored = StoredAnswer(
+        id_,
+        question,
+        text,
+        tuple(each.span for each in cited),
+        confidence,
+        backends.now(),
+        reason=reason or "",
+        warnings=warnings,
+    )
     return Answer(
         id_,
         text,

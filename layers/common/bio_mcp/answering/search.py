@@ -138,6 +138,47 @@ def search_papers(question: Question, backends: Backends, deadline: Deadline = N
     )
 
 
+LEAST_RELEVANCE = 0.1  # of a question's papers that are collected, unless it is said otherwise
+_MORE = "of a question the best papers alone are found, and more may fit: AND between its words has every one with them"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The papers that fit a query, the best first; `left_out` counts those that are less relevant than asked."""
+
+    pmids: Sequence[str]
+    left_out: int
+    warnings: Sequence[str]
+
+
+def papers_that_fit(
+    query: str, backends: Backends, deadline: Deadline, least: float = LEAST_RELEVANCE, limit: int | None = None
+) -> Fitting:
+    """Of a question the papers of a relevance of at least `least`, of any other query all that match; `limit` takes the
+    first. Raises what `search_papers` does."""
+    found = search_papers(Question(query), backends, deadline)
+    warnings, left_out = list(found.warnings), 0
+    ranked = {each.candidate.pmid: each for each in found.ranked}
+    if found.read.kind is Kind.QUESTION:
+        fit = [pmid for pmid, each in ranked.items() if each.named or found.relevance[pmid] >= least]
+        left_out = len(ranked) - len(fit)
+        if ranked and not fit:
+            best = max(found.relevance.values())
+            warnings.append(
+                f"none of the {len(ranked):,} papers found has a relevance of {least:g} or more: "
+                f"the best has {best:.2g}"
+            )
+        elif len(fit) >= DEPTH:
+            warnings.append(_MORE)
+    else:
+        fit = list(dict.fromkeys([*ranked, *backends.passages.matching(found.filters, DEEPEST).pmids]))
+    total = len(fit) if found.read.kind is Kind.QUESTION else found.total
+    most = limit or DEEPEST
+    if total > most:
+        warnings.append(f"{total:,} papers match; the first {most:,} are taken")
+    return Fitting(fit[:most], left_out, warnings)
+
+
 _IDENTIFYING = {"pmid": Field.PMID, "pmcid": Field.PMCID, "doi": Field.DOI}
 NO_THAI = "the Thai dictionary has none of its words; ask in English, or name it in English too"
 _THAI_IN_SYNTAX = "Thai words are not translated within PubMed's syntax: write them in English."

@@ -3,10 +3,12 @@
 import json
 import logging
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Any, TextIO
 
-from bio_mcp import __version__
+from bio_mcp import __version__, tracing
 from bio_mcp.callers import who
 from bio_mcp.scope import current
 
@@ -69,6 +71,57 @@ TIMEOUT_S = 3  # of all tries to send, and so of each of the two last sendings b
 log = logging.getLogger(__name__)
 
 
+class _OpenTelemetry:
+    """The `Tracer` of a server: spans below those of MCP's requests."""
+
+    def __init__(self, tracer: Any) -> None:
+        self._tracer = tracer
+
+    @contextmanager
+    def call(self, tool: str, correlation_id: str) -> Iterator[Callable[[str], None]]:
+        from opentelemetry.trace import StatusCode
+
+        known = {"gen_ai.operation.name": "execute_tool", **_of_call(tool, correlation_id)}
+        with self._tracer.start_as_current_span(f"execute_tool {tool}", attributes=known) as span:
+
+            def failed(problem: str) -> None:
+                span.set_attribute("error.type", problem)
+                span.set_status(StatusCode.ERROR)
+
+            token = _CALL.set((tool, correlation_id))
+            try:
+                yield failed
+            finally:
+                _CALL.reset(token)
+
+    def request(self, service: str, operation: str, known: Mapping[str, str]) -> tracing.End:
+        from opentelemetry.trace import SpanKind, StatusCode
+
+        own = _of_call(*call) if (call := _CALL.get()) else {}
+        attributes = {"peer.service": service, "rpc.method": operation, **own}
+        span = self._tracer.start_span(f"{service} {operation}", kind=SpanKind.CLIENT, attributes=attributes)
+
+        def end(problem: str, found: Mapping[str, str]) -> None:
+            facts = {**known, **found}
+            if status := facts.get("status"):
+                span.set_attribute("http.response.status_code", int(status))
+            if table := facts.get("table_name"):
+                span.set_attribute("aws.dynamodb.table_names", [table])
+            if problem:
+                span.set_attribute("error.type", problem)
+                span.set_status(StatusCode.ERROR)
+            span.end()
+
+        return end
+
+
+_CALL: ContextVar[tuple[str, str] | None] = ContextVar("call", default=None)
+
+
+def _of_call(tool: str, correlation_id: str) -> dict[str, str]:
+    return {"gen_ai.tool.name": tool, "bio_mcp.correlation_id": correlation_id}
+
+
 def exporting(endpoint: str) -> ExitStack:
     """Send spans and metrics of this process to the collector at `endpoint` (OTLP over HTTP) until the block ends.
 
@@ -98,6 +151,8 @@ def exporting(endpoint: str) -> ExitStack:
     meters = MeterProvider([PeriodicExportingMetricReader(measured)], us)
     trace.set_tracer_provider(tracers)
     metrics.set_meter_provider(meters)
+    tracing.record(_OpenTelemetry(trace.get_tracer("bio_mcp")))
+    ending.callback(tracing.record, None)
     ending.callback(meters.shutdown)
     ending.callback(tracers.shutdown)
     return ending

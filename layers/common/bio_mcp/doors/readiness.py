@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.mcp.server import Invoke
+from bio_mcp.doors.running import Invoke
 from bio_mcp.errors import StoreFailed
 from bio_mcp.health import FAIL, OK, Finding, examine
 from bio_mcp.ports import Backends

@@ -12,6 +12,7 @@ from bio_mcp.literature.citing.works import Work, nlm_notices
 from bio_mcp.literature.notices import KINDS
 from bio_mcp.literature.records import Article, Author, Book, Journal
 from bio_mcp.literature.study_facts import printed
+from bio_mcp.ports.stores import Stage
 from bio_mcp.retrieval.chunking import abstract_text, study_of
 from bio_mcp.untrusted import neutral
 
@@ -30,6 +31,7 @@ class Format:
     tail: str = ""
 
 
+STAGES: Mapping[Stage, str] = {"abstract": "Title and abstract", "full_text": "Full text"}
 INCLUDED, EXCLUDED = "ASReview_relevant", "ASReview_irrelevant"  # by which ASReview knows what a screening decided
 
 
@@ -37,6 +39,7 @@ def _ris(record: Record) -> str:
     more = [("AB", abstract_text(record.article)), *(("KW", each) for each in record.subjects)]
     if record.included is not None:
         more.append(("N1", INCLUDED if record.included else EXCLUDED))
+    more += [("N1", f"{STAGES[stage]}: {text}") for stage, text in record.said.items()]
     return formats.ris(Work(record.article), more)
 
 
@@ -154,7 +157,8 @@ def _person(author: Author) -> Fields:
 COLUMNS = (
     "pmid", "doi", "pmcid", "title", "authors", "year", "date", "journal", "journal_abbreviation", "volume", "issue",
     "pages", "issn", "abstract", "mesh", "keywords", "publication_types", "language", "retraction", "notices", "url",
-    "included", "decision", "reason", "design", "humans", "participants", "studies", "effects",
+    "included", "decision", "reason", "abstract_decisions", "full_text_decisions", "found_by", "design", "humans",
+    "participants", "studies", "effects",
 )  # fmt: skip
 _QUOTED = re.compile('[,;\t|"\r\n]')
 _FORMULA = re.compile(  # what reads a file by another separator takes no quote for one: a cell begins behind it
@@ -188,6 +192,9 @@ def _csv(record: Record) -> str:
         "included": "" if record.included is None else str(int(record.included)),
         "decision": record.decision or "",
         "reason": record.reason or "",
+        "abstract_decisions": record.said.get("abstract", ""),
+        "full_text_decisions": record.said.get("full_text", ""),
+        "found_by": "; ".join(record.found_by),
         "notices": "; ".join(nlm_notices(cited)),
         **_study(article),
     }

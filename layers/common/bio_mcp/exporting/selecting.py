@@ -3,19 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import get_args
 
 from bio_mcp.answering.project_search import abstract_of, pmids_of
-from bio_mcp.answering.search import DEEPEST, DEPTH, Question, search_papers
+from bio_mcp.answering.search import LEAST_RELEVANCE, papers_that_fit
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Decision, ReviewRecord, ScreeningLabel, Stage, review_of_project, review_of_query
+from bio_mcp.ports.stores import Decision, ReviewRecord, Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.retrieval.query import Kind
-from bio_mcp.screening.reviews import Review, record_id_of, review_of
+from bio_mcp.screening.deduplicating import pmid_of
+from bio_mcp.screening.reviews import STAGES, Outcome, Review, find_review, record_id_of, review_of
 from bio_mcp.syncing.news import check_followed
 
 
@@ -23,13 +22,16 @@ from bio_mcp.syncing.news import check_followed
 class Record:
     """A paper, with what a screening decided and why; None where nobody decided.
 
-    A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's.
+    A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's. By `said`,
+    each stage has what its screeners decided, in words, once all of them did; `found_by` names the searched data bases.
     """
 
     article: Article
     decision: Decision | None = None
     reason: str | None = None
     citekey: str | None = None
+    said: Mapping[Stage, str] = field(default_factory=dict)
+    found_by: tuple[str, ...] = ()
 
     @property
     def included(self) -> bool | None:
@@ -46,10 +48,7 @@ class Record:
         return list(dict.fromkeys([*self.headings, *self.article.keywords]))
 
 
-STAGES = get_args(Stage)  # in their order
-LEAST_RELEVANCE = 0.1  # of a question's papers, unless it is said otherwise
 _ASKED_S = 10.0  # for which PubMed is asked for some records of a review, which has the most of them itself
-_MORE = "of a question the best papers alone are found, and more may fit: AND between its words has every one with them"
 _AWAY = (
     "PubMed could not be asked, so records of the review that the corpus lacks have title, abstract, year and DOI alone"
 )
@@ -58,7 +57,7 @@ _AWAY = (
 @dataclass
 class Selection:
     """What is exported: `pmids`, the papers of the corpus that `query` finds, all that the followed query `query_key`
-    has found, or the documents of `project`; of the latter two with the records of their review.
+    has found, the documents of `project`, both with the records of their review, or those of `review`.
 
     It names the papers, and reads them. A name is a PMID, the id of a document of the project that is not in PubMed, or
     that of a record of the review. `left_out` counts papers that a question found and that are less relevant than
@@ -71,6 +70,7 @@ class Selection:
     query: str = ""
     query_key: str = ""
     project: str = ""
+    review: str = ""
     limit: int | None = None
     least_relevance: float = LEAST_RELEVANCE
     left_out: int = 0
@@ -80,9 +80,14 @@ class Selection:
     def names(self) -> list[str]:
         """Every paper once: as asked for, the best first, by PMID, or by the document's id; then the review's."""
         if self.query:
-            return self._found()
+            found = papers_that_fit(self.query, self.backends, self.deadline, self.least_relevance, self.limit)
+            self.warnings += found.warnings
+            self.left_out = found.left_out
+            return list(found.pmids)
         if self.pmids:
             return list(dict.fromkeys(self.pmids))
+        if self.review:
+            return list(find_review(self.review, self.backends).by_id)
         if self.project:
             names = list(self._works)
         else:
@@ -96,30 +101,6 @@ class Selection:
         others = [each for each in self._review.by_id if each not in there]
         self.reviewed = len(others)
         return [*names, *others]
-
-    def _found(self) -> list[str]:
-        """What the query finds, the best first: of a question what is relevant enough, of any other all that match."""
-        found = search_papers(Question(self.query), self.backends, self.deadline)
-        self.warnings += found.warnings
-        ranked = {each.candidate.pmid: each for each in found.ranked}
-        if found.read.kind is Kind.QUESTION:
-            fit = [pmid for pmid, each in ranked.items() if each.named or found.relevance[pmid] >= self.least_relevance]
-            self.left_out = len(ranked) - len(fit)
-            if ranked and not fit:
-                best = max(found.relevance.values())
-                self.warnings.append(
-                    f"none of the {len(ranked):,} papers found has a relevance of {self.least_relevance:g} or more: "
-                    f"the best has {best:.2g}"
-                )
-            elif len(fit) >= DEPTH:
-                self.warnings.append(_MORE)
-        else:
-            fit = list(dict.fromkeys([*ranked, *self.backends.passages.matching(found.filters, DEEPEST).pmids]))
-        total = len(fit) if found.read.kind is Kind.QUESTION else found.total
-        most = self.limit or DEEPEST
-        if total > most:
-            self.warnings.append(f"{total:,} papers match; the file has the first {most:,}")
-        return fit[:most]
 
     def records(self, names: Sequence[str]) -> dict[str, Record]:
         """The records of these papers, by name; one that is nowhere is absent.
@@ -156,29 +137,52 @@ class Selection:
             return {}
 
     def _decided(self, name: str, article: Article) -> Record:
-        """The record with the decision of its latest stage."""
-        ids = (*self._ids(name), f"doi:{article.doi}")
-        label = next((self._labels[each] for each in ids if each in self._labels), None)
+        """The record with the decision of its latest stage, and what each screener decided where all have."""
         citekey = self._works[name].citekey if self.project and name in self._works else None
-        return Record(article, label.decision, label.reason, citekey) if label else Record(article, citekey=citekey)
+        of = next((each for each in (*self._ids(name), f"doi:{article.doi}") if each in self._review.by_id), None)
+        if of is None:
+            return Record(article, citekey=citekey)
+        outcomes = {stage: self._review.outcome(stage, of) for stage in STAGES}
+        said = {stage: text for stage, each in outcomes.items() if (text := _in_words(each))}
+        last = self._review.final(of)
+        return Record(
+            article,
+            last.decision if last else None,
+            last.reason if last else None,
+            citekey,
+            said,
+            self._found_by.get(of, ()),
+        )
 
     def _ids(self, name: str) -> tuple[str, ...]:
         """By which a review may have what is named so."""
         work = self._works.get(name) if self.project else None
-        return (name, record_id_of(work)) if work else (name,)
+        other = self._by_pmid.get(name)
+        return tuple(filter(None, (name, other, record_id_of(work) if work else None)))
 
     @cached_property
     def _review(self) -> Review:
-        """The review of the query key or project; an empty one for other selections."""
-        if not (self.query_key or self.project):
+        """The review of the query key or project, or the one that is asked for; an empty one for other selections."""
+        if not (self.query_key or self.project or self.review):
             return Review("", (), ())
-        named = review_of_query(self.query_key) if self.query_key else review_of_project(self.project)
+        named = self.review
+        if self.query_key or self.project:
+            named = review_of_query(self.query_key) if self.query_key else review_of_project(self.project)
         return review_of(named, self.backends.screenings)
 
     @cached_property
-    def _labels(self) -> Mapping[str, ScreeningLabel]:
-        """What the review decided, by its ids of records; what was read in full counts."""
-        return {each.record_id: each for each in sorted(self._review.labels, key=lambda each: STAGES.index(each.stage))}
+    def _by_pmid(self) -> Mapping[str, str]:
+        """The records that are known by another id, by their PMID."""
+        return {pmid_of(each): each.record_id for each in self._review.records if each.pmid}
+
+    @cached_property
+    def _found_by(self) -> Mapping[str, tuple[str, ...]]:
+        """The data bases that have found each record of the review, in the order of the searches."""
+        found: dict[str, dict[str, None]] = {}
+        for search in self.backends.screenings.searches(self._review.name) if self._review.records else ():
+            for each in search.record_ids:
+                found.setdefault(each, {})[search.database] = None
+        return {name: tuple(each) for name, each in found.items()}
 
     @cached_property
     def _works(self) -> dict[str, Work]:
@@ -191,14 +195,32 @@ class Selection:
         return {pmid or each.doc_id: each for each, pmid in zip(works, pmids_of(works, self.backends), strict=True)}
 
 
+def _in_words(outcome: Outcome) -> str:
+    """`ann: include; bob: exclude (wrong population); resolved by cem: include`; "" while others have to decide."""
+    if outcome.state == "awaiting":
+        return ""
+    shown = [*outcome.labels, *([outcome.resolved] if outcome.resolved else [])]
+    return "; ".join(
+        f"{'resolved by ' if each.resolves else ''}{each.caller or 'user'}: {each.decision}"
+        f"{f' ({each.reason})' if each.reason else ''}"
+        for each in shown
+    )
+
+
 def _as_screened(record: ReviewRecord) -> Article:
     """A record of a review that is nowhere else, as the review has it."""
     return Article(
-        pmid=record.record_id if record.record_id.isdecimal() else "",
+        pmid=pmid_of(record),
         title=record.title,
         abstract=(AbstractSection(None, None, record.abstract),) if record.abstract else (),
+        authors=tuple(map(_author, record.authors)),
+        journal=Journal(record.journal, volume=record.volume or None, issue=record.issue or None)
+        if record.journal
+        else None,
+        pages=record.pages or None,
         publication_date=PartialDate(str(record.year), record.year) if record.year else None,
         doi=record.doi,
+        keywords=record.keywords,
         retraction=RetractionStatus.UNKNOWN,
     )
 
@@ -219,7 +241,11 @@ def described(work: Work, abstract: str = "") -> Article:
 
 
 def _author(name: str) -> Author:
-    """`van der Berg JP`: family names, then initials in capitals; any other name is a group's."""
+    """`Doe, Jane`, or `van der Berg JP`: family names, then initials in capitals; any other name is a group's."""
+    inverted, comma, given = name.partition(",")
+    if comma and given.strip():
+        return Author(last_name=inverted.strip(), fore_name=given.strip())
+    name = name.replace(".", "")
     family, _, initials = name.rpartition(" ")
     if family and initials.isalpha() and initials.isupper() and len(initials) <= 4:
         return Author(last_name=family, initials=initials)

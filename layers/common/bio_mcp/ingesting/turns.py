@@ -1,4 +1,4 @@
-"""Writers of one project take turns, and the newest goes first: it takes the project's lease from whoever has it.
+"""Writers of one project, or review, take turns, and the newest goes first: it takes the lease from whoever has it.
 
 A turn is short: what took long (reading, embedding) was done before, and is compared with what stands by now. Whose
 turn is taken from, is refused at its next write, and does all of its work once more.
@@ -24,13 +24,14 @@ class TurnLost(Conflict):
     """Another writer came first: the work has to be done once more."""
 
     def __init__(self) -> None:
-        super().__init__("others write into this project without a pause; try again", retry_after_s=30)
+        super().__init__("others write into this without a pause; try again", retry_after_s=30)
 
 
 @contextmanager
-def turn(project_id: str, backends: Backends) -> Iterator[None]:
-    """Write to the project in this block. Raises `TurnLost`, and what `Leases.take` does."""
-    hold = backends.leases.take(f"project:{project_id}")
+def turn(name: str, backends: Backends, of: str = "project") -> Iterator[None]:
+    """Write to the project of this id, or what `of` says, in this block. Raises `TurnLost`, and what `Leases.take`
+    does."""
+    hold = backends.leases.take(f"{of}:{name}")
     with holding(hold):
         try:
             yield

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import islice, pairwise
 
+from bio_mcp.lazy import compiled_later
 from bio_mcp.literature.quality import ANIMALS, DESIGNS, HUMANS, VAGUE, best_design
 from bio_mcp.literature.quantities import COUNT, count, folded
 from bio_mcp.literature.records import Article
@@ -93,7 +94,7 @@ def printed(effect: Effect) -> str:
 
 _REVIEWS = {"systematic review", "meta-analysis", "network meta-analysis"}
 _MAYBE_REVIEWS = {None, "narrative review", "preclinical study"}
-_SEARCHED = re.compile(
+_SEARCHED = compiled_later(
     r"\b(?:search(?:ed|es|ing)?|databases?)\b[^.]{0,120}\b(?:pubmed|medline|embase|cinahl|cochrane|web of science|"
     r"scopus)\b|"
     r"\b(?:pubmed|medline|embase|cinahl|cochrane|web of science|scopus)\b[^.]{0,120}\bsearch|\bliterature search|"
@@ -104,7 +105,7 @@ _OF_A_STUDY = (
     "research|survey|series|comparison|assess|investigat|examin)"
 )
 _DESIGN_WORDS = [  # name, a word that the pattern has, the pattern; the first that the title or a sentence has
-    (name, word, re.compile(pattern))
+    (name, word, compiled_later(pattern))
     for name, word, pattern in (
         ("network meta-analysis", "network meta", r"network meta-?analys[ei]s"),
         ("meta-analysis", "analys", r"meta-?analys[ei]s"),
@@ -120,11 +121,11 @@ _DESIGN_WORDS = [  # name, a word that the pattern has, the pattern; the first t
         ("narrative review", "review", r"\b(?:this|current|present|narrative) review\b"),
     )
 ]
-_OWN_STUDY = re.compile(
+_OWN_STUDY = compiled_later(
     r"\b(?:this|our|we|present|current|conducted|performed|designed|undertaken|carried out|design|methods?)\b[^.;]*$"
     r"|(?:^|[.:;] )(?:an?|the)?[^.;:]{0,50}$|\b(?:is|was) an?(?: [\w-]+,?){0,4} $"
 )
-_OTHER_STUDY = re.compile(
+_OTHER_STUDY = compiled_later(
     r"\b(?:previous|further|future|recent|published|earlier|needed|included?|including|from an?)\b[^.;]*$"
 )
 
@@ -147,7 +148,7 @@ def _own(low: str, pattern: re.Pattern[str]) -> Iterator[bool]:
         yield bool(_OWN_STUDY.search(before)) and not _OTHER_STUDY.search(before)
 
 
-_ANIMAL = re.compile(
+_ANIMAL = compiled_later(
     r"[ (-](?:mice|mouse|rats?|murine|rabbits?|guinea-pigs?|guinea pigs?|pigs?|piglets?|swine|porcine|bovine|"
     r"zebrafish|dogs?|canine|"
     r"cats?|kittens?|sheep|lambs?|monkeys?|macaques?|baboons?|primates|chickens?|chicks?|hens|broilers?|birds?|cattle|"
@@ -157,7 +158,7 @@ _ANIMAL = re.compile(
     r"mosquito(?:es)?|ticks|bees?|beetles?|aphids?|flies|bats|snakes?|lizards?|turtles?|ovariectomized|veterinary|"
     r"feline|equine|ovine|avian|rodents?)\b"
 )
-_HUMAN = re.compile(
+_HUMAN = compiled_later(
     r"[ (-](?:patient|participant|subjects|individuals|adult|child|infant|neonate|newborn|adolescent|student|volunteer|"
     r"respondent|people|person|worker|nurse|physician|clinician|caregiver|inpatient|outpatient|athlete|player|"
     r"smoker|survivor|veteran|teenager|pregnant|elderly|(?<!-)(?:wo)?m[ae]n\b|boys?\b|girls?\b|lady\b|youths?\b|"
@@ -168,17 +169,17 @@ _HUMAN = re.compile(
     r"and controls)\b|"
     r"gender\b|surgeons?\b|mortality rate|survey\b|epidemiolog|surveillance|inequalit|countries\b|hospitali[sz])"
 )
-_ACRONYM = re.compile(r"\b[A-Z]{2,5}\b")  # "CAT", "FISH"
-_VETERINARY = re.compile(r"\b(?:canine|feline|equine|veterinary|dogs?|cats?|horses?)\b")
+_ACRONYM = compiled_later(r"\b[A-Z]{2,5}\b")  # "CAT", "FISH"
+_VETERINARY = compiled_later(r"\b(?:canine|feline|equine|veterinary|dogs?|cats?|horses?)\b")
 _OF_PEOPLE = {"case report", "cohort study", "case-control study", "cross-sectional study", *_REVIEWS} | {
     name for points, name in DESIGNS.values() if "trial" in name and "veterinary" not in name
 }
-_NEITHER = re.compile(
+_NEITHER = compiled_later(
     r"\bin[ -]?vitro\b|\bcell lines?\b|\bxenograft|\bin[ -]silico\b|\bnumerical(?:ly)?\b|\bfinite element|"
     r"\bcomputer simulat|"
     r"\bsynthesi[sz]ed\b|\bplants?\b|\bstrains?\b"
 )
-_TOOK_PART = re.compile(
+_TOOK_PART = compiled_later(
     r"[ (]participants|[ (]respondents|[ (]volunteers|[ (]interviewe|[ -]years? of age\b|[ -]years?[ -]old\b|"
     r"\b\d\d?-\d\d years\b|\baged \d|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|"
     r"\w+ty) "
@@ -187,12 +188,12 @@ _TOOK_PART = re.compile(
     r"treated)\b|"
     r"\bin (?:\w+ )?patients?\b[^.]{0,80}\b(?:was|were) (?:studied|found|measured|compared|observed)\b"
 )
-_CARE = re.compile(
+_CARE = compiled_later(
     r"\b(?:treatments?|therap(?:y|ies|eutic)|clinical|diseases?|disorders?|surgery|surgical|pain|depress\w+|mental|"
     r"health|"
     r"injur(?:y|ies)|outcomes?|mortality|cancers?|tuberculosis|infections?)\b"
 )
-_CLINICAL = re.compile(
+_CLINICAL = compiled_later(
     r"\b(?:clinical|surg(?:ery|ical)|(?:post|pre|intra)?-?operati(?:ve|ons?)|hospitals?|prognos\w+|diagnos\w+|"
     r"symptoms?|radiotherapy|"
     r"chemotherapy|prevalence|treated|follow-up|recurrences?|complications?|male|female|males|females|pregnan\w+|"
@@ -266,20 +267,20 @@ _WORDS = (
     rf"[\w'’+/()-]{{1,40}}(?:(?:(?<=-)|(?<=\dth)),)?){{0,8}}?"
 )
 _N = rf"(?P<n>{COUNT})"
-_COUNTED = re.compile(
+_COUNTED = compiled_later(
     rf"(?x) (?:[ (\[]|(?<=[a-z])\.) {_N} (?:[ ]\([^()%]{{1,30}}\))? {_WORDS} (?:[ ]\([^()%]{{1,60}}\))? "
     rf"[ ](?:{_PEOPLE})\b(?![-'’/])"
 )
-_COUNTED_STUDIES = re.compile(
+_COUNTED_STUDIES = compiled_later(
     rf"""(?x) [ (\[] {_N} {_WORDS.replace("(?:of|", "(?:and|of|").replace("cohorts?|", "")}
     [ ](?:non-?)?(?:studies|trials|rcts|articles|papers|publications|reports|reviews)\b(?![-'’/])"""
 )
-_N_EQUALS = re.compile(
+_N_EQUALS = compiled_later(
     r"(?:[\[(](?:[\w -]{1,20}[;,:] )?|(?<=studies,) | (?:of|in|from|with|on|"
     r"among) )n ?= ?(?P<n>\d{1,3}(?:[, ]\d{3})+|\d{1,9})(?![\d.])"
 )
-_ELIGIBLE = re.compile(r"\b(?:eligible|evaluable|consecutive)\b")
-_AND_OTHERS = re.compile(  # "30 patients and 28 controls"
+_ELIGIBLE = compiled_later(r"\b(?:eligible|evaluable|consecutive)\b")
+_AND_OTHERS = compiled_later(  # "30 patients and 28 controls"
     rf"""(?x) (?P<between>(?:[^.;:()]|\([^()]{{0,120}}\)){{0,200}}?),?[ ]
     (?:and|plus|as[ ]well[ ]as|(?:compared|matched)[ ](?:them[ ])?(?:to|with))[ ]
     (?:one[ ](?:with|of|in)[ ]|another[ ]|an?[ ](?:\w+[ ])?(?:group|cohort|sample|series)[ ]of[ ])? {_N} (?:{_WORDS}
@@ -292,81 +293,81 @@ _ACT = (
     r"examines|includes)"
 )
 _KIND = rf"(?:[ ](?!(?:{_NOT_BETWEEN}|{_PEOPLE}|and)\b(?!-)|\d+\b)[\w-]{{1,40}}){{1,4}}"
-_BOTH = re.compile(  # "160 frontline and 146 other nurses"
+_BOTH = compiled_later(  # "160 frontline and 146 other nurses"
     rf"""(?x) [ (\[] {_N} {_KIND} (?:,[ ](?P<other>{COUNT}) {_KIND})? ,?[ ]and[ ]
     (?P<more>{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"""
 )
-_MORE_STUDIES = re.compile(  # "7 trials with 1,773 patients and 3 other studies"
+_MORE_STUDIES = compiled_later(  # "7 trials with 1,773 patients and 3 other studies"
     rf"""(?x) (?:[ ]\([^()]{{0,80}}\))?
     (?:[ ](?:with|involving|including|enrolling)[ ](?:a[ ]total[ ]of[ ])?{COUNT} {_WORDS} [ ](?:{_PEOPLE}))?
     (?:,|,?[ ]and) {_COUNTED_STUDIES.pattern.removeprefix("(?x)")}"""
 )
-_THEN_STUDIES = re.compile(  # "1298 papers were inspected, and 11 were eligible"
+_THEN_STUDIES = compiled_later(  # "1298 papers were inspected, and 11 were eligible"
     rf"""(?x) (?:[ ]\([^()]{{0,60}}\))?[ ](?:were|was)[ ](?:\w+[ ]){{0,2}}?(?:inspected|screened|identified|retrieved|
     found|reviewed|assessed)
     [^.;\d]{{0,80}}?(?:and|,|of[ ]which|of[ ]these,?|from[ ]which)[ ]{_N}[ ](?:were|was|met)[ ](?:\w+[ ])?(?:eligible|
     included|selected|the|all|inclusion)"""
 )
-_OF_ALL_STUDIES = re.compile(  # "of the total 1890 articles, 27 were included"
+_OF_ALL_STUDIES = compiled_later(  # "of the total 1890 articles, 27 were included"
     rf"(?x) [^.;,\d]{{0,60}},[ ](?:only[ ])?{_N}(?:[ ][\w-]+){{0,12}}?[ ](?:were|was)[ ](?:\w+[ ])?(?:included|"
     rf"eligible|selected)\b"
 )
-_BOTH_STUDIES = re.compile(  # "36 cross-sectional and 9 longitudinal studies"
+_BOTH_STUDIES = compiled_later(  # "36 cross-sectional and 9 longitudinal studies"
     rf"(?x) [ (]{_N}(?:[ ](?!and\b)[\w-]+){{1,3}}[ ]and[ ](?P<more>{COUNT})(?:[ ][\w-]+){{1,3}}[ ](?:studies|trials|"
     rf"articles|papers)\b"
 )
-_TWO_GROUPS = re.compile(
+_TWO_GROUPS = compiled_later(
     rf"(?x) (?:[^.;:\d]|(?:19|20)\d\d){{0,140}}\b(?:and[ ](?!(?:19|20)\d\d\b)(?:{COUNT})[ ](?:to|who|were|in|received)|"
     rf"matched[ ](?:to|with)[ ]\d)\b"
 )
-_AS_WELL = re.compile(  # a third group, which is not added
+_AS_WELL = compiled_later(  # a third group, which is not added
     rf"(?x) [^.;:()]{{0,60}}?,?[ ](?:as[ ]well[ ]as|versus|vs\.?)[ ](?:{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"
 )
-_AND_BEFORE = re.compile(rf"\b(?:{_PEOPLE})(?: \([^()]*\))?,? and$")
-_SOME_OF_THEM = re.compile(  # "among the 520 nurses, 76 nurses (15%) were selected"
+_AND_BEFORE = compiled_later(rf"\b(?:{_PEOPLE})(?: \([^()]*\))?,? and$")
+_SOME_OF_THEM = compiled_later(  # "among the 520 nurses, 76 nurses (15%) were selected"
     rf"""(?x) [^.;\d]{{0,100}},[ ]{_N} (?:{_WORDS}[ ](?:{_PEOPLE}))? (?:[ ]\([^()]{{1,20}}\))?
     [ ](?:were|was)[ ](?:\w+[ ])?(?:selected|included|enroll?ed|recruited|randomi[sz]ed)\b (?![ ](?:in|to|
     into)[ ]the[ ](?:\w+[ ]){{1,4}}group)"""
 )
-_THEN_WITH = re.compile(
+_THEN_WITH = compiled_later(
     rf"(?x) [ ](?:with|in|from|of)[ ][^.;:()\d]{{1,60}},[ ](?:and[ ])?(?:{COUNT})[ ](?:with|without)\b"
 )
-_LATER = re.compile(
+_LATER = compiled_later(
     r" (?!who)(?:[\w-]+ ){0,2}(?:completed|analy[sz]ed|evaluable|remained|followed|included|died|had)\b"
 )
-_THEN_INCLUDED = re.compile(  # "96 patients were screened and 60 were enrolled"
+_THEN_INCLUDED = compiled_later(  # "96 patients were screened and 60 were enrolled"
     rf"""(?x) (?:,|;|\b(?:and|whom|which|these|them),?)[ ]{_N}[ ](?:\([^()]{{1,20}}\)[ ])?
     (?:(?:were|was)[ ](?:\w+[ ]){{0,2}}?(?:enroll?ed|recruited|included|randomi[sz]ed|randomly)|participated|
     responded|met[ ](?:the[ ]|all[ ])?inclusion)\b
     (?![ ](?:in|to|into)[ ]the[ ](?:\w+[ ]){{1,4}}group)"""
 )
-_RESPONSES = re.compile(  # "received 913 (67%) responses"
+_RESPONSES = compiled_later(  # "received 913 (67%) responses"
     rf"""(?x) \b(?:received|obtained|collected|returned)[ ](?:a[ ]total[ ]of[ ])?{_N}[ ]
     (?:\([^()]{{1,12}}\)[ ])?(?:(?:complete|valid|usable|eligible|survey|online|full)d?[ ]){{0,2}}(?:responses|
     questionnaires|surveys)\b
     |[ ](?P<m>{COUNT})[ ](?:(?:complete|valid|usable|eligible|survey|online|full)d?[ ]){{0,2}}(?:responses|
     questionnaires|surveys)[ ]were[ ](?:obtained|received|collected|returned|completed)"""
 )
-_INCLUDED_OF = re.compile(
+_INCLUDED_OF = compiled_later(
     r"[^.;,]{0,50} (?:were|was) (?:included|enroll?ed|identified|analy[sz]ed|recruited|eligible)\b"
 )
-_TOTAL_OF = re.compile(r"^$|\b(?:total of|total,?|overall,?)$")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ENROLLED = re.compile(r"\b(?:enroll?|recruit|includ|randomi[sz])\w*(?: the| all)?$")
-_RATE = re.compile(
+_TOTAL_OF = compiled_later(r"^$|\b(?:total of|total,?|overall,?)$")
+_YEAR = compiled_later(r"(?:19|20)\d\d")
+_ENROLLED = compiled_later(r"\b(?:enroll?|recruit|includ|randomi[sz])\w*(?: the| all)?$")
+_RATE = compiled_later(
     rf"(?x) (?<!objective[ ])(?<!overall[ ])\b(?:survey[ ]response|response|participation|completion)[ ]rates? "
     rf"[^.;\d]{{0,30}} [\d.]+[ ]?%[ ]\({_N} (?:/|[ ](?:out[ ])?of[ ])(?:{COUNT})"
 )
-_SEXES = re.compile(  # "subjects (31 female, 7 male)"
+_SEXES = compiled_later(  # "subjects (31 female, 7 male)"
     rf"""(?x) [ ][(\[]{_N}[ ](?P<sex>(?:fe)?males?|(?:wo)?men|girls|boys)(?:,|;|/|[ ]and)?[ ](?:and[ ])?
     (?P<other>{COUNT})[ ](?!(?P=sex))(?:(?:fe)?males?|(?:wo)?men|girls|boys)\b"""
 )
-_BOTH_SEXES = re.compile(  # "248 females (41.5%) and 349 males (58.5%)"
+_BOTH_SEXES = compiled_later(  # "248 females (41.5%) and 349 males (58.5%)"
     rf"""(?x) [ (]{_N}[ ](?:\w+[ ])?(?:(?:fe)?males?|women|men|girls|
     boys)[ ]?\((?P<share>\d\d(?:\.\d+)?)[ ]?%\),?[ ]and[ ]
     (?P<other>{COUNT})[ ](?:\w+[ ])?(?:(?:fe)?males?|women|men|girls|boys)[ ]?\((?P<rest>\d\d(?:\.\d+)?)[ ]?%\)"""
 )
-_HOW_MANY_OF = re.compile(  # "395 of 1241 (32%) patients", "99/295 patients"
+_HOW_MANY_OF = compiled_later(  # "395 of 1241 (32%) patients", "99/295 patients"
     rf"""(?x) [ (\[](?P<part>{COUNT})(?:/|[ ](?:out[ ])?of[ ](?:the[ ])?){_N}[ ]?
     (?:\([\d.]+[ ]?%\))? {_WORDS}[ ](?:{_PEOPLE})\b"""
 )
@@ -377,22 +378,22 @@ _NUMBER_PHRASES = (
     (_BOTH_SEXES, 3, "%"),
     (_HOW_MANY_OF, 1, " "),
 )
-_INCLUDED = re.compile(rf"\b{_ACT}\b")  # "the 93 reviewed patients"
-_BRACKETS = re.compile(r"\([^()]*\)")
-_BARE = re.compile(rf"(?x) (?:,|and)[ ]{_N}(?:[ ]-)?[ ](?:with|without)\b")
-_IN_A_LIST = re.compile(  # "30 patients with X; 28 patients with Y"
+_INCLUDED = compiled_later(rf"\b{_ACT}\b")  # "the 93 reviewed patients"
+_BRACKETS = compiled_later(r"\([^()]*\)")
+_BARE = compiled_later(rf"(?x) (?:,|and)[ ]{_N}(?:[ ]-)?[ ](?:with|without)\b")
+_IN_A_LIST = compiled_later(  # "30 patients with X; 28 patients with Y"
     rf"(?x) (?P<between>[^.:()]{{0,120}}?) [;,][ ](?:and[ ])? (?:{COUNT}) {_WORDS} [ ](?:{_PEOPLE})\b"
 )
-_APART = re.compile(r"\b(?:was|were|had|underwent|received|who|completed|died|did|have)\b")
-_DID = re.compile(r"\b(?:was|were|had|completed|died|did)\b")
-_OUT_OF = re.compile(r"(?:^|[.,:;] )(?:of|among|from|out of)(?: the| all| these)?$")
-_PART_OF_THEM = re.compile(r"\b(?:including|of (?:whom|which|these))\b")
-_WHOLE_SAMPLE = re.compile(r"\bcontrols?\b|\bhealthy\b|\bhcs\b|\b(?:women|men|girls|boys|females)$")
+_APART = compiled_later(r"\b(?:was|were|had|underwent|received|who|completed|died|did|have)\b")
+_DID = compiled_later(r"\b(?:was|were|had|completed|died|did)\b")
+_OUT_OF = compiled_later(r"(?:^|[.,:;] )(?:of|among|from|out of)(?: the| all| these)?$")
+_PART_OF_THEM = compiled_later(r"\b(?:including|of (?:whom|which|these))\b")
+_WHOLE_SAMPLE = compiled_later(r"\bcontrols?\b|\bhealthy\b|\bhcs\b|\b(?:women|men|girls|boys|females)$")
 _PHRASE = r"(?:[^.;(]|\.\d|\([^()]{0,140}\)){0,140}?"
 _STUDIES = r"(?:studies|trials|rcts|reports|articles|papers|cohorts)"
 
 # In lower case, how the sentence goes before a number and after what it counts.
-_NEVER_BEFORE = re.compile(
+_NEVER_BEFORE = compiled_later(
     r"\b(?:more|less|fewer|greater|higher|lower) than$|\b(?:over|about|approximately|nearly|almost|up to|at least|only|"
     r"around|per|every|each|stage|phase|grade|groups?|study|studies|table|day|week|another|other|additional|remaining|"
     r"first|last|least|most|treat|harm|aged?|an?|sub(?:set|sample|group)s? of|groups of)$|"
@@ -407,7 +408,7 @@ _NEVER_BEFORE = re.compile(
     r"[~≈≥≤<>×x/%°±.]$|(?<! )-$|(?<!\bn )(?<!\bn)=$|"
     r"\b(?:will|shall|(?<!used )to|would) (?:be )?(?:enrol|recruit|includ|randomi)\w*.{0,30}$"
 )
-_NEVER_AFTER = re.compile(
+_NEVER_AFTER = compiled_later(
     r"[ ,]*[\[(](?:corresponding to )?\d+(?:\.\d+)? ?%(?=[)\];,]| of\b)(?! (?:responses?|response rate|follow-up|"
     r"participation|retention|completion|(?:fe)?male|(?:wo)?men|girls|boys)\b)|[ -](?:years?|days|months)\b|"
     r" (?:will|would) be\b|[^.;]{0,140} will be (?:random|enroll?|recruit|includ|allocat|assign)|"
@@ -417,7 +418,7 @@ _NEVER_AFTER = re.compile(
     r"(?: \w+){0,3} (?:was|were|is|are) "
     r"(?:required|needed|calculated|necessary)\b| worldwide| per\b| (?:die|suffer)\b"
 )
-_NOT_YET_READ = re.compile(
+_NOT_YET_READ = compiled_later(
     r"duplicate|potential|unique|\bfull[- ]text|"
     r"\b(?:reviewers|researchers|authors|investigators|independently|databases)\b"
 )
@@ -425,7 +426,7 @@ Cues = tuple[tuple[int, re.Pattern[str]], ...]
 
 
 def _cues(*rows: tuple[int, str]) -> Cues:
-    return tuple((points, re.compile(pattern)) for points, pattern in rows)
+    return tuple((points, compiled_later(pattern)) for points, pattern in rows)
 
 
 _BEFORE = _cues(
@@ -506,44 +507,44 @@ _AFTER_STUDIES = _cues(
     (-6, r"[^.;,]{0,40}?\b(?:screened|found|retrieved|excluded|searched|obtained|assessed|reported|showed|compared|"
          r"contributed|evaluated|focused|provided|described|did not|had)\b"),
 )  # fmt: skip
-_OF_STUDIES = re.compile(
+_OF_STUDIES = compiled_later(
     rf"\b{_STUDIES}\b[^.;]{{0,60}}?[ (](?:with|involving|including|comprising|enrolling|studying|totall?ing|of|"
     rf"containing|had|\()? ?(?:a total of)?$|\b{_STUDIES} ?\($"
 )
-_JOINS = re.compile(
+_JOINS = compiled_later(
     r"(?:[^()]{0,30}\)|,)(?:,| and| or| versus| vs\.?)"
     r"(?!.{0,80}\b(?:focus|interviews|sites|schools|clinics)\b)[^.:;()]{0,90}"
 )  # between two groups
-_GROUP = re.compile(
+_GROUP = compiled_later(
     rf"\b(?:{_PEOPLE})"
     r"(?: (?:with|without|of|in|from|having|receiving|undergoing|diagnosed|using)\b[^.;:()]{0,60})? ?$"
 )
-_OF_PEOPLE_AFTER = re.compile(rf"{_WORDS}[ ](?:{_PEOPLE})\b")  # "(n = 2143 girls"
-_SAMPLED = re.compile(rf"\b(?:{_PEOPLE}|study|studies|survey|registry|cohort|sample|data|respondents)\b")
-_OF_SAMPLE = re.compile(
+_OF_PEOPLE_AFTER = compiled_later(rf"{_WORDS}[ ](?:{_PEOPLE})\b")  # "(n = 2143 girls"
+_SAMPLED = compiled_later(rf"\b(?:{_PEOPLE}|study|studies|survey|registry|cohort|sample|data|respondents)\b")
+_OF_SAMPLE = compiled_later(
     r"\b(?:study|survey|registry|included|enrolled|recruited|participants|sample|cohort|participated|patients|"
     r"surveyed)\b"
 )
-_IN = re.compile(r"\b(?:in|of|among|on|from|with)(?: the| all)?$")
-_WE = re.compile(
+_IN = compiled_later(r"\b(?:in|of|among|on|from|with)(?: the| all)?$")
+_WE = compiled_later(
     r"\b(?:we|this (?:[\w-]+ ){0,3}(?:study|trial)) (?:\w+ly |have |then )?(?:evaluated|assessed|investigated|"
     r"examined|analy[sz]ed|"
     r"studied|measured|tested|compared|conducted|performed|describe|report|present|determined|reviewed|explored|"
     r"identified)"
 )
-_IN_STUDY = re.compile(
+_IN_STUDY = compiled_later(
     r"\bwe (?:\w+ly )?\w+ed $|(?<!training )(?<!validation )(?<!test )(?<!each )(?<!first )\b(?:study|survey|sample) $|"
     r"\b(?:were|who) (?:included|enroll?ed|recruited|randomi[sz]ed|participated|analy[sz]ed)(?: (?:in|into) (?:this|"
     r"the|our) [\w -]{3,50})? $"
 )
-_AS_SHARE = re.compile(  # "26 patients (3.9%)"
+_AS_SHARE = compiled_later(  # "26 patients (3.9%)"
     rf"(?x) (?<!of)[ (\[]{_N}(?:[ ](?!were|was|had|are|is|"
     rf"who)[\w-]{{1,25}}){{0,4}}[ ]?[(\[](?!100)\d+(?:\.\d+)?[ ]?%(?=[)\];,]|[ ]of\b)(?![ ](?:responses?|"
     rf"(?:fe)?male|(?:wo)?men|girls|boys))"
 )
-_MORE_WITH = re.compile(r"[ )]{1,3},? ?(?:and )?\d+ (?:with|without|who)\b")
-_OF_SOME = re.compile(r" (?:results?: |findings: )?(?:in|among|for) (?!(?:this|the present|our|an?)\b)")
-_PART_BEFORE = re.compile(
+_MORE_WITH = compiled_later(r"[ )]{1,3},? ?(?:and )?\d+ (?:with|without|who)\b")
+_OF_SOME = compiled_later(r" (?:results?: |findings: )?(?:in|among|for) (?!(?:this|the present|our|an?)\b)")
+_PART_BEFORE = compiled_later(
     r"\b(?:majority|most|half|others?|remaining|rest|responders?|episodes|samples|cases|"
     r"controls|practices?|clinics?|hospitals?|schools?|eyes|sites|lesions|tumou?rs|specimens|knees|hips|teeth|"
     r"implants|visits|studies)"
@@ -551,55 +552,59 @@ _PART_BEFORE = re.compile(
     r"required|target|sample size)\b|\b(?:excluded|excluding|exclusion of|declined|refused|lost|dropped|withdrew|"
     r"died|missing)\b[^()]{0,20}$"
 )
-_SHARE = re.compile(
+_SHARE = compiled_later(
     r" (?:fe)?males?,|,? ?(?:(?:in|per|for) )?each\b|[^.;()]{0,40}\)? will\b|[^()]{0,30}\) (?:of [^.;]{0,60}|"
     r"(?:[\w-]+ ){0,2})\b(?:specimens|samples|isolates|swabs|eyes|images)\b| (?:studies|articles|papers|trials|"
     r"reviews|eyes|samples)\b|[,;] ?\d[\d.]* ?%(?! (?:(?:fe)?male|(?:wo)?men|responses?))"
 )
-_DESCRIBED = re.compile(r"[,;] ?(?:mean|median|aged?\b|\d[\d.]* ?% (?:fe)?males?|\d[\d.]* ?% (?:wo)?men)")
-_OF_STUDIES_N = re.compile(rf"\b{_STUDIES} $|\b(?:samples|sites|eyes|schools|items|hospitals|sessions|tests|visits) $")
-_ALONE_AFTER = re.compile(r"\b(?:or|versus|vs\.?) (?:[\w-]+ ){1,3}$")
-_TOTAL = re.compile(r"\b(?:total|all|overall)\b")
-_HEALTHY = re.compile(
+_DESCRIBED = compiled_later(r"[,;] ?(?:mean|median|aged?\b|\d[\d.]* ?% (?:fe)?males?|\d[\d.]* ?% (?:wo)?men)")
+_OF_STUDIES_N = compiled_later(
+    rf"\b{_STUDIES} $|\b(?:samples|sites|eyes|schools|items|hospitals|sessions|tests|visits) $"
+)
+_ALONE_AFTER = compiled_later(r"\b(?:or|versus|vs\.?) (?:[\w-]+ ){1,3}$")
+_TOTAL = compiled_later(r"\b(?:total|all|overall)\b")
+_HEALTHY = compiled_later(
     rf"(?x) (?<!with)[ (\[]{_N} [ ](?:(?:age|sex|gender|and|matched|age-matched|sex-matched|normal|control)[ -])*"
     r"(?:healthy[ ](?:[\w-]+[ ])?(?:controls?|subjects|volunteers|individuals|participants|people|adults|women|men)|"
     r"(?:[\w-]+[ ]){0,3}?(?:controls|peers|comparators)|comparison[ ](?:subjects|participants|peers|group)|hcs)\b"
 )
-_OPEN = re.compile(r"[^()]{0,90}\([^()]{0,100}\Z")
-_SURE = re.compile(
+_OPEN = compiled_later(r"[^()]{0,90}\([^()]{0,100}\Z")
+_SURE = compiled_later(
     r"\b(?:total|all|overall|finally|final|includ\w+|enroll?\w*|recruit\w*|randomi\w+|randomly|analy[sz]ed|"
     r"participated|completed|"
     r"eligible|retrospectively|prospectively|reviewed|divided|studied|identified|collected)\b"
 )
-_EQUAL_NUMBER = re.compile(r"\b(?:equal|same) number of\b[^.;]{0,40}\b(?:controls?|healthy)\b")
-_CONTROLS = re.compile(r"\bcontrols?\b|\bhealthy\b")
-_CONTROL_GROUP = re.compile(
+_EQUAL_NUMBER = compiled_later(r"\b(?:equal|same) number of\b[^.;]{0,40}\b(?:controls?|healthy)\b")
+_CONTROLS = compiled_later(r"\bcontrols?\b|\bhealthy\b")
+_CONTROL_GROUP = compiled_later(
     r"\bcontrol group (?:included|of|comprised|consisted of) (?:(?:an?|the) )?(?=\d|\w+(?:ty|teen)\b)"
 )
-_ILL = re.compile(
+_ILL = compiled_later(
     r"\b(?:patients?|diagnos|disease|infect|cancer|surg|tumou?r|treated|syndrome|clinical|hospital|surviv|death)"
 )
-_SEVERAL = re.compile(
+_SEVERAL = compiled_later(
     r"\b(?:verified|validated|tested) (?:internally|externally) (?:in|on|with)\b|"
     r"\band their (?:[\w-]+ ){0,3}controls\b|\banother (?:independent )?(?:cohort|sample|data ?set)\b|"
     r"\bsecond (?:one|study|cohort|sample|experiment)\b|\b(?:study|trial|experiment|sample) (?:2|two|b|ii)\b"
 )
-_A_SEX = re.compile(r"\bgroup\b|\b(?:wo)?men\b|\b(?:fe)?males?\b|\bgirls\b|\bboys\b")
-_STUDIES_BEFORE = re.compile(rf"(?x) (?:{COUNT})[ ](?:[\w-]+[ ]){{0,3}}{_STUDIES}[,;:]?[ ][(\[]?(?:n[ ]?=[ ]?)?$")
+_A_SEX = compiled_later(r"\bgroup\b|\b(?:wo)?men\b|\b(?:fe)?males?\b|\bgirls\b|\bboys\b")
+_STUDIES_BEFORE = compiled_later(rf"(?x) (?:{COUNT})[ ](?:[\w-]+[ ]){{0,3}}{_STUDIES}[,;:]?[ ][(\[]?(?:n[ ]?=[ ]?)?$")
 _NEARBY = 250
 _LEAST, _ENOUGH, _FEW, _MANY = 3, 6, 10, 1_000_000
 _IN_THEM = 60  # characters after the last number of studies, in which it says of how many people
-_BESIDE = re.compile(r"\b(?:and|than|those of|average of|mean of|if|or|versus|vs\.?|to)$")  # what is named before it
+_BESIDE = compiled_later(
+    r"\b(?:and|than|those of|average of|mean of|if|or|versus|vs\.?|to)$"
+)  # what is named before it
 _MOST = 500  # numbers of a text that are looked at
-_SENTENCE_END = re.compile(r"[.!?](?:[)\]]? +(?=[A-Z0-9(\"])|(?=[A-Z][a-z]))")
-_LABEL = re.compile(r"[A-Z][A-Za-z &/,']{2,45}(?=: |:[A-Z])")
-_ASIDE = re.compile(
+_SENTENCE_END = compiled_later(r"[.!?](?:[)\]]? +(?=[A-Z0-9(\"])|(?=[A-Z][a-z]))")
+_LABEL = compiled_later(r"[A-Z][A-Za-z &/,']{2,45}(?=: |:[A-Z])")
+_ASIDE = compiled_later(
     r"background|introduc|importance|rationale|objective|\baims?\b|purpose|conclusion|interpretation|discussion|"
     r"signific|"
     r"summary|context|registration|limitations|relevance"
 )
-_FINDINGS = re.compile(r"result|finding")
-_SECTION = re.compile(
+_FINDINGS = compiled_later(r"result|finding")
+_SECTION = compiled_later(
     r"method|result|finding|participants|patients|setting|design|measure|main|cases?\b|subjects|sample|population|"
     r"intervention|material"
 )
@@ -948,7 +953,7 @@ _MEASURES = {
 }
 _RATIOS = {"OR", "HR", "RR", "IRR"}
 _EXPANSION = {"MD": "differ", "IRR": "rate", "OR": "odds", "HR": "hazard", "RR": "risk|rate", "AUC": "area|curve"}
-_DEFINED = {name: re.compile(rf"[(\[][a-z]?{name}s?[)\]]") for name in _EXPANSION}
+_DEFINED = {name: compiled_later(rf"[(\[][a-z]?{name}s?[)\]]") for name in _EXPANSION}
 _SIGNS = (
     "CI",
     "nterval",
@@ -970,10 +975,10 @@ _SIGNS = (
     "ρ",
 )
 _ALTERNATIVES = "|".join(f"(?P<{name}>{words})" for name, words in _MEASURES.items())
-_MENTION = re.compile(rf"[ (\[,;:/=](?:{_ALTERNATIVES})(?:adj|_\(\w{{1,6}}\))?(?![\w²])")
+_MENTION = compiled_later(rf"[ (\[,;:/=](?:{_ALTERNATIVES})(?:adj|_\(\w{{1,6}}\))?(?![\w²])")
 _NUMBER = r"-?[ ]?(?:\d{1,7}(?:\.\d{1,8})?|\.\d{1,8})(?!\d)"
 _INTERVAL = r"(?:[Cc]onfidence|[Cc]redible)[ -][Ii]ntervals?|[Cc]onfidence [Ll]imits?|CI95|C\.I\.|CIs?|CrIs?"
-_ESTIMATE = re.compile(
+_ESTIMATE = compiled_later(
     rf"""(?x) [ (\[=:,] (?<!\d[ ,]) (?!\d\d(?:\.\d)?[ ]?%[ -]?[ ]?(?:CI|CrI|[Cc]onf|[Cc]red))
     (?P<value>{_NUMBER}) (?P<percent>[ ]?%)?
     (?: (?:[ ]?[x×][ ]?10[⁰¹²³⁴-⁹⁻^-]*)?
@@ -986,7 +991,7 @@ _ESTIMATE = re.compile(
       | (?P<bare>[ ]?[(\[]) (?=[^()\[\]]{{3,30}}[)\];,]) )
     [ ]?(?P<low>{_NUMBER}) [ ]?%? [ ]? (?:-|to|,|;|and|~)[ ]? (?P<high>{_NUMBER}) (?P<percents>[ ]?%)?"""
 )
-_POINT = re.compile(  # a value right after the measure
+_POINT = compiled_later(  # a value right after the measure
     rf"""(?x) (?:[ ]?[(\[]\w{{1,6}}[)\]])? [ ]?(?:(?:of|was|is)[ ]|[=:,][ ]?|[ ]){{1,3}}
     (?P<value>{_NUMBER}) (?P<percent>[ ]?%)?"""
 )
@@ -994,27 +999,27 @@ _P = (
     r"[Pp] ?-?(?:values?|trend)? ?(?P<sign>(?:[<>=≤≥] ?){1,2})"
     r"(?P<p>0?\.\d+|[01](?:\.0+)?|\d(?:\.\d+)? ?[x×] ?10[⁻⁰¹²³⁴-⁹^-]+)(?!\.?\d)"
 )
-_P_AFTER = re.compile(rf"[\s,;:%)\]]{{0,4}}(?:and )?{_P}")
-_P_BEFORE = re.compile(rf"{_P}[,;] ?(?:adjusted )?$")
-_OTHER_STATISTIC = re.compile(  # right before the value
+_P_AFTER = compiled_later(rf"[\s,;:%)\]]{{0,4}}(?:and )?{_P}")
+_P_BEFORE = compiled_later(rf"{_P}[,;] ?(?:adjusted )?$")
+_OTHER_STATISTIC = compiled_later(  # right before the value
     r"(?:coefficient|prevalence|incidence|sensitivity|specificity|accuracy|predictive value|number needed|NNT|kappa|"
     r"proportion|median|\bmean|β|η2|\bB|\bSE|\bbeta|\bSIR|\bSMR|\bPR|prevalence ratio|rate|survival|concordance|index|"
     r"ICC)s?(?: \(\w+\))?[ :=,([]{0,3}(?:of|was|is|were)? ?$"
 )
-_BREAK = re.compile(r"[.!?][)\]]? +[A-Z]|[a-z)\]]\.[A-Z]")
-_OF_DIFFERENCE = re.compile(r"(?: in [\w -]{1,60})?(?: between [\w ,-]{1,50})?[ ,=:;([]{0,3}(?:of|was|is)? ?$")
-_MISPRINTED = re.compile(
+_BREAK = compiled_later(r"[.!?][)\]]? +[A-Z]|[a-z)\]]\.[A-Z]")
+_OF_DIFFERENCE = compiled_later(r"(?: in [\w -]{1,60})?(?: between [\w ,-]{1,50})?[ ,=:;([]{0,3}(?:of|was|is)? ?$")
+_MISPRINTED = compiled_later(
     rf"[ ,;(\[]{{0,4}}(?:(?:\d\d(?:\.\d)? ?% ?)?(?:{_INTERVAL})|[\d.]+ ?(?:-|to) ?\d)"
 )  # an interval that is not read
-_RANGE = re.compile(r" ?(?:-|to) ?\.?\d")
-_EQUALS = re.compile(r" ?[=:] ?")
+_RANGE = compiled_later(r" ?(?:-|to) ?\.?\d")
+_EQUALS = compiled_later(r" ?[=:] ?")
 _FAR, _NEAR, _DIRECT = 160, 40, 8  # characters between the measure and its value
-_FOR_OUTCOME = re.compile(  # after the measure
+_FOR_OUTCOME = compiled_later(  # after the measure
     r"(?: ?[\[(][^()\[\]]{0,30}[)\]])* (?:for|of) (?:the )?(?P<what>[A-Za-z][^,;:()\[\]=]{2,80}?)"
     r" (?:was|were|is|are|comparing|between|among|with|at|by|per|vs|versus|compared)\b"
 )
 _BEFORE_MEASURE = [
-    re.compile(pattern)
+    compiled_later(pattern)
     for pattern in (
         r"(?:risks?|odds|hazards?|incidences?|likelihood|probability|chances?|predictors?|factors?|predictive) "
         r"(?:of|for|in) (?P<what>[A-Za-z\d][^,;:()\[\]=]{2,80})",
@@ -1022,7 +1027,7 @@ _BEFORE_MEASURE = [
         r"better) (?:in )?(?P<what>(?!(?:by|with|among|in|of|than) )[A-Za-z\d][^,;:()\[\]=]{2,60}?) ?[(\[]$",
     )
 ]
-_TRAILING = re.compile(
+_TRAILING = compiled_later(
     r" (?:compared|comparing|in|among|between|with|than|versus|vs|at|after|by|from|when|was|were|for|during|on|within|"
     r"over|are|is|who|that|whereas|while|had|as|but|and|fell|rose|declined|dropped|increased|decreased|improved)\b.*"
 )

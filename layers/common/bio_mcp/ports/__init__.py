@@ -13,7 +13,7 @@ from uuid import UUID
 
 from bio_mcp.health import Finding
 from bio_mcp.literature.clock import EASTERN, utc_now
-from bio_mcp.ports.messages import Announcements, Workers, WorkQueue
+from bio_mcp.ports.messages import Announcements, DeadLetters, Workers, WorkQueue
 from bio_mcp.ports.models import Indexes, LanguageModel, Models, Reranker
 from bio_mcp.ports.ncbi import Entrez, NcbiLookup, Pubmed, PubmedFiles
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
@@ -176,6 +176,7 @@ class OpenBackends(Backends):
     budgets = port[Budgets]("What callers and tenants have used.")
     limits = port[Any]("What callers may use, a `scope.Limits`; None: nothing is limited.")
     recorder = port[Recorder | None]("Records calls; None: none is stored.")
+    dead_letters = port[DeadLetters]("Queued calls that were given up.")
     load_files = port[LoadFiles]("The files of bulk loads. Raises `Misconfigured` where there are none.")
     load_runs = port[LoadRuns]("The runs of bulk loads. Raises `Misconfigured` where there are none.")
 

@@ -1,6 +1,8 @@
 """Messages that leave the process: calls to be made later, and changes of the corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bio_mcp.deadline import Deadline
@@ -55,6 +57,49 @@ class WorkQueue(Continuations, Protocol):
 
         The receiver sends an early one again, with that delay, and counts it as handled.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter: a queued call that was given up, or an event that could not be sent."""
+
+    letter_id: str
+    body: str
+    """What is sent again."""
+    origin: str = ""
+    """How it came: `queue NAME`, `schedule NAME` or `rule NAME`; empty where nothing says."""
+    queue: str = ""
+    """The queue that it is sent to again; empty where it cannot be."""
+    reason: str = ""
+    """Of its last failure."""
+    tries: int | None = None
+    received: int | None = None
+    """How often the queues gave it out, its readings as a dead letter included."""
+    queued_at: datetime | None = None
+    failed_at: datetime | None = None
+
+
+class DeadLetters(Protocol):
+    """What was given up. Raises `StoreFailed`.
+
+    A letter is sent before it is deleted, so one whose redrive was killed may be sent once more, which the called tool
+    does not mind.
+    """
+
+    def all(self) -> Sequence[Letter]:
+        """Return every letter that no other reader holds at this moment, oldest first."""
+
+    def held_elsewhere(self) -> int:
+        """Return about how many letters others hold at this moment, which `all` leaves out."""
+
+    def redrive(self, ids: Collection[str]) -> Sequence[str]:
+        """Send these letters to their queues again, and return those that were sent and are no dead letters any more.
+
+        One that is not there, or that says no queue, is left out.
+        """
+
+    def delete(self, ids: Collection[str]) -> Sequence[str]:
+        """Delete these letters, and return those that were there."""
 
 
 class Announcements(Protocol):

@@ -258,10 +258,11 @@ class Blobs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer as it was given. `answer_id` follows from question, text and spans, so an equal answer is one.
+    """An answer as it was given. `answer_id` follows from question, text or reason, and spans: an equal answer is one.
 
-    `text` is "" for one that was withheld. `flagged` names papers among `spans` that were retracted since, by PMID.
-    `number` is given out by the store when the answer is first put: a later one has a higher number.
+    `text` is "" for one that was withheld, and `reason` says why. `warnings` are sentences for the user. `flagged`
+    names papers among `spans` that were retracted since, by PMID. `number` is given out by the store when the answer is
+    first put: a later one has a higher number.
     """
 
     answer_id: str
@@ -272,6 +273,8 @@ class StoredAnswer:
     asked: datetime
     flagged: tuple[str, ...] = ()
     number: int = field(default=0, compare=False)
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Answers(Protocol):
@@ -298,10 +301,21 @@ Stage = Literal["abstract", "full_text"]
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewPlan:
+    """That a review is there, since when, and how it is screened: `screeners` decide about each record, without seeing
+    each other's decisions; `criteria` are words that speak for a record."""
+
+    created: datetime
+    screeners: int = 1
+    criteria: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewRecord:
     """A record as it was when it came into the review.
 
-    `record_id` is a PMID, or `doi:10.1000/x`, or `title:` and a hash where there is neither.
+    `record_id` is a PMID, or `doi:10.1000/x`, or `title:` and a hash where there is neither. `pmid` is of one whose id
+    is none. Fields that the source does not state are empty.
     """
 
     record_id: str
@@ -309,12 +323,36 @@ class ReviewRecord:
     abstract: str = ""
     year: int | None = None
     doi: str | None = None
+    pmid: str = ""
+    authors: tuple[str, ...] = ()
+    journal: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    keywords: tuple[str, ...] = ()
+    preprint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMerge:
+    """An entry that a search had, and that was taken for the record `into`, which the review had; `why` in words.
+
+    `position` is that of the entry in the `record_ids` of the search.
+    """
+
+    merge_id: str
+    entry: ReviewRecord
+    into: str
+    why: str
+    search_id: str
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
 class ScreeningLabel:
-    """How a record was decided at a stage, by whom and when. `number` is given out by the store, each time a higher
-    one in the review; 0 for a label of a version that gave out none."""
+    """How a record was decided at a stage, by whom and when; `resolves`: as the third decision, where others differ.
+    `number` is given out by the store, each time a higher one in the review; 0 for a label of a version that gave out
+    none."""
 
     record_id: str
     stage: Stage
@@ -323,6 +361,17 @@ class ScreeningLabel:
     reason: str | None = None
     caller: str | None = None
     number: int = field(default=0, compare=False)
+    resolves: bool = False
+
+    @property
+    def whose(self) -> str:
+        """What tells apart the labels of one record and stage: the screener, or that it resolves a conflict."""
+        return "resolved" if self.resolves else whose(self.caller)
+
+
+def whose(screener: str | None) -> str:
+    """The labels of a screener; None is the user of this machine."""
+    return f"by {screener}" if screener else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +379,9 @@ class ReviewSearch:
     """A search that brought records into a review. Equal searches have one `search_id`.
 
     `database` is what was searched, as "PubMed"; `method` is "database", or "other" for records that no query found.
-    `found` counts what the search returned, before duplicates were removed; `record_ids` are those of the review.
-    `number` is as of a `ScreeningLabel`.
+    `found` counts what the search returned, before duplicates were removed; `record_ids` are those of the review, one
+    for each that could be read: a record may be there twice. `source` is what can be collected from again, `topic:KEY`,
+    `project:ID` or `question`. `number` is as of a `ScreeningLabel`.
     """
 
     search_id: str
@@ -342,6 +392,10 @@ class ReviewSearch:
     record_ids: tuple[str, ...]
     method: Literal["database", "other"] = "database"
     number: int = field(default=0, compare=False)
+    source: str = ""
+
+
+ReviewThing = ReviewRecord | ScreeningLabel | ReviewSearch | ReviewMerge
 
 
 def review_of_project(project_id: str) -> str:
@@ -355,21 +409,30 @@ def review_of_query(query_key: str) -> str:
 
 
 class Screenings(Protocol):
-    """Reviews, by name; each begins with its first record. Every method may raise `StoreFailed`.
+    """Reviews, by name. Every method may raise `StoreFailed`.
 
     A call that was killed may have written a part of what it was given; repeated, it writes the rest.
     """
 
-    def put(self, review: str, things: "Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]") -> None:
-        """Store records, labels and searches, each in place of the one of its id; a label in place of its record's
-        other one of the stage. No two of a call may be of one id.
+    def plan(self, review: str) -> ReviewPlan | None:
+        """Return the plan of the review; None where it has none."""
+
+    def put_plan(self, review: str, plan: ReviewPlan) -> None:
+        """Store the plan in place of the one before."""
+
+    def reviews(self) -> dict[str, ReviewPlan]:
+        """Return the plan of each review that has one, by name."""
+
+    def put(self, review: str, things: Sequence[ReviewThing]) -> None:
+        """Store records, labels, searches and merges, each in place of the one of its id; a label in place of the other
+        one of its record, stage and `whose`. No two of a call may be of one id.
         """
 
     def records(self, review: str) -> list[ReviewRecord]:
         """Return every record of the review, by id."""
 
-    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
-        """Take back the labels of the stage; records without one change nothing."""
+    def remove_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        """Take back labels, which `labels` returned; those that are gone change nothing."""
 
     def labels(self, review: str) -> list[ScreeningLabel]:
         """Return every label of the review in the order in which they were given. Those without a number come
@@ -378,6 +441,12 @@ class Screenings(Protocol):
     def searches(self, review: str) -> list[ReviewSearch]:
         """Return the searches in the order in which they were given; those without a number come first, by their
         times."""
+
+    def merges(self, review: str) -> list[ReviewMerge]:
+        """Return the merges, by id."""
+
+    def remove_merge(self, review: str, merge_id: str) -> None:
+        """Delete the merge, if it is there."""
 
     def drop(self, review: str) -> None:
         """Delete all that the review has."""

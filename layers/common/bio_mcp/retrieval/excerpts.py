@@ -4,13 +4,14 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.analysis import analyse, query_terms
 from bio_mcp.retrieval.chunking import sentence_spans
 from bio_mcp.retrieval.passages import StoredChunk
 
 SNIPPET = 320  # characters, about two sentences
 LONGEST = 2_000  # characters of a sentence in which a place is looked for
 _WORD = re.compile(r"\S{1,100}")
+_NAME = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _cached = lru_cache(4096)  # texts, some 10 MB, since the same passages answer many questions
 _terms, _sentences = _cached(lambda text: frozenset(analyse(text))), _cached(sentence_spans)
 
@@ -69,3 +70,9 @@ def cut(text: str, limit: int) -> str:
     room = text[: limit - 1]
     at_word = "" if text[limit - 1].isspace() else "".join(room.rsplit(None, 1)[:-1])
     return f"{(at_word if len(at_word) > limit // 2 else room).rstrip()}…"
+
+
+def matches(text: str, query: str) -> list[tuple[int, int]]:
+    """Where the words of `text` are that match `query` as the search analyses both."""
+    wanted = {term for term, _ in query_terms(query)}
+    return [each.span() for each in _NAME.finditer(text) if wanted.intersection(analyse(each[0]))]

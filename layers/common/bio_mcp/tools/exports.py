@@ -4,33 +4,35 @@ from datetime import timedelta
 
 from pydantic import Field
 
+from bio_mcp.answering.search import LEAST_RELEVANCE
 from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, Name
 from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, ExportCursor, ExportRun, finished
-from bio_mcp.exporting.selecting import LEAST_RELEVANCE, Selection
+from bio_mcp.exporting.selecting import Selection
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import EXPIRING_DAYS
 from bio_mcp.tool import ABSENT, Context, FileText, LinkedFile, Request, Response, resource, said, tool
-from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, ReviewName
 
-SELECTIONS = ("pmids", "query", "query_key", "project")
+SELECTIONS = ("pmids", "query", "query_key", "project", "review")
 MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
 DIGITS = 9  # of the number of a part
 LINK_S = 3_600  # for which an address of the file works
 
 
 class ExportPapers(Request):
-    """Which papers to export, by exactly one of pmids, query, query_key and project, and to what."""
+    """Which papers to export, by exactly one of pmids, query, query_key, project and review, and to what."""
 
     format: Name = Field(description="csv: for spreadsheets and screening tools")
     pmids: list[Pmid] = Field(default=ABSENT, min_length=1)
     query: str = Field(default=ABSENT, min_length=1, description="as of rag_search")
     query_key: QueryKey = Field(default=ABSENT, description="all it found, and its review")
     project: ProjectId = Field(default=ABSENT, description="with its review")
+    review: ReviewName = ABSENT
     limit: int = Field(default=ABSENT, ge=1, description="of query")
     least_relevance: float = Field(default=LEAST_RELEVANCE, ge=0, le=1, description="to a question")
     job_id: str = Field(default=ABSENT, min_length=1, description="continue it, or report its result")
@@ -74,6 +76,7 @@ class Exported(Response):
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "collections.document"),
         *(*BY_OTHER_IDS, "pubmed.esummary"),
         *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels", "screenings.records"),
+        *("screenings.plan", "screenings.merges", "screenings.searches", "screenings.reviews"),
     ),
 )
 def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
@@ -86,7 +89,7 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     most = MOST_FOR_ANYBODY if is_anonymous(context.caller) else MOST_PAPERS
     given = {name: getattr(request, name) for name in SELECTIONS if name in request.model_fields_set}
     if len(given) != 1:
-        raise InvalidInput("give exactly one of pmids, query, query_key and project")
+        raise InvalidInput("give exactly one of pmids, query, query_key, project and review")
     selection = Selection(
         backends, context.deadline, **given, limit=request.limit, least_relevance=request.least_relevance
     )

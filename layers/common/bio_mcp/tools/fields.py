@@ -24,6 +24,7 @@ from bio_mcp.tools import answer_size
 
 QueryKey = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
 ProjectId = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
+ReviewName = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
 
 BIO_MCP = Family("rag", errors.BIO_MCP)
 PUBMED = Family("pubmed", errors.PUBMED)

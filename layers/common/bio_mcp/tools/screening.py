@@ -13,6 +13,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import ReviewRecord
 from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.screening.deduplicating import pmid_of
 from bio_mcp.screening.reviews import (
     BY_HAND,
     Collected,
@@ -21,8 +22,10 @@ from bio_mcp.screening.reviews import (
     collect,
     collect_project,
     collect_query,
+    find_review,
     flow,
     label,
+    next_records,
     review_name,
     review_of,
     search_log,
@@ -30,7 +33,7 @@ from bio_mcp.screening.reviews import (
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, reading_tool
+from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, ReviewName, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(keeps_doi=True)]
 Stage = Literal["abstract", "full_text"]
@@ -38,10 +41,11 @@ Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
 
 class OfReview(Request):
-    """Which review: that of a project, or of what a query key follows."""
+    """Which review: that of a project, of what a query key follows, or one that was made by name."""
 
     project: ProjectId = ABSENT
     query_key: QueryKey = ABSENT
+    review: ReviewName = ABSENT
     stage: Stage = "abstract"
 
 
@@ -117,6 +121,8 @@ class Prisma(Response):
     excluded_by_reason: list[Reason]
     included: int
     undecided: int
+    not_delivered: int = Field(description="found, and not to be had")
+    unassessed: int = Field(description="full texts that are not decided yet")
 
 
 class Search(Response):
@@ -193,20 +199,21 @@ EMPTY = "The review has no papers at this stage: add some by labelPapers."
     family=REVIEW,
     timeout=25,
     beyond="a systematic review asks which of thousands of papers to look at next, and when to stop",
-    also_uses=("projects.get", "jobs.latest", "documents.resolve"),
+    also_uses=("projects.get", "jobs.latest", "documents.resolve", "screenings.reviews"),
     next_step=next_steps.after_screening,
 )
-def screen_papers(request: Screen, backends: Backends) -> Screened:
+def screen_papers(request: Screen, backends: Backends, context: Context) -> Screened:
     """Show which papers of a review (of a project or query key) to decide next, ranked by what was decided so far.
 
     Also how many may still be missed, papers by decision, or PRISMA counts with the searches. Begin with labelPapers.
     """
     review = review_of(_name(request, backends), backends.screenings)
     show = {"next": _next, "report": _report}.get(request.show, _decided)
-    fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, backends)}
+    caller = context.subject
+    fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, caller, backends)}
     if not review.eligible(request.stage):
         fields["warnings"] = [EMPTY]
-    found = review.stopping(request.stage)
+    found = review.stopping(request.stage, caller)
     stopping = StoppingEstimate.of(
         found,
         may_stop=found.reached,
@@ -214,7 +221,7 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
         p_value=round(found.p_value, 4),
         assumes=ASSUMES,
     )
-    answer = Screened(stage=request.stage, counts=_counts(request, review), stopping=stopping, **fields)
+    answer = Screened(stage=request.stage, counts=_counts(request, review, caller), stopping=stopping, **fields)
     return answer_size.within(answer, "searches" if request.show == "report" else "papers")
 
 
@@ -230,7 +237,7 @@ def screen_papers(request: Screen, backends: Backends) -> Screened:
     beyond="decisions of a review outlast a conversation, and teach what to look at next",
     also_uses=(
         *("projects.get", "project_documents.all", "screenings.remove_labels", "audit.record"),
-        *("checkpoints.get", "pubmed.efetch"),
+        *("screenings.reviews", "checkpoints.get", "pubmed.efetch"),
         *BY_OTHER_IDS,
         "pubmed.esummary",
     ),
@@ -259,14 +266,16 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         known=sum(each.known for each in done),
         unknown=list(unknown),
         left=sum(each.left for each in done),
-        counts=_counts(request, review_of(name, backends.screenings)),
+        counts=_counts(request, review_of(name, backends.screenings), context.subject),
         warnings=[warning] if early else [],
     )
 
 
 def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> dict[str, str]:
-    """The id in the review, by what each was called: a DOI is that of a record, or of a paper of the corpus."""
+    """The id in the review, by what each was called: a PMID or DOI is that of a record, or a DOI of a paper of the
+    corpus."""
     own = {f"doi:{each.doi}": each.record_id for each in review.records if each.doi}
+    own |= {pmid_of(each): each.record_id for each in review.records}
     others = [each for each in papers if each.startswith("doi:") and each not in review.by_id and each not in own]
     known = own | backends.documents.resolve(others) if others else own
     return {each: each if each in review.by_id else known.get(each, each) for each in papers}
@@ -274,41 +283,29 @@ def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> di
 
 def _name(request: OfReview, backends: Backends) -> str:
     """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project."""
+    if request.review and not (request.project or request.query_key):
+        return find_review(request.review, backends).name
     name = review_name(request.project, request.query_key, backends)
-    if name is None:
-        raise InvalidInput("give either project or query_key")
+    if name is None or request.review:
+        raise InvalidInput("give either project, query_key or review")
     return name
 
 
-def _next(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+def _next(request: Screen, review: Review, caller: str | None, backends: Backends) -> dict[str, Any]:
     """The papers to decide next, how many more there are, and what they are ranked by."""
-    from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
-
-    at_stage = review.settled(request.stage)
-    open_ = {each.record_id for each in review.eligible(request.stage) if each.record_id not in at_stage}
-    settled = review.settled("abstract") | at_stage
-    vectors, warnings = vectors_of(review.records, backends)
-    ranking = rank(
-        review.records,
-        {name: included for name, included in settled.items() if name not in open_},
-        open_,
-        last=frozenset(review.of(request.stage, "maybe")),
-        most=request.top_k,
-        criteria=request.criteria or "",
-        vectors=vectors,
-    )
-    status = statuses([each.record.record_id for each in ranking.papers], backends)
+    found = next_records(review, request.stage, caller, backends, most=request.top_k, criteria=request.criteria or "")
+    status = statuses([each.record.record_id for each in found.ranking.papers], backends)
     papers = [
         _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
-        for each in ranking.papers
+        for each in found.ranking.papers
     ]
-    ranked_by, left_out = RANKED_BY[ranking.method], len(open_) - len(papers)
-    return {"papers": papers, "left_out": left_out, "ranked_by": ranked_by, "warnings": warnings}
+    ranked_by = RANKED_BY[found.ranking.method]
+    return {"papers": papers, "left_out": found.left_out, "ranked_by": ranked_by, "warnings": list(found.warnings)}
 
 
-def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+def _decided(request: Screen, review: Review, caller: str | None, backends: Backends) -> dict[str, Any]:
     """The papers that were decided so, after one that was shown before, and how many more there are."""
-    labels = [each for each in review.decisions(request.stage).values() if each.decision == request.show]
+    labels = [each for each in review.decisions(request.stage, caller).values() if each.decision == request.show]
     names = [each.record_id for each in labels]
     after = _record_ids([request.after], review, backends)[request.after] if request.after else None
     if after and after not in names:
@@ -329,15 +326,28 @@ def _decided(request: Screen, review: Review, backends: Backends) -> dict[str, A
     return {"papers": papers, "left_out": len(labels) - start - len(shown)}
 
 
-def _report(request: Screen, review: Review, backends: Backends) -> dict[str, Any]:
+def _report(request: Screen, review: Review, _caller: str | None, backends: Backends) -> dict[str, Any]:
     searches = backends.screenings.searches(review.name)
     logged = search_log(searches, request.query_key, backends)
-    return {"prisma": Prisma(**flow(review, searches)), "searches": [Search.of(each) for each in logged]}
+    found = flow(review, searches)
+    prisma = Prisma.of(
+        found,
+        identified=found.identified,
+        from_databases=found.identified_by("database"),
+        from_other_methods=found.identified_by("other"),
+        excluded_by_reason=[Reason(reason=reason, count=count) for reason, count in found.excluded_by_reason],
+    )
+    return {"prisma": prisma, "searches": [Search.of(each) for each in logged]}
 
 
-def _counts(request: OfReview, review: Review) -> Counts:
-    records = len(review.eligible(request.stage))
-    include, exclude, maybe = (len(review.of(request.stage, each)) for each in ("include", "exclude", "maybe"))
+def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
+    """Of one of several screeners, their own."""
+    names = {each.record_id for each in review.eligible(request.stage)}
+    records, decided = (
+        len(names),
+        [each for name, each in review.decisions(request.stage, caller).items() if name in names],
+    )
+    include, exclude, maybe = (sum(of.decision == each for of in decided) for each in ("include", "exclude", "maybe"))
     return Counts(records=records, include=include, exclude=exclude, maybe=maybe, undecided=records - include - exclude)
 
 

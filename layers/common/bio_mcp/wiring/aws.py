@@ -37,6 +37,16 @@ def _queues(own: "Aws") -> Any:
     return load("bio_mcp.adapters.aws.messages:SqsContinuations")(own.sqs, to.needed("queue_url"), of_tools)
 
 
+def _dead_letters(own: "Aws") -> Any:
+    to = own.settings
+    queues = {"work": to.queue_url, "ingest": to.ingest_queue_url}
+    queues |= {"evaluate": to.evaluate_queue_url, "export": to.export_queue_url}
+    letters = load("bio_mcp.adapters.aws.dead_letters:SqsDeadLetters")
+    return letters(
+        own.sqs, to.needed("dead_letters_url"), {name: url for name, url in queues.items() if url}, own.connect
+    )
+
+
 def _cache(own: "Aws") -> Any:
     if own.settings.cache == "off":
         return None
@@ -102,6 +112,7 @@ TABLE: Table = {
     "jobs": _dynamodb("bio_mcp.adapters.aws.state:DynamoJobs", "table_jobs"),
     "leases": _dynamodb("bio_mcp.adapters.aws.state:DynamoLeases", "table_leases"),
     "continuations": _queues,
+    "dead_letters": _dead_letters,
     "audit": _dynamodb("bio_mcp.adapters.aws.state:DynamoAudit", "table_audit"),
     "answers": _dynamodb("bio_mcp.adapters.aws.answers:DynamoAnswers", "table_answers"),
     "screenings": _dynamodb("bio_mcp.adapters.aws.projects:DynamoScreenings", "table_screenings"),

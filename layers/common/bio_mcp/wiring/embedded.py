@@ -79,7 +79,7 @@ def _checks(own: Any) -> list[Finding]:
         examine("data directory", lambda: integrity.data_directory(own.home)),
         examine("database", lambda: integrity.database(integrity.check(own.database))),
         *([] if own.settings.opensearch_url else [examine(name, searched(each)) for name, each in of_index.items()]),
-        examine("queue", lambda: integrity.queue(own.continuations, own.jobs)),
+        examine("queue", lambda: integrity.queue(own.dead_letters, own.jobs)),
         *zotero_checks(own),
         examine("text recognition", lambda: text_recognition(own.settings.tesseract)),
     ]
@@ -101,6 +101,7 @@ TABLE: Table = {
     "jobs": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteJobs"),
     "leases": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteLeases"),
     "continuations": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteContinuations"),
+    "dead_letters": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteDeadLetters"),
     "audit": _sqlite("bio_mcp.adapters.embedded.sync_state:SqliteAudit"),
     "answers": _sqlite("bio_mcp.adapters.embedded.projects:SqliteAnswers"),
     "screenings": _sqlite("bio_mcp.adapters.embedded.projects:SqliteScreenings"),

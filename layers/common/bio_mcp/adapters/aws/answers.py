@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 LIFETIME_S = 730 * 86_400  # an answer expires this long after it was given
-ATTRIBUTES = ("body", "asked", "flagged", "number")
+ATTRIBUTES = ("body", "asked", "flagged", "number", "notes")
 FLAGGED = "flagged"  # the partition of the answers that are flagged
 SEQUENCE = "sequence"  # the item that counts the answers
 DIGITS = 12  # of a number, so that names are in the order of numbers
@@ -43,10 +43,11 @@ class DynamoAnswers(DynamoStore):
             answer = replace(answer, number=self._table.next_number(item_key(SEQUENCE, SEQUENCE)))
         flagging = _as_flagged(answer)
         expires = {"expires_at": flagging["expires_at"]}
-        row = {name: value for name, value in asdict(answer).items() if name not in ("asked", "flagged", "number")}
+        apart = ("asked", "flagged", "number", "reason", "warnings")
+        row = {name: value for name, value in asdict(answer).items() if name not in apart}
         cited = {span.pmid for span in answer.spans}
         item = {"body": zlib.compress(json.dumps(row).encode()), "asked": sortable(answer.asked), **expires}
-        item["number"] = answer.number
+        item |= {"number": answer.number, "notes": json.dumps([answer.reason, answer.warnings])}
         item |= {"flagged": flags} if (flags := cited & set(answer.flagged)) else {}
         naming = [item_key(f"paper {each}", answer.answer_id) | expires for each in cited]
         naming += [flagging] if answer.flagged else []
@@ -83,7 +84,10 @@ class DynamoAnswers(DynamoStore):
             row["spans"] = tuple(CitedSpan(**span) for span in row["spans"])
             flagged = tuple(sorted(item.get("flagged", ()), key=int))
             asked, number = datetime.fromisoformat(item["asked"]), item.get("number", 0)
-            found[row["answer_id"]] = StoredAnswer(**row, asked=asked, flagged=flagged, number=number)
+            reason, warnings = json.loads(item.get("notes", '["", []]'))
+            found[row["answer_id"]] = StoredAnswer(
+                **row, asked=asked, flagged=flagged, number=number, reason=reason, warnings=tuple(warnings)
+            )
         return found
 
 

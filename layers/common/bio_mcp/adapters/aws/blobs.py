@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, ParamValidationError
 
-from bio_mcp.adapters.aws.clients import code_of, objects_in, reaching
+from bio_mcp.adapters.aws.clients import code_of, get_object, objects_in, reaching
 from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
 from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
@@ -27,7 +27,7 @@ PIECE = 1 << 20  # bytes read at once
 class S3Blobs:
     """The port `Blobs` over one bucket, whose own encryption and life-cycle rules apply.
 
-    Without s3:ListBucket, S3 reports a missing key as forbidden; so it is needed beside s3:GetObject.
+    Where files may be gone, it takes s3:ListBucket on their folder beside s3:GetObject, to tell that from a denial.
     """
 
     client: "S3Client"
@@ -47,8 +47,7 @@ class S3Blobs:
         """The object, not read yet. Raises `NotFound`."""
         if not is_key(key):
             raise missing()
-        with reaching(WHAT, missing()):
-            return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
+        return get_object(self.client, self.bucket, key, WHAT, missing())["Body"]
 
     def join(self, keys: Sequence[str]) -> str:
         digest = sha256()

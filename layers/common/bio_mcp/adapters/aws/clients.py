@@ -19,10 +19,11 @@ from botocore.exceptions import (
 
 from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.lazy import Lazy
+from bio_mcp.tracing import request_span
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-    from mypy_boto3_s3.type_defs import ObjectTypeDef
+    from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, ObjectTypeDef
 
 PATIENT = Config(  # a request without an answer is repeated: every write must tolerate being sent twice
     connect_timeout=3,
@@ -50,9 +51,28 @@ class Clients:
         """
         try:
             with self._lock:
-                return self._session.create_client(service, endpoint_url=endpoint, config=config)
+                return _traced(self._session.create_client(service, endpoint_url=endpoint, config=config))
         except NoRegionError:
             raise Misconfigured("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
+
+
+def _traced(client: Any) -> Any:
+    """The client, whose calls are spans, from the first try to the last. Of their parameters these have the table."""
+
+    def begin(params: Any, model: Any, context: dict[str, Any], **_: Any) -> None:
+        table = params.get("TableName") if model.service_model.service_name == "dynamodb" else None
+        known = {"table_name": str(table)} if table else {}
+        context["bio_mcp.span"] = request_span(str(model.service_model.service_id), model.name, **known)
+
+    def end(context: dict[str, Any], parsed: Any = None, exception: Any = None, **_: Any) -> None:
+        answer = parsed or {}
+        problem = type(exception).__name__ if exception else str(answer.get("Error", {}).get("Code", ""))
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        context.pop("bio_mcp.span")(problem, {"status": str(status)} if status else {})
+
+    for event, handler in {"before-parameter-build": begin, "after-call": end, "after-call-error": end}.items():
+        client.meta.events.register(event, handler)
+    return client
 
 
 class ClientsByTime:
@@ -110,6 +130,24 @@ def objects_in(client: "S3Client", bucket: str, prefix: str) -> "Iterator[Object
     """The objects of S3 whose keys begin with `prefix`, in the order of these."""
     for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         yield from page.get("Contents", [])
+
+
+def get_object(
+    client: "S3Client", bucket: str, key: str, what: str, gone: Exception, **only: Any
+) -> "GetObjectOutputTypeDef":
+    """S3's answer to GetObject, whose body is not read yet; `gone` where there is no such object.
+
+    S3 says that it is denied what is not there to who may not list the whole bucket. So who may list the folder looks
+    there; where that is denied too, it was no answer about the object. `only` are conditions, as `IfMatch`.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+    """
+    with reaching(what, gone):
+        try:
+            return client.get_object(Bucket=bucket, Key=key, **only)
+        except ClientError as error:
+            if code_of(error) != "AccessDenied" or any(each["Key"] == key for each in objects_in(client, bucket, key)):
+                raise
+        raise gone
 
 
 @contextmanager

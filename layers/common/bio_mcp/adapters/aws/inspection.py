@@ -65,7 +65,7 @@ def queue(client: Any, url: str) -> Finding:
         given_up = int(attributes_of(QueueUrl=dead)["Attributes"]["ApproximateNumberOfMessages"])
     found = f"{waiting['ApproximateNumberOfMessages']} calls wait, {given_up} were given up"
     if given_up:
-        remedy = "The log says why (a queued call failed); when it is mended, redrive the dead letters."
+        remedy = "`bio-mcp admin letters list` says why, and `redrive` makes them again once that is mended."
         return Finding(WARN, found, remedy)
     return Finding(OK, found)
 

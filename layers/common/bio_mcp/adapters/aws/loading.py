@@ -9,12 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.clients import objects_in, reaching
+from bio_mcp.adapters.aws.clients import get_object, objects_in, reaching
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.ports.state import Run
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
 
 WHAT = "files of a load"
 FOLDER = "load"
@@ -35,8 +36,12 @@ class S3LoadFiles:
             return {each["Key"].removeprefix(prefix): each["ETag"].strip('"') for each in found}
 
     def get(self, key: str) -> bytes:
-        with reaching(WHAT, _gone(key)):
-            return self.client.get_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}")["Body"].read()
+        with reaching(WHAT):
+            return self._opened(key)["Body"].read()
+
+    def _opened(self, key: str, **only: str) -> "GetObjectOutputTypeDef":
+        gone = NotFound(f"{key.rpartition('/')[2]} is not among the files of loads, or was replaced meanwhile.")
+        return get_object(self.client, self.bucket, f"{FOLDER}/{key}", WHAT, gone, **only)
 
     def put(self, key: str, content: bytes | Path) -> str:
         place = f"{FOLDER}/{key}"
@@ -45,18 +50,12 @@ class S3LoadFiles:
         return place
 
     def download(self, key: str, into: Path, tag: str) -> None:
-        with reaching(WHAT, _gone(key)), into.open("wb") as out:
-            found = self.client.get_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}", IfMatch=f'"{tag}"')
-            with found["Body"] as body:
-                shutil.copyfileobj(body, out, PIECE)
+        with reaching(WHAT), into.open("wb") as out, self._opened(key, IfMatch=f'"{tag}"')["Body"] as body:
+            shutil.copyfileobj(body, out, PIECE)
 
     def delete(self, key: str) -> None:
         with reaching(WHAT):
             self.client.delete_object(Bucket=self.bucket, Key=f"{FOLDER}/{key}")
-
-
-def _gone(key: str) -> NotFound:
-    return NotFound(f"{key.rpartition('/')[2]} is not among the files of loads, or was replaced meanwhile.")
 
 
 RUNS = "runs of loads"

@@ -140,7 +140,7 @@ class SqsContinuations:
 
     def ack(self, receipt: str) -> None:
         """Delete a handled event; does nothing if it is deleted already."""
-        with reaching(WHAT), _ignoring_expired_leases():
+        with reaching(WHAT), ignoring_expired_leases():
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=receipt.partition(" ")[2])
 
     def fail(
@@ -160,7 +160,7 @@ class SqsContinuations:
     def hold(self, receipt: str, seconds: float) -> None:
         """Extend the lease to `seconds` from now; does nothing if another receiver has the event already."""
         wait = min(LONGEST_LEASE_S, ceil(seconds))
-        with reaching(WHAT), _ignoring_expired_leases():
+        with reaching(WHAT), ignoring_expired_leases():
             self.client.change_message_visibility(
                 QueueUrl=self.url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
             )
@@ -173,7 +173,7 @@ class SqsContinuations:
 
 
 @contextmanager
-def _ignoring_expired_leases() -> Iterator[None]:
+def ignoring_expired_leases() -> Iterator[None]:
     """Ignore the errors about a message that is deleted or leased by another receiver."""
     try:
         yield

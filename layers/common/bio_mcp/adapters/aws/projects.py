@@ -1,15 +1,34 @@
 """Projects, their documents and screenings, in DynamoDB tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from bio_mcp.adapters.aws.table import BODY, KEY, DynamoStore, in_parallel, item_key
-from bio_mcp.adapters.stored import from_row, labels_of, review_row, searches_of, to_row
+from bio_mcp.adapters.stored import (
+    from_row,
+    label_order,
+    labels_of,
+    merges_of,
+    plan_of,
+    plan_row,
+    record_of,
+    review_row,
+    searches_of,
+    to_row,
+)
 from bio_mcp.ports.projects import Project, ProjectDocument
-from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage
+from bio_mcp.ports.stores import (
+    ReviewMerge,
+    ReviewPlan,
+    ReviewRecord,
+    ReviewSearch,
+    ReviewThing,
+    ScreeningLabel,
+)
 from bio_mcp.retrieval.project_chunks import unknown_project
 
 
@@ -131,7 +150,15 @@ def _name(kind: str, name: str) -> str:
     return f"{kind} {name}" if len(encoded) <= MAX_NAME else f"{kind}-hash {sha256(encoded).hexdigest()}"
 
 
-RECORD, LABEL, SEARCH, NUMBER = "record ", "label ", "search ", "number"
+RECORD, LABEL, SEARCH, MERGE, NUMBER = "record ", "label ", "search ", "merge ", "number"
+PLANS = ":plans"  # the partition of the plans of all reviews, whose name none of these can have
+LATER: Mapping[str, frozenset[str]] = {
+    RECORD: frozenset("pmid authors journal volume issue pages keywords preprint".split()),
+    LABEL: frozenset({"resolves"}),
+    SEARCH: frozenset({"source"}),
+    MERGE: frozenset(),
+}
+"""By what an item begins: fields that its body must not have, since earlier versions read it; they are in `more`."""
 
 
 class DynamoScreenings(DynamoStore):
@@ -140,38 +167,80 @@ class DynamoScreenings(DynamoStore):
     WHAT = "reviews"
     FOLDER = "reviews"
 
-    def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+    def plan(self, review: str) -> ReviewPlan | None:
+        item = self._table.get_item(item_key(PLANS, review))
+        return plan_of(json.loads(item["plan"])) if item else None
+
+    def put_plan(self, review: str, plan: ReviewPlan) -> None:
+        self._table.put_item({**item_key(PLANS, review), "plan": json.dumps(plan_row(plan))})
+
+    def reviews(self) -> dict[str, ReviewPlan]:
+        return {item["item"]: plan_of(json.loads(item["plan"])) for item in self._table.partition(PLANS)}
+
+    def put(self, review: str, things: Sequence[ReviewThing]) -> None:
         last = self._table.next_number(item_key(review, NUMBER), len(things))
-        numbered = enumerate(things, last - len(things) + 1)
-        rows = [(_screening_key(review, _item_of(each)), review_row(each, number)) for number, each in numbered]
-        self._table.batch_write_items([{**key, **self._contents.packed(row)} for key, row in rows])
+        self._table.batch_write_items(
+            [self._item(review, each, number) for number, each in enumerate(things, last - len(things) + 1)]
+        )
 
     def records(self, review: str) -> list[ReviewRecord]:
-        items = self._table.partition(review, begins=RECORD)
-        records = [ReviewRecord(**self._contents.row(item)) for item in items]
+        records = [record_of(row) for _, row in self._rows(review, RECORD)]
         return sorted(records, key=lambda each: each.record_id)
 
-    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
-        keys = [_screening_key(review, f"{LABEL}{stage} {each}") for each in dict.fromkeys(record_ids)]
+    def remove_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        """Also those under the key that earlier versions gave a label, whosever it was."""
+        gone = {(each.record_id, each.stage, each.whose) for each in labels}
+        keys = [key for key, each in self._labels(review) if (each.record_id, each.stage, each.whose) in gone]
         self._table.batch_write_items(deletes=keys)
 
     def labels(self, review: str) -> list[ScreeningLabel]:
-        return labels_of(map(self._contents.row, self._table.partition(review, begins=LABEL)))
+        newest = {(each.record_id, each.stage, each.whose): each for _, each in self._labels(review)}
+        return list(newest.values())
 
     def searches(self, review: str) -> list[ReviewSearch]:
-        return searches_of(map(self._contents.row, self._table.partition(review, begins=SEARCH)))
+        return searches_of(row for _, row in self._rows(review, SEARCH))
+
+    def merges(self, review: str) -> list[ReviewMerge]:
+        return merges_of(row for _, row in self._rows(review, MERGE))
+
+    def remove_merge(self, review: str, merge_id: str) -> None:
+        self._table.batch_write_items(deletes=[_screening_key(review, MERGE + merge_id)])
 
     def drop(self, review: str) -> None:
-        self._table.batch_write_items(deletes=list(self._table.partition(review, names=("name", "item"))))
+        keys = list(self._table.partition(review, names=("name", "item")))
+        self._table.batch_write_items(deletes=[*keys, item_key(PLANS, review)])
+
+    def _item(self, review: str, thing: ReviewThing, number: int) -> dict[str, Any]:
+        kind, name = _named(thing)
+        row = review_row(thing, number)
+        more = {field: value for field, value in row.items() if field in LATER[kind] and value}
+        body = {field: value for field, value in row.items() if field not in LATER[kind]}
+        item = _screening_key(review, kind + name) | self._contents.packed(body)
+        return item | ({"more": json.dumps(more)} if more else {})
+
+    def _rows(self, review: str, kind: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Key and row of each item."""
+        for item in self._table.partition(review, begins=kind):
+            row = self._contents.row(item) | json.loads(item.get("more", "{}"))
+            yield item_key(item["name"], item["item"]), row
+
+    def _labels(self, review: str) -> list[tuple[dict[str, Any], ScreeningLabel]]:
+        """Key and label of each item, in the order of the labels."""
+        found = [(key, label) for key, row in self._rows(review, LABEL) for label in labels_of([row])]
+        return sorted(found, key=lambda each: label_order(each[1]))
 
 
-def _item_of(thing: ReviewRecord | ScreeningLabel | ReviewSearch) -> str:
+def _named(thing: ReviewThing) -> tuple[str, str]:
+    """By what the item of a thing begins, and how it goes on."""
     match thing:
         case ReviewRecord():
-            return RECORD + thing.record_id
+            return RECORD, thing.record_id
         case ScreeningLabel():
-            return f"{LABEL}{thing.stage} {thing.record_id}"
-    return SEARCH + thing.search_id
+            whose = f"\t{thing.whose}" if thing.whose else ""  # earlier versions have one label of a record and stage
+            return LABEL, f"{thing.stage} {thing.record_id}{whose}"
+        case ReviewMerge():
+            return MERGE, thing.merge_id
+    return SEARCH, thing.search_id
 
 
 def _screening_key(review: str, item: str) -> dict[str, Any]:

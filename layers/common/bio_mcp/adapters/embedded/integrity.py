@@ -1,5 +1,6 @@
 """Checks of a data directory: whether it can be written, its corpus file and index file are sound, its queue moves."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -23,12 +24,12 @@ from bio_mcp.adapters.embedded.index_file import FREE, Reason, Unusable
 from bio_mcp.adapters.embedded.live_index import MIN_WINDOWS, NAME, usable
 from bio_mcp.adapters.embedded.paper_rows import PaperRows, is_intact, is_intact_row
 from bio_mcp.adapters.embedded.schema import ENTRY
-from bio_mcp.adapters.embedded.sync_state import SqliteContinuations
 from bio_mcp.adapters.embedded.vector_search import IN_MEMORY
 from bio_mcp.adapters.stored import abbreviated
 from bio_mcp.errors import Failure, IndexUnavailable, NotFound
 from bio_mcp.health import FAIL, OK, WARN, Finding
 from bio_mcp.literature import serial
+from bio_mcp.ports.messages import DeadLetters
 from bio_mcp.ports.state import Jobs
 
 WITHOUT = (  # what there may not be without what else: the words for it, its table, the other's, and the column of both
@@ -305,16 +306,21 @@ def _obstacle(path: Path, needed: int) -> str:
     return f"Free {(needed - free) / (1 << 30):.1f} GiB of disk" if free < needed else ""
 
 
-def queue(continuations: SqliteContinuations, jobs: Jobs) -> Finding:
+def queue(letters: DeadLetters, jobs: Jobs) -> Finding:
     """Check for dead letters whose job no later sync has continued."""
+    events = [(json.loads(each.body), each.reason) for each in letters.all()]
     dead = [
         f"{event['arguments'].get('query_key', event['tool'])}: {reason}"
-        for event, reason in continuations.dead()
+        for event, reason in events
         if _is_stalled(event["arguments"].get("job_id"), jobs)
     ]
     if not dead:
         return Finding(OK, "nothing was given up")
-    return Finding(WARN, f"given up: {'; '.join(dead)}", "Run the sync again: it continues where it stopped.")
+    return Finding(
+        WARN,
+        f"given up: {'; '.join(dead)}",
+        "Run the sync again, which continues where it stopped, or `bio-mcp admin letters redrive`.",
+    )
 
 
 def _is_stalled(job_id: str | None, jobs: Jobs) -> bool:

@@ -8,12 +8,30 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import WITNESSES, Store
-from bio_mcp.adapters.stored import from_row, labels_of, review_row, searches_of, to_row
+from bio_mcp.adapters.stored import (
+    from_row,
+    labels_of,
+    merges_of,
+    plan_of,
+    plan_row,
+    record_of,
+    review_row,
+    searches_of,
+    to_row,
+)
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import CitedSpan
 from bio_mcp.ports.projects import Project, ProjectDocument
-from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel, Stage, StoredAnswer
+from bio_mcp.ports.stores import (
+    ReviewMerge,
+    ReviewPlan,
+    ReviewRecord,
+    ReviewSearch,
+    ReviewThing,
+    ScreeningLabel,
+    StoredAnswer,
+)
 from bio_mcp.retrieval.project_chunks import unknown_project
 
 
@@ -101,10 +119,11 @@ def _delete(connection: sqlite3.Connection, project_id: str, doc_ids: Sequence[s
         )
 
 
-_REVIEWED: Mapping[type[ReviewRecord | ScreeningLabel | ReviewSearch], tuple[str, ...]] = {
+_REVIEWED: Mapping[type[ReviewThing], tuple[str, ...]] = {
     ReviewRecord: ("review_records", "record_id"),
-    ScreeningLabel: ("review_labels", "record_id", "stage"),
+    ScreeningLabel: ("review_labels", "record_id", "stage", "whose"),
     ReviewSearch: ("review_searches", "search_id"),
+    ReviewMerge: ("review_merges", "merge_id"),
 }
 """The table of each kind, and its key in it behind the review."""
 
@@ -112,7 +131,19 @@ _REVIEWED: Mapping[type[ReviewRecord | ScreeningLabel | ReviewSearch], tuple[str
 class SqliteScreenings(Store):
     """The port `Screenings` over the corpus file."""
 
-    def put(self, review: str, things: Sequence[ReviewRecord | ScreeningLabel | ReviewSearch]) -> None:
+    def plan(self, review: str) -> ReviewPlan | None:
+        row = self._database.row("SELECT body FROM reviews WHERE review = ?", (review,))
+        return plan_of(json.loads(row[0])) if row else None
+
+    def put_plan(self, review: str, plan: ReviewPlan) -> None:
+        row = (review, json.dumps(plan_row(plan), ensure_ascii=False))
+        self._database.write("INSERT OR REPLACE INTO reviews VALUES (?, ?)", row)
+
+    def reviews(self) -> dict[str, ReviewPlan]:
+        rows = self._database.rows("SELECT review, body FROM reviews ORDER BY review", ())
+        return {name: plan_of(json.loads(body)) for name, body in rows}
+
+    def put(self, review: str, things: Sequence[ReviewThing]) -> None:
         counting = "INSERT INTO review_numbers VALUES (?1, ?2) ON CONFLICT (review) DO UPDATE SET number = number + ?2"
         with self._database.writing() as connection:
             (last,) = connection.execute(f"{counting} RETURNING number", (review, len(things))).fetchone()
@@ -124,12 +155,12 @@ class SqliteScreenings(Store):
                 connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)  # noqa: S608  our own
 
     def records(self, review: str) -> list[ReviewRecord]:
-        return [ReviewRecord(**row) for row in self._rows(ReviewRecord, review)]
+        return [record_of(row) for row in self._rows(ReviewRecord, review)]
 
-    def remove_labels(self, review: str, stage: Stage, record_ids: Sequence[str]) -> None:
-        sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ?"
+    def remove_labels(self, review: str, labels: Sequence[ScreeningLabel]) -> None:
+        sql = "DELETE FROM review_labels WHERE review = ? AND record_id = ? AND stage = ? AND whose = ?"
         with self._database.writing() as connection:
-            connection.executemany(sql, [(review, each, stage) for each in record_ids])
+            connection.executemany(sql, [(review, each.record_id, each.stage, each.whose) for each in labels])
 
     def labels(self, review: str) -> list[ScreeningLabel]:
         return labels_of(self._rows(ScreeningLabel, review))
@@ -137,12 +168,18 @@ class SqliteScreenings(Store):
     def searches(self, review: str) -> list[ReviewSearch]:
         return searches_of(self._rows(ReviewSearch, review))
 
+    def merges(self, review: str) -> list[ReviewMerge]:
+        return merges_of(self._rows(ReviewMerge, review))
+
+    def remove_merge(self, review: str, merge_id: str) -> None:
+        self._database.write("DELETE FROM review_merges WHERE review = ? AND merge_id = ?", (review, merge_id))
+
     def drop(self, review: str) -> None:
         with self._database.writing() as connection:
-            for table, *_ in _REVIEWED.values():
+            for table in ("reviews", *(table for table, *_ in _REVIEWED.values())):
                 connection.execute(f"DELETE FROM {table} WHERE review = ?", (review,))  # noqa: S608
 
-    def _rows(self, kind: type[ReviewRecord | ScreeningLabel | ReviewSearch], review: str) -> list[dict[str, Any]]:
+    def _rows(self, kind: type[ReviewThing], review: str) -> list[dict[str, Any]]:
         table, key, *_ = _REVIEWED[kind]
         rows = self._database.rows(f"SELECT body FROM {table} WHERE review = ? ORDER BY {key}", (review,))  # noqa: S608
         return [json.loads(body) for (body,) in rows]
@@ -157,11 +194,12 @@ class SqliteAnswers(Store):
 
     def put(self, answer: StoredAnswer) -> None:
         spans = json.dumps([asdict(span) for span in answer.spans])
-        row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked))
+        notes = json.dumps([answer.reason, answer.warnings])
+        row = (answer.answer_id, answer.question, answer.text, spans, answer.confidence, sortable(answer.asked), notes)
         papers = {int(span.pmid): span.pmid in answer.flagged for span in answer.spans}
         with self._database.writing() as connection:
             number = "(SELECT coalesce(max(number), 0) + 1 FROM answers)"
-            values = f"INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, {number})"  # noqa: S608  our own words
+            values = f"INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, {number}, ?)"  # noqa: S608  our own words
             new = connection.execute(values, row).rowcount
             if new:
                 connection.executemany(
@@ -196,7 +234,7 @@ class SqliteAnswers(Store):
             "SELECT json_group_array(CAST(pmid AS TEXT)) FROM (SELECT pmid FROM answer_papers AS of "
             "WHERE of.answer_id = answers.answer_id AND flagged ORDER BY pmid)"
         )
-        columns = f"answer_id, question, text, spans, confidence, asked, ({flags}), number"
+        columns = f"answer_id, question, text, spans, confidence, asked, ({flags}), number, notes"
         rows = self._database.rows(f"SELECT {columns} FROM answers {wanted}", (value,))  # noqa: S608  our own words
         dated, decoded = datetime.fromisoformat, json.loads
         return [
@@ -209,6 +247,8 @@ class SqliteAnswers(Store):
                 dated(asked),
                 tuple(decoded(flagged)),
                 number,
+                decoded(notes)[0],
+                tuple(decoded(notes)[1]),
             )
-            for own, question, text, spans, confidence, asked, flagged, number in rows
+            for own, question, text, spans, confidence, asked, flagged, number, notes in rows
         ]

@@ -36,8 +36,8 @@ below the directory `indexes`. Without a row this file's is searched.
 
 `paper_days` counts the papers that each day (UTC) brought.
 
-`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON, and
-`review_numbers` counts the writes to each.
+`reviews` has the plan of each review, as JSON; `review_records`, `review_labels`, `review_searches` and `review_merges`
+have what is screened for it, and `review_numbers` counts the writes to each.
 
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
 the graph.
@@ -239,6 +239,25 @@ MIGRATIONS = (
     ALTER TABLE heads ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE removed ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE leases ADD COLUMN number INTEGER NOT NULL DEFAULT 1;
+    """,
+    """
+    CREATE TABLE reviews (review TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+    INSERT INTO reviews SELECT review, json_object('created', coalesce(
+        (SELECT min(json_extract(body, '$.at')) FROM review_searches AS s WHERE s.review = r.review),
+        '1970-01-01T00:00:00+00:00'
+    )) FROM (SELECT DISTINCT review FROM review_records) AS r;
+    CREATE TABLE review_merges (
+        review TEXT NOT NULL, merge_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, merge_id)
+    );
+    ALTER TABLE review_labels RENAME TO older_labels;
+    CREATE TABLE review_labels (
+        review TEXT NOT NULL, record_id TEXT NOT NULL, stage TEXT NOT NULL, whose TEXT NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (review, record_id, stage, whose)
+    ) WITHOUT ROWID;
+    INSERT INTO review_labels SELECT review, record_id, stage, coalesce('by ' || json_extract(body, '$.caller'), ''),
+        body FROM older_labels;
+    DROP TABLE older_labels;
+    ALTER TABLE answers ADD COLUMN notes TEXT NOT NULL DEFAULT '["", []]';
     """,
 )
 

@@ -4,7 +4,7 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from bio_mcp.adapters.stored import Change, CheckpointsByKey, entry_at, key
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.literature.records import ChangeKind, CorpusChange
+from bio_mcp.ports.messages import Letter
 from bio_mcp.ports.state import NUMBERED, Checkpoint, Found, Hold, Job, KeyCheckpoints, NewsEntry, divided
 from bio_mcp.scope import holding
 
@@ -216,7 +217,8 @@ class SqliteContinuations(Store):
                 return 0.0
             row_id, event, attempts = row
             if attempts >= self._max_attempts or not retryable:
-                connection.execute("UPDATE continuations SET state = 'dead', reason = ? WHERE id = ?", (reason, row_id))
+                dying = "UPDATE continuations SET state = 'dead', reason = ?, due = ? WHERE id = ?"
+                connection.execute(dying, (reason, self._clock(), row_id))
                 return None
             wait_s = self._backoff.pause_s(attempts) if wait_s is None else wait_s
             waiting = "SELECT 1 FROM continuations WHERE event = ? AND state = 'waiting'"
@@ -240,10 +242,36 @@ class SqliteContinuations(Store):
         """0: no event is received before it is due."""
         return 0.0
 
-    def dead(self) -> list[tuple[dict[str, Any], str]]:
-        """List the dead letters, oldest first, each with the reason of its last failure."""
-        rows = self._database.rows("SELECT event, reason FROM continuations WHERE state = 'dead' ORDER BY id")
-        return [(json.loads(event), reason) for event, reason in rows]
+
+class SqliteDeadLetters(Store):
+    """The port `DeadLetters` over the corpus file. What is due of a dead letter is when it was given up."""
+
+    def all(self) -> Sequence[Letter]:
+        query = "SELECT id, event, reason, attempts, due FROM continuations WHERE state = 'dead' ORDER BY id"
+        return [
+            Letter(
+                str(row_id), event, "queue work", "work", reason, attempts, failed_at=datetime.fromtimestamp(due, UTC)
+            )
+            for row_id, event, reason, attempts, due in self._database.rows(query)
+        ]
+
+    def held_elsewhere(self) -> int:
+        """0: nobody holds any."""
+        return 0
+
+    def redrive(self, ids: Collection[str]) -> Sequence[str]:
+        queue = SqliteContinuations(self._database, self._clock)
+        chosen = [each for each in self.all() if each.letter_id in ids]
+        for each in chosen:
+            queue.send(json.loads(each.body))  # which deletes the letter in the same transaction
+        return [each.letter_id for each in chosen]
+
+    def delete(self, ids: Collection[str]) -> Sequence[str]:
+        chosen = [each.letter_id for each in self.all() if each.letter_id in ids]
+        with self._database.writing() as connection:
+            deleting = "DELETE FROM continuations WHERE id = ? AND state = 'dead'"
+            connection.executemany(deleting, [(int(each),) for each in chosen])
+        return chosen
 
 
 def _ids(receipt: str) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DiskFull, Failure, IndexUnavailable, Misconfigured
 from bio_mcp.scope import call_deadline
+from bio_mcp.tracing import request_span
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
@@ -172,10 +173,13 @@ class Connection(Urllib3HttpConnection):
         any other."""
         seconds = self.timeout if timeout is None else timeout
         bounds: Any = urllib3.Timeout(connect=min(CONNECT_S, seconds), read=seconds)
+        operation = next((part for part in url.split("?")[0].split("/") if part.startswith("_")), method)
+        end, problem = request_span("OpenSearch", operation), ""
         try:
             answer = super().perform_request(method, url, params, body, bounds, (*ignore, *JUDGED_HERE), headers)
         except TransportError as error:
             answer, problem = None, type(error.info).__name__
+        end(problem, {"status": str(answer[0])} if answer else {})
         if answer is None:  # out of the handler, so that nothing refers to the error, which has the address
             raise Busy(f"The passage index cannot be reached ({problem}); try again in a minute.")
         status, _, text = answer

@@ -3,13 +3,14 @@
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from bio_mcp.callers import SCOPES, Caller
-from bio_mcp.doors.auth.tokens import Keys, Tokens, hmac_keys, rsa_keys
+from bio_mcp.doors.auth.assertions import IdentityProvider, identity_provider
+from bio_mcp.doors.auth.tokens import Keys, Tokens, hmac_keys, public_keys
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
@@ -39,7 +40,8 @@ class Access:
 
     `resource` is the endpoint's public URL and `issuer` the authorization server, each empty if there is none. A token
     with `write_scope` may do everything, one with `read_scope` may read and ask NCBI, and one that names no scope of
-    this server has `default_scopes`. With `public_read` nobody needs a token to read.
+    this server has `default_scopes`. With `public_read` nobody needs a token to read. Our own authorization server
+    takes assertions of `identity_provider`, if there is one.
     """
 
     tokens: Tokens
@@ -51,19 +53,23 @@ class Access:
     calls_per_minute: int = 0
     default_scopes: tuple[str, ...] = SCOPES
     public_read: bool = False
+    identity_provider: IdentityProvider | None = None
 
     @property
     def issues_tokens(self) -> bool:
         """Whether the issuer is our own authorization server."""
-        return bool(self.issuer) and self.tokens.algorithm == "HS256"
+        return bool(self.issuer) and "HS256" in self.tokens.algorithms
 
     def permitted(self, caller: Caller) -> Caller:
         """An authenticated `caller` with the scopes of this server that its token stands for."""
-        if self.write_scope in caller.scopes:
-            return replace(caller, scopes=frozenset(SCOPES))
-        read = {"read", "live"} if self.read_scope in caller.scopes else set()
-        named = read | (caller.scopes & set(SCOPES))
-        return replace(caller, scopes=frozenset(named or self.default_scopes))
+        return replace(caller, scopes=self.named(caller.scopes) or frozenset(self.default_scopes))
+
+    def named(self, scopes: Collection[str]) -> frozenset[str]:
+        """The scopes of this server that a token's scopes name."""
+        if self.write_scope in scopes:
+            return frozenset(SCOPES)
+        read = {"read", "live"} if self.read_scope in scopes else set()
+        return frozenset(read.union(scopes) & {*SCOPES})
 
 
 def access(settings: Settings) -> Access | None:
@@ -86,7 +92,7 @@ def access(settings: Settings) -> Access | None:
         if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
             raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
-    tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
+    tokens = Tokens((algorithm,), RefreshingValue(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else own_issuer(settings)
     return Access(
         tokens,
@@ -98,6 +104,7 @@ def access(settings: Settings) -> Access | None:
         calls_per_minute=settings.calls_per_minute,
         default_scopes=settings.auth_default_scopes,
         public_read=public_read,
+        identity_provider=_identity_provider(settings),
     )
 
 
@@ -158,7 +165,20 @@ def _issuers(settings: Settings) -> Callable[[], Keys]:
         raise Misconfigured(f"MCP_AUTH_JWKS_URL is set; set {' and '.join(missing)} too")
     _must_be_https("MCP_AUTH_JWKS_URL", settings.auth_jwks_url)
     published = published_keys(settings.auth_jwks_url)
-    return lambda: rsa_keys(published())
+    return lambda: public_keys(published())
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider | None:
+    """Whose assertions our own authorization server takes; None where no provider is named."""
+    named = {"MCP_IDP_ISSUER": settings.idp_issuer, "MCP_IDP_JWKS_URL": settings.idp_jwks_url}
+    if not any(named.values()):
+        return None
+    if missing := [name for name, value in named.items() if not value]:
+        raise Misconfigured(f"an identity provider takes {' and '.join(named)}; set {missing[0]} too")
+    if not own_issuer(settings):
+        raise Misconfigured("MCP_IDP_ISSUER takes MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL, and no MCP_AUTH_ISSUER")
+    _must_be_https("MCP_IDP_JWKS_URL", settings.idp_jwks_url)
+    return identity_provider(settings, own_issuer(settings), published_keys(settings.idp_jwks_url))
 
 
 def _must_be_https(name: str, url: str) -> None:

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 import anyio
 import anyio.to_thread
-from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -222,6 +221,8 @@ class ScopeCheck:
         One without a token is asked for one (401), any other told which scope is missing (403). The body is a JSON-RPC
         error with the failure.
         """
+        from mcp_types import INVALID_REQUEST  # which no page needs
+
         if caller is None or not isinstance(message, dict):
             return None
         what, given = self._addressed(message)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from mcp.server.auth.provider import RegistrationError
-from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
+from mcp.shared.auth import JWT_BEARER_GRANT_TYPE, InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl
 
 from bio_mcp.callers import SCOPES
@@ -65,7 +65,7 @@ MAX_NAME = 80  # characters
 MAX_REDIRECTS = 10
 MAX_REGISTERED = 1_500  # characters of a client's redirect URIs, which come back in its id
 PUBLIC, CONFIDENTIAL = "none", "client_secret_post"  # how clients authenticate
-PREFIX = "registered."
+REGISTERED, MANAGED = "registered.", "managed."  # how ids begin that we give out
 MAC_BYTES = 16
 NOT_A_CLIENT = "its address gives no description of a client: a JSON object with this address as client_id"
 
@@ -129,28 +129,57 @@ def register(wanted: OAuthClientInformationFull, keys: Keys) -> None:
         raise RegistrationError("invalid_redirect_uri", f"redirect_uris[{at}]: https, or http on loopback")
     public, name = wanted.token_endpoint_auth_method == PUBLIC, plain_name(wanted.client_name)
     content = {"u": redirects, "n": name, "p": public, "t": wanted.client_id_issued_at}
-    written = json.dumps(content, separators=(",", ":"))
-    wanted.client_id, secret = _sealed(base64.urlsafe_b64encode(written.encode()).decode().rstrip("="), keys[0])
+    wanted.client_id, secret = _sealed(REGISTERED, _packed(content), keys[0])
     wanted.client_secret = None if public else secret
     wanted.token_endpoint_auth_method = PUBLIC if public else CONFIDENTIAL
     wanted.client_name = name or None
 
 
+def managed(name: str, keys: Keys) -> Client:
+    """The client that an operator lets present assertions of the identity provider; the same name, the same client."""
+    client_id, secret = _sealed(MANAGED, _packed({"n": plain_name(name)}), keys[0])
+    return _managed(client_id, secret, plain_name(name))
+
+
+def _managed(client_id: str, secret: str, name: str) -> Client:
+    return Client(
+        client_id=client_id,
+        client_secret=secret,
+        client_name=name,
+        redirect_uris=None,
+        grant_types=[JWT_BEARER_GRANT_TYPE],
+        token_endpoint_auth_method=CONFIDENTIAL,
+    )
+
+
+def is_sealed(client_id: str) -> bool:
+    """Whether it may be an id that `registered` knows."""
+    return client_id.startswith((REGISTERED, MANAGED))
+
+
 def registered(client_id: str, keys: Keys) -> Client | None:
-    """The client that registered itself and was given this id; None for an id that we did not give out."""
-    packed, _, _ = client_id.removeprefix(PREFIX).partition(".")
+    """The client that registered itself, or an operator's, that was given this id; None for an id of nobody's."""
+    kind, _, rest = client_id.partition(".")
+    packed, _, _ = rest.partition(".")
     for key in keys:
-        ours, secret = _sealed(packed, key)
+        ours, secret = _sealed(f"{kind}.", packed, key)
         if hmac.compare_digest(ours.encode(), client_id.encode()):
             content = json.loads(base64.urlsafe_b64decode(packed + "=="))  # more padding than is needed is read over
+            if f"{kind}." == MANAGED:
+                return _managed(client_id, secret, content["n"])
             return client(client_id, content["u"], content["n"], "" if content["p"] else secret, content["t"])
     return None
 
 
-def _sealed(packed: str, key: Key) -> tuple[str, str]:
-    """The id that holds what a client registered, sealed by the key, and the client's secret."""
+def _packed(content: object) -> str:
+    written = json.dumps(content, separators=(",", ":"))
+    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+
+
+def _sealed(kind: str, packed: str, key: Key) -> tuple[str, str]:
+    """The id of this kind that holds what is known of a client, sealed by the key, and the client's secret."""
     seal = hmac.digest(derived(key.value, "registrations of clients"), packed.encode(), "sha256")[:MAC_BYTES]
-    client_id = f"{PREFIX}{packed}.{base64.urlsafe_b64encode(seal).decode().rstrip('=')}"
+    client_id = f"{kind}{packed}.{base64.urlsafe_b64encode(seal).decode().rstrip('=')}"
     return client_id, hmac.digest(derived(key.value, "secrets of clients"), client_id.encode(), "sha256").hex()
 
 

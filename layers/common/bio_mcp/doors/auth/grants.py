@@ -19,6 +19,7 @@ from mcp.server.auth.provider import (
     AuthorizationCode,
     AuthorizationParams,
     AuthorizeError,
+    IdentityAssertionParams,
     OAuthAuthorizationServerProvider,
     RefreshToken,
     TokenError,
@@ -27,14 +28,14 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from bio_mcp.callers import Caller, Scope
 from bio_mcp.doors.auth.access import Access
-from bio_mcp.doors.auth.clients import PREFIX, Client, client, is_address, register, registered
+from bio_mcp.doors.auth.clients import Client, client, is_address, is_sealed, register, registered
 from bio_mcp.doors.auth.sessions import caller_in, derived, hashed, new_secret, owner_of
 from bio_mcp.doors.auth.tokens import TokenRejected
 from bio_mcp.errors import InvalidInput, UpstreamFailed
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.ports.state import Authorization, Authorizations
 
-GRANT, CODE, REFRESH, SPENT, CLIENT = "grant", "code", "refresh", "spent", "client"
+GRANT, CODE, REFRESH, SPENT, CLIENT, ASSERTION = "grant", "code", "refresh", "spent", "client", "assertion"
 GRANT_LIFETIME = timedelta(days=180)
 CODE_LIFETIME = timedelta(seconds=60)
 REFRESH_LIFETIME = timedelta(days=30)
@@ -94,7 +95,7 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
     @in_thread
     def get_client(self, client_id: str) -> Client | None:
         """The client of this id; None for an unknown one, and one whose description cannot be had."""
-        if client_id.startswith(PREFIX):
+        if is_sealed(client_id):
             return registered(client_id, self.access.tokens.keys.get())
         if not is_address(client_id):
             return None
@@ -202,6 +203,33 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
         which ends the grant: one of the two who have it has stolen it."""
         return self._tokens(refresh_token.token, refresh_token, scopes, refresh_token.scopes)
 
+    @in_thread
+    def exchange_identity_assertion(
+        self, client: OAuthClientInformationFull, params: IdentityAssertionParams
+    ) -> OAuthToken:
+        """An access token, and no more, for what an identity provider asserts. Raises `TokenError`, for its second use
+        too."""
+        provider, client_id = self.access.identity_provider, str(client.client_id)
+        if provider is None:
+            raise TokenError("unsupported_grant_type", "no identity provider is configured")
+        try:
+            read = provider.read(params.assertion, client_id, self.is_for_us)
+        except TokenRejected as rejected:
+            raise TokenError("invalid_grant", str(rejected)) from None
+        named = [each for each in (read.caller.scopes, params.scopes) if each]
+        scopes = [each for each in provider.scopes if all(each in self.access.named(some) for some in named)]
+        if not scopes:
+            raise TokenError("invalid_scope", "nothing of what is asked for is allowed")
+        used = Authorization(ASSERTION, hashed(read.key), ASSERTION, read.expires, {})
+        if not self.authorizations().put(used, new=True):
+            raise TokenError("invalid_grant", "the assertion has been used before")
+        log.info("let in by the identity provider: %s", " ".join(scopes), extra={"subject": read.caller.subject})
+        return OAuthToken(
+            access_token=self._access_token(read.caller, client_id, scopes),
+            expires_in=int(ACCESS_LIFETIME.total_seconds()),
+            scope=" ".join(scopes),
+        )
+
     def _tokens(self, secret: str, used: Code | Refresh, scopes: list[str], lasting: list[str]) -> OAuthToken:
         store, until = self.authorizations(), utc_now() + REFRESH_LIFETIME
         spent = Authorization(SPENT, hashed(secret), used.grant, until, {})
@@ -223,7 +251,7 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
             refresh_token=following,
         )
 
-    def _access_token(self, caller: Caller, client_id: str, scopes: Sequence[str], grant: str) -> str:
+    def _access_token(self, caller: Caller, client_id: str, scopes: Sequence[str], grant: str = "") -> str:
         """An access token that `access` accepts, for `client_id` to act for the caller, with these scopes."""
         import jwt
 
@@ -239,8 +267,8 @@ class Provider(OAuthAuthorizationServerProvider[Code, Refresh, GrantedToken]):
             # what the settings want in every token, unless it would allow more than these scopes
             "scope": " ".join([*scopes, *(() if widened else access.scopes)]),
             "client_id": client_id,
-            "grant": grant,
             "jti": new_secret(),
+            **({"grant": grant} if grant else {}),
             **({"tenant": caller.tenant} if caller.tenant else {}),
         }
         return jwt.encode(claims, access.tokens.keys.get()[0].value, algorithm="HS256", headers={"typ": "at+jwt"})

@@ -20,7 +20,7 @@ from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAu
 from mcp.server.auth.provider import AuthorizationParams, construct_redirect_uri
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.server.transport_security import RequestBodyLimitMiddleware
-from mcp.shared.auth import OAuthMetadata
+from mcp.shared.auth import JWT_BEARER_GRANT_TYPE, OAuthMetadata
 from starlette.datastructures import FormData
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -30,6 +30,7 @@ from starlette.types import Receive, Scope, Send
 
 from bio_mcp.callers import MEANING, SCOPES, Caller
 from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.assertions import PROFILE
 from bio_mcp.doors.auth.bearer import RateLimiter, network_of, published, refused, too_many, unavailable
 from bio_mcp.doors.auth.clients import CONFIDENTIAL, PUBLIC, Client, described, host_of, is_address
 from bio_mcp.doors.auth.grants import CONSENT, Provider
@@ -58,7 +59,7 @@ def page(
     **values: Any,
 ) -> Response:
     """The page that `template` makes of `values`."""
-    shell = {"menu": (), "path": request.url.path, "caller": request.scope.get(KEY)}
+    shell = {"menu": (), "admin": (), "path": request.url.path, "caller": request.scope.get(KEY)}
     return HTMLResponse(render(template, **shell, **values), status, headers)
 
 
@@ -270,7 +271,7 @@ class Endpoints:
     def __init__(self, asked: Provider, known: Provider) -> None:
         self._authorization = AuthorizationHandler(asked)
         self._authenticator = ClientAuthenticator(known)
-        self._token = TokenHandler(known, self._authenticator)
+        self._token = TokenHandler(known, self._authenticator, known.access.identity_provider is not None)
         self._known = known
 
     async def authorize(self, request: Request) -> Response:
@@ -288,7 +289,7 @@ class Endpoints:
         return problem(request, f"The program that sent you here made a request that is not answered: {reason}")
 
     async def token(self, request: Request) -> Response:
-        """Tokens for a code or a refresh token."""
+        """Tokens for a code, a refresh token or an assertion of the identity provider."""
         form = await read_form(request)
         if len(form.multi_items()) != len(form):
             return refused(400, "invalid_request", "a parameter is given twice", NOT_STORED)
@@ -357,7 +358,7 @@ def routes(
     path = urlsplit(access.resource).path.rstrip("/")  # where clients look that take the endpoint for the issuer
     return [
         *pages,
-        *published(metadata(access.issuer).model_dump_json(exclude_none=True), [WELL_KNOWN, WELL_KNOWN + path]),
+        *published(metadata(access).model_dump_json(exclude_none=True), [WELL_KNOWN, WELL_KNOWN + path]),
         route(AUTHORIZE, endpoints.authorize, "GET", people),
         route(CONSENT, consent.show, "GET", people),
         route(CONSENT, consent.decide, "POST", people),
@@ -367,8 +368,9 @@ def routes(
     ]
 
 
-def metadata(issuer: str) -> OAuthMetadata:
+def metadata(access: Access) -> OAuthMetadata:
     """What the server says of itself (RFC 8414)."""
+    issuer, asserts = access.issuer, access.identity_provider is not None
     return OAuthMetadata.model_validate(
         {
             "issuer": issuer,
@@ -378,7 +380,12 @@ def metadata(issuer: str) -> OAuthMetadata:
             "revocation_endpoint": issuer + REVOKE,
             "scopes_supported": SCOPES,
             "response_modes_supported": ["query"],
-            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "grant_types_supported": [
+                "authorization_code",
+                "refresh_token",
+                *([JWT_BEARER_GRANT_TYPE] if asserts else []),
+            ],
+            "authorization_grant_profiles_supported": [PROFILE] if asserts else None,
             "token_endpoint_auth_methods_supported": METHODS,
             "revocation_endpoint_auth_methods_supported": METHODS,
             "code_challenge_methods_supported": ["S256"],

@@ -31,6 +31,7 @@ class Key:
 
     value: Any = field(repr=False)
     kid: str | None = None
+    algorithm: str = "HS256"
 
 
 Keys = tuple[Key, ...]
@@ -55,29 +56,40 @@ def _problem_of(secret: str) -> str:
     return ""
 
 
-def rsa_keys(body: bytes) -> Keys:
-    """The RS256 keys of a JSON Web Key Set; its other keys are ignored. Raises `UpstreamFailed` if there are none."""
+def public_keys(body: bytes, algorithms: Sequence[str] = ("RS256",)) -> Keys:
+    """The keys of these algorithms, RS256 or ES256, in a JSON Web Key Set; its other keys are ignored. Raises
+    `UpstreamFailed` if there are none."""
     try:
         published = json.loads(body)["keys"]
-        keys = tuple(key for jwk in published if isinstance(jwk, dict) and (key := _rsa_key(jwk)))
+        keys = tuple(key for jwk in published if isinstance(jwk, dict) and (key := _public_key(jwk, algorithms)))
     except (ValueError, KeyError, TypeError, RecursionError):
         keys = ()
     if not keys:
-        raise UpstreamFailed("the issuer publishes no key that RS256 tokens could be signed with")
+        named = " or ".join(algorithms)
+        raise UpstreamFailed(f"the issuer publishes no key that {named} tokens could be signed with")
     return keys
 
 
-def _rsa_key(jwk: Mapping[str, Any]) -> Key | None:
+OF_FAMILY = {("RSA", None): "RS256", ("EC", "P-256"): "ES256"}  # key type, curve
+
+
+def _public_key(jwk: Mapping[str, Any], algorithms: Sequence[str]) -> Key | None:
     import jwt
 
-    if jwk.get("kty") != "RSA" or jwk.get("use", "sig") != "sig" or jwk.get("alg", "RS256") != "RS256" or "d" in jwk:
+    kind, curve = jwk.get("kty"), jwk.get("crv")
+    algorithm = OF_FAMILY.get((kind, curve)) if isinstance(kind, str) and isinstance(curve, str | None) else None
+    if algorithm not in algorithms or jwk.get("use", "sig") != "sig" or "d" in jwk:
+        return None
+    if jwk.get("alg", algorithm) != algorithm:
         return None
     try:
-        public = jwt.PyJWK(dict(jwk), algorithm="RS256").key
+        public = jwt.PyJWK(dict(jwk), algorithm=algorithm).key
     except (jwt.PyJWTError, ValueError, TypeError):
         return None
+    if algorithm == "RS256" and public.key_size < MIN_MODULUS_BITS:
+        return None
     kid = jwk.get("kid")
-    return Key(public, kid if isinstance(kid, str) else None) if public.key_size >= MIN_MODULUS_BITS else None
+    return Key(public, kid if isinstance(kid, str) else None, str(algorithm))
 
 
 def candidates(keys: Iterable[Key], kid: str | None) -> list[Key]:
@@ -97,31 +109,38 @@ class TokenRejected(Exception):
 
 @dataclass(frozen=True)
 class Tokens:
-    """The rules for valid tokens, of one algorithm. The configuration sets it, never the token, so that a public key is
-    never taken for a shared secret.
+    """The rules for valid tokens. The configuration sets their `algorithms`, never the token, and each key is for one
+    of them, so that a public key is never taken for a shared secret.
 
     A token must be signed by one of `keys`, be within its validity (give or take `LEEWAY_S`), and name `audience`, the
-    `issuer` if there is one, and a subject.
+    `issuer` if there is one, a subject, and what else is `required`. `kind` is the type that its header must name.
     """
 
-    algorithm: str
+    algorithms: tuple[str, ...]
     keys: RefreshingValue[Keys]
     audience: str
     issuer: str = ""
+    kind: str = ""
+    required: tuple[str, ...] = ()
 
     def check(self, token: str) -> Caller:
         """The caller of a valid token. Raises `TokenRejected`, or a `Failure` if the keys cannot be read."""
-        kid = self._kid(token)
-        claims = self._claims(token, candidates(self.keys.get(), kid))
+        claims = self.claims(token)
+        return Caller(claims["sub"], frozenset(scopes_in(claims)), _word(claims, "tenant"), _word(claims, "client_id"))
+
+    def claims(self, token: str) -> Mapping[str, Any]:
+        """The claims of a valid token. Raises as `check`."""
+        header = self._header(token)
+        claims = self._verified(token, header, self.keys.get())
         if claims is None:
-            claims = self._claims(token, candidates(self.keys.refresh() or (), kid))
+            claims = self._verified(token, header, self.keys.refresh() or ())
         if claims is None:
             raise TokenRejected("the token is not signed by a known key")
         if not claims["sub"].strip():
             raise TokenRejected("the token names no subject")
-        return Caller(claims["sub"], frozenset(_scopes(claims)), _word(claims, "tenant"), _word(claims, "client_id"))
+        return claims
 
-    def _kid(self, token: str) -> str | None:
+    def _header(self, token: str) -> Mapping[str, Any]:
         import jwt
 
         try:
@@ -129,22 +148,26 @@ class Tokens:
             header = jwt.get_unverified_header(token) if compact else {}
         except (jwt.PyJWTError, ValueError, RecursionError):
             header = {}
-        if header.get("alg") != self.algorithm or "crit" in header:
+        if header.get("alg") not in self.algorithms or "crit" in header:
             raise TokenRejected("the token cannot be read")
-        kid = header.get("kid")
-        return kid if isinstance(kid, str) else None
+        if self.kind and header.get("typ") != self.kind:
+            raise TokenRejected(f"the token is of another type than {self.kind}")
+        return header
 
-    def _claims(self, token: str, keys: Iterable[Key]) -> Mapping[str, Any] | None:
+    def _verified(self, token: str, header: Mapping[str, Any], keys: Iterable[Key]) -> Mapping[str, Any] | None:
         """The validated claims; None if none of `keys` signed the token."""
         import jwt
 
-        required = ["exp", "aud", "sub", *(["iss"] if self.issuer else [])]
-        for key in keys:
+        kid = header.get("kid")
+        required = ["exp", "aud", "sub", *(["iss"] if self.issuer else []), *self.required]
+        for key in candidates(keys, kid if isinstance(kid, str) else None):
+            if key.algorithm != header["alg"]:
+                continue
             try:
                 return jwt.decode(
                     token,
                     key.value,
-                    algorithms=[self.algorithm],
+                    algorithms=[key.algorithm],
                     audience=self.audience,
                     issuer=self.issuer or None,
                     leeway=LEEWAY_S,
@@ -172,7 +195,7 @@ def _problem(error: Exception) -> str:
     return known.get(type(error), "the token cannot be read")
 
 
-def _scopes(claims: Mapping[str, Any]) -> Iterable[str]:
+def scopes_in(claims: Mapping[str, Any]) -> Iterable[str]:
     """The token's scopes. RFC 9068 has `scope` as words in a string; some issuers write `scp`, and some a list."""
     for value in (claims.get("scope"), claims.get("scp")):
         yield from value.split() if isinstance(value, str) else ()

@@ -12,7 +12,7 @@ from pydantic import Field
 from bio_mcp import wiring
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.queues import left_s
-from bio_mcp.doors.aws.tool_function import Handler, log_as_json
+from bio_mcp.doors.aws.tool_function import Handler, log_as_json, trace_calls
 from bio_mcp.errors import Failure
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Request
@@ -35,6 +35,7 @@ class Step(Request):
 def load_handler(loading: Callable[[Deadline], "Loading"] = wiring.loading) -> Handler:
     """The handler. A failure is raised, and Step Functions tries again; one of a file that no repetition mends is the
     answer, so that the file is noted and the others go on."""
+    trace_calls()
     logger = log_as_json(Settings.from_env().log_level)
 
     @logger.inject_lambda_context

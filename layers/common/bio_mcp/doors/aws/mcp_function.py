@@ -5,18 +5,16 @@ opens no connection while it starts: a snapshot (SnapStart) would contain one th
 """
 
 from collections.abc import Callable
-from typing import Any
-
-from mangum import Mangum
 
 from bio_mcp import wiring
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access_if_complete
+from bio_mcp.doors.aws.gateway import behind_gateway
 from bio_mcp.doors.aws.remote import over_functions
-from bio_mcp.doors.aws.tool_function import Handler, log_as_json
+from bio_mcp.doors.aws.tool_function import Handler
 from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import Invoke, in_process
 from bio_mcp.doors.readiness import parts_of
+from bio_mcp.doors.running import Invoke, in_process
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import Functions
@@ -40,19 +38,6 @@ def http_handler(
     return behind_gateway(
         application(settings, invoke, access_if_complete(settings), public=True, parts=parts), settings
     )
-
-
-def behind_gateway(app: Any, settings: Settings) -> Handler:
-    """The ASGI application as a handler whose log has the gateway's request id, as the access log does."""
-    logger, served = log_as_json(settings.log_level), Mangum(app, lifespan="off")
-
-    @logger.inject_lambda_context
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        gateway = event.get("requestContext", {})
-        logger.append_keys(gateway_request_id=gateway.get("requestId"))
-        return served(event, context)
-
-    return handler
 
 
 def invoking(settings: Settings, functions: Callable[[], Functions]) -> Invoke:

@@ -91,6 +91,17 @@ def call_for(event: Any) -> Any:
     return {"tool": TOOL, "arguments": {"project": project, "source": f"s3://{bucket}/{key}"}}
 
 
+def call_in(message: str) -> Event | None:
+    """The call of a tool that a message of a queue stands for; None for a new folder of S3's. Raises `InvalidInput`."""
+    body = _json(message)
+    if (asked := call_for(body)) is None and body is not None:
+        return None
+    event = parse(asked)
+    if event.tool is None:
+        raise InvalidInput("a queue brings calls of tools, and nothing to read")
+    return event
+
+
 log = logging.getLogger("bio_mcp.queued")
 
 MIN_S = 8.0  # with less time left, a record waits for the next invocation
@@ -143,15 +154,10 @@ class QueuedCalls:
 
     def _run(self, record: Mapping[str, Any], queue: WorkQueue, receipt: str) -> bool:
         try:
-            body = _json(record["body"])
-            if (asked := call_for(body)) is None and body is not None:
+            if (event := call_in(record["body"])) is None:
                 return True
-            event = parse(asked)
-            if event.tool is None:
-                raise InvalidInput("a queue brings calls of tools, and nothing to read")
-            if event.tool not in self._tools:
+            if (tool := self._tools.get(event.tool or "")) is None:
                 raise NotFound("the function behind this queue has no such tool")
-            tool = self._tools[event.tool]
         except Failure as poison:
             _log_failure(record, None, type(poison).__name__, str(poison))
             _reschedule(lambda: queue.fail(receipt, "it cannot be read"))

@@ -7,10 +7,11 @@ from typing import Any
 
 from bio_mcp.call import Outcome, failed_outcome
 from bio_mcp.callers import as_json, who
-from bio_mcp.doors.mcp.server import Invoke
+from bio_mcp.doors.running import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
 from bio_mcp.ports.messages import Functions
 from bio_mcp.tool import Context, Resource, Tool
+from bio_mcp.tracing import call_span
 
 log = logging.getLogger("bio_mcp.invoking")
 
@@ -33,7 +34,9 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
             event |= {} if context.caller is None else {"caller": as_json(context.caller)}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
-            answer = functions().invoke(function_of(what.lambda_module), event, context.deadline, repeatable=repeatable)
+            with call_span(what.name, context.correlation_id):
+                function = function_of(what.lambda_module)
+                answer = functions().invoke(function, event, context.deadline, repeatable=repeatable)
             body, audit = (answer.get("body"), answer.get("audit")) if isinstance(answer, dict) else (None, None)
             if not (isinstance(body, dict) and isinstance(audit, dict)):
                 raise FunctionBroke("an answer without body and audit")

@@ -8,18 +8,19 @@ such events at once: see `bio_mcp.doors.aws.queues`.
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from bio_mcp import wiring
+from bio_mcp import tracing, wiring
 from bio_mcp.call import Outcome, call, envelope, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.queues import Event, QueuedCalls, left_s, parse, records_of
 from bio_mcp.doors.logs import names_caller
-from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
+from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, Misconfigured, NotFound
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
@@ -65,6 +66,16 @@ def measured(namespace: Callable[[], str], run: Call = call) -> Call:
 Handler = Callable[[Any, Any], dict[str, Any]]
 
 
+def trace_calls() -> None:
+    """Record the calls of this function and their requests in X-Ray, where the settings say so."""
+    with suppress(Misconfigured):  # the first call says that
+        settings = Settings.from_env()
+        if settings.trace_calls == "on" and settings.xray_daemon:
+            from bio_mcp.doors.aws.xray import XRay
+
+            tracing.record(XRay(settings.xray_daemon, settings.trace_header))
+
+
 def log_as_json(level: str = "info") -> Logger:
     """Write the product's log as one JSON object per line, with the invocation's request id and function name."""
     logger = Logger(service=SERVICE, level=level.upper(), use_rfc3339=True)  # above every logger of the product
@@ -77,6 +88,7 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
     """A Lambda handler for what `module` declares and nothing else. `backends` is called at each invocation."""
     tools, resources = by_any_name(tools_in(module).values()), resources_in(module)
     dialect = next(iter(tools.values())).family.dialect
+    trace_calls()
     logger, call = log_as_json(), measured(Lazy(lambda: Settings.from_env().metrics))
 
     @logger.inject_lambda_context

@@ -121,6 +121,25 @@ def people_command(session: Session, subject: str | None, tenant: str, ids: tupl
         session.answer({"subject": subject, "tenant": tenant, **opened}, View(empty=f"{subject} has nothing open."))
 
 
+@click.command("client")
+@click.option("--name", required=True, help="What the program is called, as Claude; its id and secret follow from it.")
+@answering
+def client_command(session: Session, name: str) -> None:
+    """Print the id and the secret of a program that presents assertions of the identity provider (MCP_IDP_ISSUER).
+
+    The provider is told the id, the program both. They follow from MCP_AUTH_SECRET_KEY, and end with it.
+    """
+    from bio_mcp.doors.auth.access import access
+    from bio_mcp.doors.auth.clients import managed
+
+    allowed = access(session.settings)
+    if allowed is None or not allowed.issues_tokens:
+        raise Misconfigured("there is no authorization server here: set MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL")
+    made = managed(name, allowed.tokens.keys.get())
+    body = {"client_id": made.client_id, "client_secret": made.client_secret, "issuer": allowed.issuer}
+    session.answer(body, lambda answer: click.echo("\n".join(f"{key}  {value}" for key, value in answer.items())))
+
+
 def _people(session: Session) -> "People":
     from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.auth.sessions import People

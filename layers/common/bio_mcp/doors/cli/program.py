@@ -52,6 +52,7 @@ MENU: Sections = {
     },
     "Write and review": {
         "check-refs": ("writing", "Which references of a manuscript are wrong, invented or retracted."),
+        "review": ("reviewing", "A systematic review: collected, screened by one or more, resolved and reported."),
         "export": ("writing", "Papers as a file for Zotero, EndNote, ASReview or a spreadsheet."),
     },
     "Connect": {
@@ -75,6 +76,7 @@ ADMIN: Sections = {
         "retractions": ("collecting", "Retractions flagged in the whole corpus, and in projects."),
         "withdrawals": ("collecting", "Papers deleted that PubMed has withdrawn."),
         "load": ("collecting", "All of PubMed in a stack on AWS."),
+        "letters": ("letters", "Queued calls that were given up: why, and made again."),
     },
     "Index and models": {
         "reindex": ("measuring", "A search index made anew, also by another model, with a way back."),
@@ -83,6 +85,7 @@ ADMIN: Sections = {
     "People": {
         "invite": ("access", "A link that signs a person in."),
         "people": ("access", "Who was invited; end what is open in their name."),
+        "client": ("access", "A program's id and secret, for sign-in by an identity provider."),
     },
     "Tools": {
         "tools": ("inspecting", "The tools and resources that clients see."),

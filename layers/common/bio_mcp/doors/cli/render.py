@@ -79,7 +79,6 @@ STATES = {
 MOST_NAMES = 8
 LONGEST_OBJECT = 200  # characters of an object in a table
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 @dataclass(frozen=True)
@@ -213,12 +212,10 @@ def marked(text: str, query: str) -> Text:
     shown = Text(text)
     if not query:
         return shown
-    from bio_mcp.retrieval.analysis import analyse, query_terms
+    from bio_mcp.retrieval.excerpts import matches
 
-    wanted = {term for term, _ in query_terms(query)}
-    for word in _WORD.finditer(text):
-        if wanted.intersection(analyse(word.group())):
-            shown.stylize("bold green", *word.span())
+    for start, end in matches(text, query):
+        shown.stylize("bold green", start, end)
     return shown
 
 

@@ -84,8 +84,8 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
     from bio_mcp.doors.auth.sessions import Sessions, SignedIn
     from bio_mcp.doors.console.routes import routes
     from bio_mcp.doors.mcp.http import application
-    from bio_mcp.doors.mcp.server import in_process
     from bio_mcp.doors.readiness import parts_of
+    from bio_mcp.doors.running import in_process
 
     invoke = in_process(session.backends)
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))

@@ -16,6 +16,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bio_mcp import __version__
+from bio_mcp.answering.search import LEAST_RELEVANCE
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of
 from bio_mcp.doors.cli.render import View, markdown
@@ -23,7 +24,6 @@ from bio_mcp.doors.cli.session import Session, refused, warn_of_addressing
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.formats import FORMATS, NAMES, Name
 from bio_mcp.exporting.run import finished
-from bio_mcp.exporting.selecting import LEAST_RELEVANCE
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.literature.references import files as reading
 from bio_mcp.literature.references.word import read_docx
@@ -248,17 +248,7 @@ def _read(file: Path, form: str | None) -> list[CitedWork]:
         raise InvalidInput("FILE is larger than any list of references; split it")
     if content.startswith(b"PK\x03\x04"):
         return read_docx(content)
-    return reading.read_references(_decoded(content), form)  # type: ignore[arg-type]
-
-
-def _decoded(content: bytes) -> str:
-    """The text: UTF-16 by its mark, UTF-8, or else Windows' western code page."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+    return reading.read_references(reading.decoded(content), form)  # type: ignore[arg-type]
 
 
 @click.command("export")
@@ -284,12 +274,17 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     nbib and bibtex; ASReview and Rayyan read ris and csv.
     """
     given["query"] = " ".join(given["query"]) or None
-    given["format"] = _format(output or "", given["format"])
-    body = session.ask_to_the_end(export_papers, arguments_of(export_papers, given), "exporting")
+    given["format"] = format_of(output or "", given["format"])
+    exported(session, arguments_of(export_papers, given), output)
+
+
+def exported(session: Session, arguments: Mapping[str, Any], output: str | None) -> None:
+    """Export by these arguments of the tool, write the file to `output`, and say what became of it."""
+    body = session.ask_to_the_end(export_papers, arguments, "exporting")
     if body["absent"]:
         absent = f"{body['absent']:,} papers are in no source: {', '.join(body['missing'][:10])}"
         body["warnings"] = [absent, *body["warnings"]]
-    least = LEAST_RELEVANCE if given["least_relevance"] is None else given["least_relevance"]
+    least = arguments.get("least_relevance", LEAST_RELEVANCE)
     notes = []
     if body["left_out"]:
         notes.append(
@@ -301,7 +296,7 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     head = ""
     if body["state"] != "complete":
         session.code = 1
-    elif given["query"] and not body["papers"]:
+    elif arguments.get("query") and not body["papers"]:
         session.code, head = 1, "Nothing was written."
     elif written := _write(session, body, output or body["file"]["name"]):
         body["written"] = written
@@ -314,7 +309,7 @@ def export_command(session: Session, /, output: str | None, **given: Any) -> Non
     session.answer(body, View(hidden=hidden, head="\n".join(filter(None, (head, *notes)))))
 
 
-def _format(output: str, asked: Name | None) -> Name:
+def format_of(output: str, asked: Name | None) -> Name:
     """The format that --format or the ending of FILE names. Raises `InvalidInput` where they contradict each other."""
     suffix = Path(output).suffix.lower()
     named = SUFFIXES.get(suffix)

@@ -14,6 +14,7 @@ from bio_mcp.answering.project_search import Known, known
 from bio_mcp.doors.console.console import CONSOLE, Console, Page, Shown
 from bio_mcp.doors.console.plots import latencies
 from bio_mcp.doors.console.rendering import PRIVATE
+from bio_mcp.doors.console.search import STYLES
 from bio_mcp.errors import Failure, NotFound
 from bio_mcp.evaluating.figures import METRICS, Result, Run
 from bio_mcp.evaluating.run import FOLDER, EvaluationCursor
@@ -57,14 +58,6 @@ OLD_VERSIONS = 5  # that the corpus stores of a paper
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"  # of a report
 MEANINGS = {each.name: each.meaning for each in METRICS}
 MOVING = {"running", "waiting"}  # states of which a page shows the progress
-NAMES = {
-    "vancouver": "Vancouver",
-    "apa_string": "APA",
-    "mla_string": "MLA",
-    "bibtex": "BibTeX",
-    "ris": "RIS",
-    "csl_json": "CSL-JSON",
-}
 
 T = TypeVar("T")
 
@@ -160,17 +153,18 @@ def sync_page(backends: Backends, job_id: str) -> Shown:
 
 
 @resource("console://papers/{pmid}", name="paper page", family=CONSOLE, scope="read", timeout=8)
-def paper_page(backends: Backends, pmid: str) -> Shown:
-    """A paper of the corpus with its history, the newest version first."""
+def paper_page(backends: Backends, pmid: str, quote: str = "") -> Shown:
+    """A paper of the corpus with its history, the newest version first, and a quote that is marked in it."""
     document = stored_document(pmid, backends)
     article = document.article
     return Shown(
         paper=paper_of(document, backends),
         links=links_of(article),
         abstract=article.abstract,
+        quote=quote,
         headings=[each.name for each in article.mesh],
         notices=list(_notices(article, backends)),
-        citations=[{"style": name, "text": cite(article, style)} for style, name in NAMES.items()],
+        citations=[{"style": name, "text": cite(article, style)} for style, name in STYLES.items()],
         versions=list(_versions(document, backends))[::-1],
     )
 
@@ -333,14 +327,14 @@ def _metric(result: Result, history: list[Run]) -> dict[str, Any]:
 
 
 PAGES = (
-    Page("/papers/{pmid}", "paper.html", paper_page),
-    Page("/corpora", "corpora.html", corpora_page, "Corpora"),
-    Page("/news", "news.html", news_page, "News", takes=("query_key",)),
-    Page("/syncs", "syncs.html", syncs_page, "Syncs"),
-    Page("/syncs/{job_id}", "sync.html", sync_page),
-    Page("/projects", "projects.html", projects_page, "Projects"),
-    Page("/projects/{project_id:path}", "project.html", project_page),
-    Page("/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
+    Page("/papers/{pmid}", "paper.html", paper_page, takes=("quote",)),
+    Page("/topics", "news.html", news_page, "Topics", takes=("query_key",)),
+    Page("/library", "projects.html", projects_page, "Library"),
+    Page("/library/{project_id:path}", "project.html", project_page),
+    Page("/admin/corpora", "corpora.html", corpora_page, "Corpora"),
+    Page("/admin/syncs", "syncs.html", syncs_page, "Syncs"),
+    Page("/admin/syncs/{job_id}", "sync.html", sync_page),
+    Page("/admin/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
 )  # in the order of the menu
 
 

@@ -1,7 +1,8 @@
 """Templates and files of the pages, with the headers they are sent with. All that a paper holds is shown as text."""
 
+import gzip
 import hashlib
-from datetime import datetime
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -11,16 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
-from bio_mcp.catalog import naming_tools
 from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
-from bio_mcp.literature.clock import utc_now
 from bio_mcp.literature.quality import DESIGN_NAMES
+from bio_mcp.retrieval.excerpts import matches
 from bio_mcp.tool import Tool
 from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 POLICY = (
@@ -43,6 +44,7 @@ PRIVATE = MappingProxyType({**SECURE, "cache-control": "no-store"})
 
 TYPES = {
     "console.css": "text/css; charset=utf-8",
+    "console.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
@@ -51,10 +53,10 @@ UNTIL_ASKED = "no-cache"
 
 
 @cache
-def static_file(name: str) -> tuple[bytes, str]:
-    """The file that `TYPES` names, and its version: the beginning of its hash."""
+def static_file(name: str) -> tuple[bytes, bytes, str]:
+    """The file that `TYPES` names, it compressed by gzip, and its version: the beginning of its hash."""
     content = (files(__package__) / "static" / name).read_bytes()
-    return content, hashlib.sha256(content).hexdigest()[:16]
+    return content, gzip.compress(content, mtime=0), hashlib.sha256(content).hexdigest()[:16]
 
 
 async def serve(request: Request) -> Response:
@@ -62,29 +64,36 @@ async def serve(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in TYPES:
         return Response("There is no such file.", 404, dict(SECURE), "text/plain")
-    content, version = static_file(name)
+    content, compressed, version = static_file(name)
     current = request.query_params.get("v") == version
-    caching = {"cache-control": FOR_A_YEAR if current else UNTIL_ASKED, "etag": f'"{version}"'}
+    caching = {
+        "cache-control": FOR_A_YEAR if current else UNTIL_ASKED,
+        "etag": f'"{version}"',
+        "vary": "Accept-Encoding",
+    }
     if request.headers.get("if-none-match") == caching["etag"]:
         return Response(None, 304, {**SECURE, **caching})
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, caching = compressed, {**caching, "content-encoding": "gzip"}
     return Response(content, 200, {**SECURE, **caching}, TYPES[name])
 
 
 PAGES_OF_TOOLS = MappingProxyType(
     {
         "rag.search": "the search box",
-        "rag_answer": "the button Answer from the corpus",
+        "rag_answer": "the button Answer",
         "corpus.queries": "the page Corpora",
-        "whatsNew": "the page News",
-        "list_projects": "the page Projects",
+        "whatsNew": "the page Topics",
+        "list_projects": "the page Library",
     }
 )
 LABELS = MappingProxyType(
     {
         "filters.year_from": "From year",
         "filters.year_to": "To year",
-        "filters.publication_types": "Kind",
-        "top_k": "Hits",
+        "filters.publication_types": "Study design",
+        "filters.journals": "Journal",
+        "format": "Format",
         "query": "The question",
         "question": "The question",
     }
@@ -101,24 +110,37 @@ def in_words_of_the_page(sentence: str) -> str:
         typed = tool.command or f"admin call {tool.portable_name}"
         return PAGES_OF_TOOLS.get(tool.name, f"`bio-mcp {typed}`")
 
+    from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
+
     return naming_tools(sentence, name_of)
-
-
-UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
-
-
-def ago(iso: str, now: datetime) -> str:
-    """How long before `now` an ISO 8601 time is, in its largest unit, as "3 hours ago"."""
-    seconds = int((now - datetime.fromisoformat(iso)).total_seconds())
-    for name, size in UNITS:
-        if (count := seconds // size) > 0:
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    return "just now"
 
 
 def shown(iso: str) -> str:
     """An ISO 8601 time in UTC for people, to the minute."""
     return f"{iso[:10]} {iso[11:16]} UTC"
+
+
+def with_matches(text: str, query: str) -> "Markup":
+    """`text` for a page, with the words marked that match `query`."""
+    text = neutral(text)
+    return _marked(text, matches(text, query))
+
+
+def with_quote(text: str, quote: str) -> "Markup":
+    """`text` for a page, with `quote` marked where it first stands."""
+    text, quote = neutral(text), neutral(quote)
+    at = text.find(quote) if quote else -1
+    return _marked(text, [(at, at + len(quote))] if at >= 0 else [], ' id="quote" tabindex="-1"')
+
+
+def _marked(text: str, places: Sequence[tuple[int, int]], attributes: str = "") -> "Markup":
+    from markupsafe import Markup, escape
+
+    parts, end = [], 0
+    for start, stop in places:
+        parts += [escape(text[end:start]), Markup(f"<mark{attributes}>"), escape(text[start:stop]), Markup("</mark>")]  # noqa: S704
+        end = stop
+    return Markup("").join([*parts, escape(text[end:])])
 
 
 PLOTS = {
@@ -145,9 +167,9 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[1]}", plots=PLOTS)
+    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}", plots=PLOTS)
     made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
-    made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown, worded=in_words_of_the_page)
+    made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
 
 

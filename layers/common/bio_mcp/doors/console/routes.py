@@ -8,17 +8,21 @@ from urllib.parse import quote
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.console import feed, rendering, search
-from bio_mcp.doors.console.console import Answer, Console, Page
+from bio_mcp.doors.auth.sessions import is_same_origin
+from bio_mcp.doors.console import feed, references, rendering, search
+from bio_mcp.doors.console.console import Answer, Console, Page, status_of
+from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
-from bio_mcp.doors.mcp.http import endpoint_of
-from bio_mcp.doors.mcp.server import Invoke, Running
+from bio_mcp.doors.console.rendering import PRIVATE
+from bio_mcp.doors.running import Invoke, Running
+from bio_mcp.doors.web import endpoint_of
 
 NAME = "bio-mcp"
+ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -48,15 +52,26 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
     any others.
     """
-    menu = (("/", "Search"), *((each.path, each.menu) for each in PAGES if each.menu), ("/connect", "Connect"))
-    console = Console(Running(invoke), menu)
+    named = [(each.path, each.menu) for each in PAGES if each.menu]
+    menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
+    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
+    admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
+    console = Console(Running(invoke), menu, admin)
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
-        ("/answer", "POST", partial(search.answer, console)),
-        *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
-        ("/evaluation/reports/{name}", "GET", partial(report, console)),
+        ("/answers", "POST", partial(search.answer, console)),
+        ("/answers/{answer_id}", "GET", partial(search.answered, console)),
+        ("/cite", "GET", partial(search.cited, console)),
+        ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
-        ("/connect", "GET", partial(page, console, resource)),
+        (references.PATH, "GET", partial(references.empty, console)),
+        (references.PATH, "POST", partial(references.check, console)),
+        (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        (GRAPH, "GET", partial(_graph, console)),
+        *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
+        (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
+        (CONNECT, "GET", partial(page, console, resource)),
+        (ADMIN.rstrip("/"), "GET", partial(_admin, console)),
     ]
     behind = [Middleware(guard)]
     read = Route(
@@ -65,9 +80,20 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         methods=["GET"],
         middleware=[Middleware(feed.ByPassword), *behind],
     )
-    guarded = [Route(path, each, methods=[method], middleware=behind) for path, method, each in answers]
+    guarded = [Route(path, _own(each), methods=[method], middleware=behind) for path, method, each in answers]
     files = Route("/static/{name}", rendering.serve, methods=["GET"])
     return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
+
+
+def _own(answer: Answer) -> Answer:
+    """The answer, with the forms refused that another site's page sends."""
+
+    async def checked(request: Request) -> Response:
+        if request.method == "POST" and not is_same_origin(request.headers):
+            return PlainTextResponse("this form came from another site's page", 403, PRIVATE)
+        return await answer(request)
+
+    return checked
 
 
 async def _shown(console: Console, page: Page, request: Request) -> Response:
@@ -77,6 +103,20 @@ async def _shown(console: Console, page: Page, request: Request) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     return console.page(request, page.template, data=outcome.body)
+
+
+async def _graph(console: Console, request: Request) -> Response:
+    asked = request.query_params.get("q", "").strip()
+    if not asked:
+        return console.page(request, "graph.html", asked="", error=None, data={})
+    outcome = await console.ask(graph_page, {"name": asked}, request)
+    error = outcome.body["error"] if outcome.failed else None
+    status = status_of(error) if error else 200
+    return console.page(request, "graph.html", status, asked=asked, error=error, data=outcome.body)
+
+
+async def _admin(console: Console, request: Request) -> Response:
+    return console.page(request, "admin.html")
 
 
 async def _missing(console: Console, request: Request) -> Response:

@@ -1,36 +1,130 @@
-"""The search page: hits, each with why it stands where it does; and an answer, when it is asked for."""
+"""The search page: hits with their facets, selected papers cited or exported, and answers, each with its address."""
 
+import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode
+from urllib.parse import quote, urlencode
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Console, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
-from bio_mcp.literature.quality import DESIGNS, design, year
+from bio_mcp.exporting.formats import FORMATS
+from bio_mcp.literature.citing import cite
+from bio_mcp.literature.clock import instant
+from bio_mcp.literature.descriptions import in_short
+from bio_mcp.literature.quality import DESIGNS, design
+from bio_mcp.literature.quality import year as year_of
+from bio_mcp.literature.records import Article
+from bio_mcp.literature.study_facts import Effect, printed
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.passages import YearCount
-from bio_mcp.tool import MAX_TEXT, resource
+from bio_mcp.retrieval.chunking import study_of
+from bio_mcp.tool import resource
 from bio_mcp.tools.answer import rag_answer
-from bio_mcp.tools.exports import export_details, exported_part
+from bio_mcp.tools.answer_size import MOST as MOST_CHARACTERS
+from bio_mcp.tools.exports import export_details, export_papers, exported_part
 from bio_mcp.tools.search import rag_search
 
-FIELDS = ("q", "year_from", "year_to", "kind", "order", "top_k")  # of the search box
+READ, SHOWN = 100, 20  # papers that are read at once, to count them, and that a page shows
 ORDERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "evidence": ("better evidence first", {}),
-    "match": ("by match alone", {"quality_bias": False}),
+    "": ("better evidence first", {}),
+    "match": ("best match first", {"quality_bias": False}),
     "newest": ("newest first", {"sort": "date"}),
 }
 """Each order's name, and the arguments that ask for it."""
 KINDS = tuple(name for _, name in sorted(DESIGNS.values(), key=lambda each: (-each[0], each[1])))
-COUNTS = (10, 20, 50)  # of hits that may be asked for
-MAX_FORM = 12 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
+STYLES = {
+    "vancouver": "Vancouver",
+    "apa_string": "APA",
+    "mla_string": "MLA",
+    "bibtex": "BibTeX",
+    "ris": "RIS",
+    "csl_json": "CSL-JSON",
+}
+SINCE = (1, 5, 10)  # years, of the facet
+MOST_NAMED = 8  # values of a facet
 LONGEST_NUMBER = 16  # characters that count as a number
+_CLAIM = re.compile(r"(.*?)((?:\s?\[\d+\])+)(?=\s|$)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its filters and its place, as an address has them. What is empty is left out of addresses."""
+
+    q: str = ""
+    year_from: str = ""
+    year_to: str = ""
+    kind: str = ""
+    journal: str = ""
+    humans: str = ""
+    full_text: str = ""
+    order: str = ""
+    cursor: str = ""
+    page: str = ""
+
+    @classmethod
+    def of(cls, given: QueryParams | Form) -> "Asked":
+        """The fields of a query or form that have a text."""
+        texts = {name: given.get(name) for name in cls.__dataclass_fields__}
+        return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})
+
+    def query(self, **changed: str) -> str:
+        """The query of an address for this question with some of it changed; another one begins at the first page."""
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if not changed.keys() & {"cursor", "page"}:
+            given |= {"cursor": "", "page": ""}
+        return urlencode({name: text for name, text in (given | changed).items() if text})
+
+    @property
+    def number(self) -> int:
+        """The page of the papers that are read at once, from 1."""
+        return int(self.page) if self.page in map(str, range(1, READ // SHOWN + 1)) else 1
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The filters of `rag_search`; what is no number goes as it is, and the tool says what is wrong with it."""
+        found: dict[str, Any] = {name: _number(getattr(self, name)) for name in ("year_from", "year_to")}
+        found |= {"publication_types": self.kind and [self.kind], "journals": self.journal and [self.journal]}
+        return {name: each for name, each in (found | {"species": self.humans and "humans"}).items() if each != ""}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `rag_search`."""
+        return {
+            "query": self.q,
+            "top_k": READ,
+            "max_characters": MOST_CHARACTERS,
+            "include_weak": True,
+            "explain": True,
+            **ORDERS.get(self.order, ORDERS[""])[1],
+            **({"filters": self.filters} if self.filters else {}),
+            **({"cursor": self.cursor} if self.cursor else {}),
+        }
+
+    def chips(self) -> Iterator[dict[str, str]]:
+        """The filters that are set, each with the query of the address without it."""
+        names = {
+            "year_from": f"From {self.year_from}",
+            "year_to": f"To {self.year_to}",
+            "kind": self.kind,
+            "journal": self.journal,
+            "humans": "Humans",
+            "full_text": "Free full text",
+        }
+        for name, shown in names.items():
+            if getattr(self, name):
+                yield {"name": shown, "without": self.query(**{name: ""})}
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < LONGEST_NUMBER else text
 
 
 @resource("console://overview", name="overview", family=CONSOLE, scope="read", timeout=5)
@@ -39,86 +133,239 @@ def overview(backends: Backends) -> Shown:
     return Shown(papers=backends.documents.count())
 
 
-@resource("console://years/{pmids}", name="hits by year", family=CONSOLE, scope="read", timeout=5)
-def hits_by_year(backends: Backends, pmids: str) -> Shown:
-    """Papers, named by their PMIDs with commas between them, by year and study design."""
-    found = backends.documents.get_many(pmids.split(",")).values()
-    counts = Counter((year(each.article), design(each.article)) for each in found)
-    return Shown(years=[YearCount(*of, count) for of, count in counts.items()])
+@resource("console://facts/{pmids}", name="facts of hits", family=CONSOLE, scope="read", timeout=5)
+def facts_of_hits(backends: Backends, pmids: str) -> Shown:
+    """What the papers are counted by, by PMID. `pmids` has commas between them."""
+    found = backends.documents.get_many(pmids.split(","))
+    return Shown(papers={pmid: _facts(each.article) for pmid, each in found.items()}, this_year=backends.today().year)
+
+
+def _facts(article: Article) -> dict[str, Any]:
+    return {
+        "year": year_of(article),
+        "points": design(article),
+        "kinds": [DESIGNS[each.ui][1] for each in article.publication_types if each.ui in DESIGNS],
+        "journal": in_short(article).journal,
+        "humans": any(each.ui == "D006801" for each in article.mesh),
+        "full_text": bool(article.pmcid),
+    }
 
 
 async def results(console: Console, request: Request) -> Response:
     """The page with the search box and, once something is asked, what was found."""
-    asked = {name: request.query_params.get(name, "").strip() for name in FIELDS}
-    question, cursor = asked["q"], request.query_params.get("cursor", "")
-    arguments = _arguments(question, asked) | ({"cursor": cursor} if cursor else {})
-    what, arguments = (rag_search, arguments) if question else (overview, {})
-    outcome = await console.ask(what, arguments, request)
-    form = {
-        "question": question,
+    asked = Asked.of(request.query_params)
+    if not asked.q:
+        outcome = await console.ask(overview, {}, request)
+        return _page(console, request, outcome, asked)
+    return await _found(console, request, asked)
+
+
+async def _found(console: Console, request: Request, asked: Asked, **more: Any) -> Response:
+    """The page of what is found, with an answer above it if there is one."""
+    outcome = await console.ask(rag_search, asked.arguments, request)
+    hits: list[dict[str, Any]] = outcome.body.get("results", [])
+    facts: dict[str, Any] = {}
+    this_year = date.max.year
+    if hits:
+        read = await console.ask(facts_of_hits, {"pmids": ",".join(map(_pmid, hits))}, request)
+        facts, this_year = read.body.get("papers", {}), read.body.get("this_year", this_year)
+    if asked.full_text:
+        hits = [each for each in hits if facts.get(_pmid(each), {}).get("full_text")]
+    strong, weak = ([each for each in hits if ("match" in each) is is_weak] for is_weak in (False, True))
+    first, pages = SHOWN * (asked.number - 1), -(-len(strong) // SHOWN)
+    place = int(asked.cursor.partition("-")[0]) if asked.cursor and not outcome.failed else 0
+    following = outcome.body.get("next_cursor", "")
+    if asked.number < pages:
+        more |= {"following": asked.query(page=str(asked.number + 1), cursor=asked.cursor)}
+    elif following and strong:
+        more |= {"following": asked.query(cursor=following)}
+    return _page(
+        console,
+        request,
+        outcome,
+        asked,
+        total=len(strong) if weak or asked.full_text else outcome.body.get("total", 0),
+        hits=strong[first : first + SHOWN],
+        weak=weak if asked.number >= pages else [],
+        first=place + first + 1,
+        read=(place + 1, place + len(strong)),
+        facets=list(_facets(asked, [facts[each] for each in map(_pmid, strong) if each in facts], this_year)),
+        years=_by_year([facts[each] for each in map(_pmid, strong) if each in facts]),
+        **more,
+    )
+
+
+def _pmid(hit: Mapping[str, Any]) -> str:
+    return str(hit["doc_id"]).removeprefix("pmid:")
+
+
+def _facets(asked: Asked, papers: Sequence[Mapping[str, Any]], this_year: int) -> Iterator[dict[str, Any]]:
+    """Ways to narrow the search, each with how many of these papers it leaves; one that would leave all is none."""
+
+    def facet(name: str, choices: Sequence[tuple[str, int, str]]) -> Iterator[dict[str, Any]]:
+        useful = [each for each in choices if 0 < each[1] < len(papers)]
+        if useful:
+            yield {
+                "name": name,
+                "choices": [dict(zip(("name", "count", "query"), each, strict=True)) for each in useful],
+            }
+
+    years = [each["year"] for each in papers if each["year"]]
+    spans = [(f"Last {back} years" if back > 1 else "This year", this_year - back + 1) for back in SINCE]
+    counted = [(text, sum(year >= since for year in years), str(since)) for text, since in spans]
+    yield from facet("Year", [(text, count, asked.query(year_from=since)) for text, count, since in counted])
+    kinds = Counter(kind for each in papers for kind in each["kinds"]).most_common(MOST_NAMED)
+    yield from facet("Study design", [(kind, count, asked.query(kind=kind)) for kind, count in kinds])
+    journals = Counter(each["journal"] for each in papers if each["journal"]).most_common(MOST_NAMED)
+    yield from facet("Journal", [(name, count, asked.query(journal=name)) for name, count in journals])
+    others = [("Humans", "humans"), ("Free full text", "full_text")]
+    yield from facet(
+        "Also", [(text, sum(each[name] for each in papers), asked.query(**{name: "1"})) for text, name in others]
+    )
+
+
+def _by_year(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    counts = Counter((each["year"], each["points"]) for each in papers if each["year"])
+    return [{"year": year, "design": points, "documents": count} for (year, points), count in counts.items()]
+
+
+def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **values: Any) -> Response:
+    """The search page or, with the same boxes to ask again, its failure."""
+    error = outcome.body["error"] if outcome.failed else None
+    shown = {
         "asked": asked,
-        "counts": COUNTS,
+        "chips": list(asked.chips()),
         "kinds": KINDS,
-        "orders": {name: shown for name, (shown, _) in ORDERS.items()},
-        "first": int(cursor.partition("-")[0]) + 1 if cursor and not outcome.failed else 1,
-        "more": urlencode(asked | {"cursor": outcome.body.get("next_cursor", "")}),
-        "years": await _years(console, outcome, request),
+        "orders": {name: text for name, (text, _) in ORDERS.items()},
+        "formats": FORMATS,
+        "answer": None,
+        "answer_error": None,
+        "searched": bool(asked.q),
+        **values,
     }
-    return _page(console, request, "search.html", outcome, **form, searched=bool(question))
+    status = status_of(error) if error else HTTPStatus.OK
+    return console.page(request, "search.html", status, data=outcome.body, error=error, **shown)
 
 
-async def _years(console: Console, outcome: Outcome, request: Request) -> list[dict[str, Any]]:
-    """The hits by year and study design; none where that cannot be read, as the hits are shown all the same."""
-    pmids = ",".join(hit["doc_id"].removeprefix("pmid:") for hit in outcome.body.get("results", ()))
-    if not pmids:
-        return []
-    read = await console.ask(hits_by_year, {"pmids": pmids}, request)
-    years: list[dict[str, Any]] = read.body.get("years", [])
-    return [each for each in years if each["year"] is not None]
+@resource("console://answers/{answer_id}", name="answer page", family=CONSOLE, scope="read", timeout=5)
+def answer_page(backends: Backends, answer_id: str) -> Shown:
+    """An answer as it was given, one claim a row, and what the papers that it cites state of their studies."""
+    stored = backends.answers.get(answer_id)
+    papers = backends.documents.get_many(list(dict.fromkeys(each.pmid for each in stored.spans)))
+    evidence: dict[str, dict[str, Any]] = {}
+    for number, span in enumerate(stored.spans, 1):
+        stated = _study(papers[span.pmid].article) if span.pmid in papers else {"title": f"PMID {span.pmid}"}
+        paper = evidence.setdefault(span.pmid, {"pmid": span.pmid, "numbers": [], "quotes": [], **stated})
+        paper["numbers"].append(number)
+        paper["quotes"].append(span.quote)
+    return Shown(
+        answer_id=stored.answer_id,
+        question=stored.question,
+        claims=[{"text": text, "numbers": numbers} for text, numbers in claims(stored.text)],
+        reason=stored.reason,
+        warnings=stored.warnings,
+        sources=[
+            {"pmid": each.pmid, "quote": each.quote, "title": evidence[each.pmid]["title"]} for each in stored.spans
+        ],
+        evidence=list(evidence.values()),
+        confidence=stored.confidence,
+        asked=instant(stored.asked),
+        flagged=stored.flagged,
+    )
+
+
+def claims(text: str) -> list[tuple[str, list[int]]]:
+    """The sentences of an answer, each with the numbers of its citations, which end it; none of the last sentences."""
+    found: list[tuple[str, list[int]]] = []
+    end = 0
+    for each in _CLAIM.finditer(text):
+        found.append((each[1].strip(), [int(number) for number in re.findall(r"\d+", each[2])]))
+        end = each.end()
+    rest = text[end:].strip()
+    return [*found, *([(rest, [])] if rest else [])]
+
+
+def _study(article: Article) -> dict[str, Any]:
+    facts, cited = study_of(article).facts, in_short(article)
+    counted = facts.participants
+    effects: Sequence[Effect] = facts.effects
+    return {
+        "title": article.title or article.vernacular_title or "",
+        "source": " ".join(filter(None, [cited.authors, cited.journal, str(cited.year or "")])),
+        "retraction": article.retraction,
+        "design": facts.design,
+        "participants": counted.n if counted else None,
+        "studies": counted.studies if counted else None,
+        "effects": [printed(each) for each in effects[:3]],
+    }
 
 
 async def answer(console: Console, request: Request) -> Response:
-    """The page of an answer. It is posted for, as it may cost money: no page of another origin can ask for it."""
-    question = (await _form(request)).get("q", "").strip()
-    outcome = await console.ask(rag_answer, {"question": question}, request)
-    return _page(console, request, "answer.html", outcome, question=question)
+    """Answer the question for its filters, and lead to the answer's address.
+
+    It is posted for, as it may cost money: no page of another origin can ask for it.
+    """
+    asked = Asked.of(await console.form(request))
+    given = {"question": asked.q, **({"filters": asked.filters} if asked.filters else {})}
+    outcome = await console.ask(rag_answer, given, request)
+    if outcome.failed:
+        return await _found(console, request, asked, answer_error=outcome.body["error"])
+    address = f"/answers/{outcome.body['answer_id']}?{asked.query()}"
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER, PRIVATE)
 
 
-def _page(console: Console, request: Request, template: str, outcome: Outcome, **values: Any) -> Response:
-    """The page of an answer or, with the same boxes to ask again, of its failure."""
-    error = outcome.body["error"] if outcome.failed else None
-    status = status_of(error) if error else HTTPStatus.OK
-    return console.page(request, template, status, data=outcome.body, error=error, **values)
+async def answered(console: Console, request: Request) -> Response:
+    """The page of an answer, with the papers below that are found for its question and the filters of the address."""
+    outcome = await console.ask(answer_page, {"answer_id": request.path_params["answer_id"]}, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    asked = Asked.of(request.query_params)
+    if asked.q != outcome.body["question"]:
+        asked = Asked(q=outcome.body["question"])
+    return await _found(console, request, asked, answer=outcome.body)
 
 
-def _arguments(question: str, asked: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of a search; what is no number goes as it is, and the tool says what is wrong with it."""
-    filters: dict[str, Any] = {name: _number(asked[name]) for name in ("year_from", "year_to") if asked[name]}
-    if asked["kind"]:
-        filters["publication_types"] = [asked["kind"]]
-    return {
-        "query": question,
-        "top_k": _number(asked["top_k"] or str(COUNTS[0])),
-        "include_weak": True,
-        "explain": True,
-        **ORDERS.get(asked["order"], ORDERS["evidence"])[1],
-        **({"filters": filters} if filters else {}),
-    }
+@resource("console://citations/{pmids}", name="citations page", family=CONSOLE, scope="read", timeout=5)
+def citations_page(backends: Backends, pmids: str) -> Shown:
+    """The papers as each style cites them. `pmids` has commas between them."""
+    order = pmids.split(",")
+    found = backends.documents.get_many(order)
+    articles = [found[pmid].article for pmid in order if pmid in found]
+    texts = {name: "\n\n".join(cite(each, name) for each in articles) for name in STYLES}
+    texts["csl_json"] = "[" + ",\n".join(cite(each, "csl_json") for each in articles) + "]"
+    return Shown(
+        citations=[{"style": shown, "text": texts[name]} for name, shown in STYLES.items()],
+        count=len(articles),
+        missing=[each for each in order if each not in found],
+    )
 
 
-def _number(text: str) -> int | str:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < LONGEST_NUMBER else text
+def selected(given: QueryParams | Form) -> list[str]:
+    """The PMIDs that are ticked, each once; what is no PMID is left out."""
+    ticked = [each for each in given.getlist("pmid") if isinstance(each, str)]
+    return [each for each in dict.fromkeys(ticked) if each.isascii() and each.isdecimal()][:READ]
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """The first value of each field of a form; nothing of a form that is too long."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_FORM:
-            return {}
-    fields = parse_qs(body.decode("ascii", "replace"), errors="replace")
-    return {name: values[0] for name, values in fields.items()}
+async def cited(console: Console, request: Request) -> Response:
+    """The page of citations of the papers that are ticked."""
+    pmids = selected(request.query_params)
+    if not pmids:
+        return console.nothing_selected(request)
+    outcome = await console.ask(citations_page, {"pmids": ",".join(pmids)}, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    return console.page(request, "cite.html", data=outcome.body)
+
+
+async def export(console: Console, request: Request) -> Response:
+    """Export the papers that are ticked, and lead to the file."""
+    form = await console.form(request)
+    if not (pmids := selected(form)):
+        return console.nothing_selected(request)
+    outcome = await console.ask(export_papers, {"format": form.get("format", ""), "pmids": pmids}, request)
+    if outcome.failed:
+        return console.failure(request, outcome)
+    return RedirectResponse(f"/exports/{outcome.body['job_id']}", HTTPStatus.SEE_OTHER, PRIVATE)
 
 
 async def download(console: Console, request: Request) -> Response:

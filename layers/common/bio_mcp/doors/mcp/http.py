@@ -3,10 +3,6 @@
 Each POST has a session manager of its own, so nothing outlives a request and no lifespan is needed. GET would open a
 stream that never ends on Lambda, so there is none. An answer is one JSON object, unless the request asks for progress
 and its client reads event streams.
-
-The Host and Origin headers are checked first, so that no web page can reach this server through its visitor's browser:
-a page can make its own domain resolve to this machine (DNS rebinding); its browser still sends that domain as Host, and
-the page's origin as Origin.
 """
 
 import hashlib
@@ -22,7 +18,6 @@ from urllib.parse import urlsplit
 
 import anyio
 from fastapi import FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware
@@ -31,76 +26,23 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, Router, request_response
+from starlette.routing import BaseRoute, Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth.access import LOOPBACK_HOSTS, LOOPBACK_ORIGIN, Access
-from bio_mcp.doors.auth.bearer import NOT_CONFIGURED, ScopeCheck, TokenRequired, metadata_routes, refused
+from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.bearer import NOT_CONFIGURED, ScopeCheck, TokenRequired, metadata_routes
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.listing import META
-from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.doors.readiness import Part, Ready, search_by
-from bio_mcp.errors import Misconfigured
+from bio_mcp.doors.running import Invoke
+from bio_mcp.doors.web import HostOriginCheck, Served, endpoint_of, origins_served
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
 
 log = logging.getLogger(__name__)
-
-HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\*|:\d{1,5})?")
-ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
-NOTHING = r"(?!)"  # an expression that matches nothing, not even the empty text
-
-
-def hosts_served(allowed: Iterable[str]) -> re.Pattern[str]:
-    """What Host headers match, in lower case, that are `allowed`: as `name`, `name:port`, or `name:*` for any port or
-    none; a leading `*.` is one label or more."""
-    served = []
-    for each in allowed:
-        if (match := HOST.fullmatch(each.lower())) is None:
-            raise Misconfigured(
-                f"MCP_ALLOWED_HOSTS holds {each!r}; it takes Host headers such as mcp.example.org, "
-                "mcp.example.org:* or *.example.org"
-            )
-        labels, name, _, port = match.groups(default="")
-        prefix = r"([a-z0-9_-]+\.)+" if labels else ""
-        served.append(prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port))
-    return re.compile("|".join(served))
-
-
-def origins_served(allowed: Sequence[str], also: str = NOTHING) -> re.Pattern[str]:
-    """What Origin headers match, as browsers send them, that are `allowed`; the expression `also` matches more."""
-    if malformed := [origin for origin in allowed if not ORIGIN.fullmatch(origin)]:
-        raise Misconfigured(
-            f"MCP_ALLOWED_ORIGINS holds {malformed[0]!r}; it takes origins such as https://app.example.org: in "
-            "lower case, without a path or a slash at the end"
-        )
-    return re.compile("|".join([*map(re.escape, allowed), also]))
-
-
-@dataclass(frozen=True)
-class HostOriginCheck:
-    """Passes requests on to `app` if Host matches `hosts` and Origin is absent or matches `origins`.
-
-    Answers 421 to another Host and 403 to another Origin, whatever the token.
-    """
-
-    app: ASGIApp
-    hosts: re.Pattern[str]
-    origins: re.Pattern[str]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, answer = Headers(scope=scope), self.app
-        if not all(self.hosts.fullmatch(value.lower()) for value in headers.getlist("host") or [""]):
-            log.warning("rejected a Host header; MCP_ALLOWED_HOSTS says which are served")
-            answer = refused(421, "misdirected_request", "this server does not answer to that host name")
-        elif not all(map(self.origins.fullmatch, headers.getlist("origin"))):
-            log.warning("rejected an Origin header; MCP_ALLOWED_ORIGINS says which may call")
-            answer = refused(403, "forbidden_origin", "pages of that origin may not call this server")
-        await answer(scope, receive, send)
-
 
 MAX_CHARS = 200  # characters of a name or an id, which an error answer echoes
 MAX_ID = 2**53  # of an id that is a number
@@ -178,11 +120,6 @@ def landing(status: int, resource: str) -> ASGIApp:
     return request_response(serve)
 
 
-def endpoint_of(request: Request, resource: str) -> str:
-    """The endpoint's public URL, if `resource` has it, else where the request has found it."""
-    return resource or str(request.url.replace(path="/mcp", query=""))
-
-
 CARD_TYPE = "application/mcp-server-card+json"
 CATALOG_TYPE = "application/ai-catalog+json"
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
@@ -226,16 +163,6 @@ def card_routes(server: Server[Any], resource: str, hosts: re.Pattern[str]) -> l
 
 
 ENDPOINTS = "/mcp", "/mcp/"
-REQUEST_HEADERS = (
-    "accept",
-    "authorization",
-    "content-type",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-)
 
 
 def application(
@@ -279,12 +206,10 @@ def serving(
     declared: Iterable[Tool | Resource] = (),
     parts: Mapping[str, Part] = MappingProxyType({}),
 ) -> FastAPI:
-    """`server` as an ASGI application. It serves loopback's Host headers, the public URL's and those that the settings
-    allow, and the allowed Origins; loopback's Origins only unless it is `public`. `pages` may also be called from the
-    public URL's own. Tokens need the scopes of what is `declared`. It is ready while its `parts` answer."""
-    local, own = NOTHING if public else LOOPBACK_ORIGIN, urlsplit(settings.resource_url)
-    origins = origins_served(settings.allowed_origins, local)
-    hosts = hosts_served({*LOOPBACK_HOSTS, *settings.allowed_hosts, own.netloc, own.hostname or ""} - {""})
+    """`server` as an ASGI application for the hosts and origins that are `Served`. Tokens need the scopes of what is
+    `declared`. It is ready while its `parts` answer."""
+    served = Served(settings, public)
+    hosts, origins = served.hosts, served.origins
     most, scopes = settings.max_request_kb * 1024, ScopeCheck(declared, access) if access else None
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, most, scopes), most)
     if access is not None:
@@ -302,11 +227,8 @@ def serving(
     if not any(getattr(each, "path", "") == "/" for each in pages):
         routes.append(Route("/", HostOriginCheck(landing(200, resource), hosts, origins), methods=["GET"]))
     if pages:
-        of_pages = origins_served(
-            [*settings.allowed_origins, *([f"{own.scheme}://{own.netloc}"] if own.netloc else [])], local
-        )
-        routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, of_pages)))
-    app = FastAPI(
+        routes.append(served.pages(pages))
+    return FastAPI(
         title="bio-mcp",
         version=__version__,
         openapi_url=None,
@@ -315,16 +237,8 @@ def serving(
         redirect_slashes=False,  # a redirect would name whatever host the request names
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would send queries and one-time links
         routes=routes,
+        middleware=[served.cors()],
     )
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origin_regex=origins.pattern,
-        allow_methods=["GET", "POST"],
-        allow_headers=REQUEST_HEADERS,
-        expose_headers=["www-authenticate"],
-        max_age=600,
-    )
-    return app
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from mcp.server.stdio import stdio_server
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.running import in_process
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 
@@ -29,7 +30,7 @@ def serve(settings: Settings, backends: Backends) -> None:
     server = mcp_server.server(
         TOOLS.values(),
         RESOURCES.values(),
-        mcp_server.in_process(backends, local=True),
+        in_process(backends, local=True),
         names=settings.tool_names,
         listed=settings.listed_tools,
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.descriptions import CslItem, csl_items
 from bio_mcp.literature.references.plain import read_plain
-from bio_mcp.literature.references.works import CitedWork, Kind, refuse_too_many, work
+from bio_mcp.literature.references.works import MOST, CitedWork, Kind, refuse_too_many, work
 
 _ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
             "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a",
@@ -96,7 +96,7 @@ class _Reader:
         return self.text[start : self.at]
 
 
-def read_bibtex(text: str) -> list[CitedWork]:
+def read_bibtex(text: str, most: int = MOST) -> list[CitedWork]:
     """The entries of the file, but comments. Raises `InvalidInput` for too many."""
     strings: dict[str, str] = dict(_MONTHS)
     works: list[CitedWork] = []
@@ -105,7 +105,7 @@ def read_bibtex(text: str) -> list[CitedWork]:
             strings |= fields
         elif kind not in _NO_WORKS and fields:
             works.append(_bibtex_work(kind, key, text.count("\n", 0, at) + 1, fields))
-            refuse_too_many(len(works))
+            refuse_too_many(len(works), most)
     return works
 
 
@@ -154,6 +154,8 @@ def _bibtex_work(kind: str, key: str, line: int, fields: Mapping[str, str]) -> C
         kind=_bibtex_kind(kind, plain, doi),
         key=key,
         line=line,
+        abstract=plain.get("abstract", ""),
+        keywords=re.split("[;,]", plain.get("keywords", "")),
     )
 
 
@@ -187,10 +189,10 @@ _CSL: Places = {
 _CSL_ARTICLES = frozenset(("article-journal", "article", "article-magazine", "review", "", "entry"))
 
 
-def read_csl(text: str) -> list[CitedWork]:
+def read_csl(text: str, most: int = MOST) -> list[CitedWork]:
     """The items of a list, of an object's `items`, or the one item. Raises `InvalidInput` for other JSON."""
     items = csl_items(text)
-    refuse_too_many(len(items))
+    refuse_too_many(len(items), most)
     lines: dict[str, int] = {}  # of each item's id, where it stands first
     for number, line in enumerate(text.splitlines(), 1):
         if named := re.search(r'"id"\s*:\s*"?([^",]{1,200})', line):
@@ -215,19 +217,23 @@ def csl_work(variables: Mapping[str, Any], lines: Mapping[str, int] = MappingPro
         kind="preprint" if preprint else "article" if kind in _CSL_ARTICLES else "other",
         key=item.key,
         line=lines.get(item.text("id"), 0),
+        abstract=item.text("abstract"),
+        keywords=item.text("keyword").split(";"),
     )
 
 
-_RIS_LINE = re.compile(r"^\s*([A-Z][A-Z0-9])(?:  ?- ?| - )(.*)$")
+_RIS_LINE = re.compile(r"^\s*([A-Z][A-Z0-9])(?:  ?- {0,2}| - )(.*)$")
+_ARTICLE_NUMBER = re.compile(r"[A-Za-z]{0,4}\d[\w.-]{0,20}")
+_CENTRAL_PMID = re.compile(r"\bPUBMED (\d{1,9})\b")
 _NBIB_LINE = re.compile(r"^([A-Z]{2,4}) *- (.*)$")
 _RIS_ARTICLES = frozenset(("JOUR", "JFULL", "MGZN", "EJOUR", "INPR", "GEN", "ABST", "NEWS", ""))
 _RIS: Places = {
     "title": ("TI", "T1", "CT", "BT"), "journal": ("T2", "JF", "JO", "JA", "J2"), "year": ("PY", "Y1", "DA"),
-    "volume": ("VL",), "issue": ("IS",), "pmcid": ("C2",), "key": ("ID",),
+    "volume": ("VL",), "issue": ("IS",), "pmcid": ("C2",), "key": ("ID",), "abstract": ("AB", "N2"),
 }  # fmt: skip
 _NBIB: Places = {
     "title": ("TI", "BTI", "TT"), "journal": ("JT", "TA"), "year": ("DP", "DEP"), "volume": ("VI",), "issue": ("IP",),
-    "pmid": ("PMID",), "pmcid": ("PMC",), "key": ("PMID",),
+    "pmid": ("PMID",), "pmcid": ("PMC",), "key": ("PMID",), "abstract": ("AB",),
 }  # fmt: skip
 
 
@@ -238,7 +244,7 @@ class Fields(dict[str, list[str]]):
         return self.get(tag, [""])[0]
 
 
-def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[Fields, int]]:
+def _records(text: str, most: int, tagged: re.Pattern[str], first: str, last: str) -> Iterator[tuple[Fields, int]]:
     """Fields and line of each record, which ends at the tag `last` or before the next `first`. A line without a tag
     goes on with the value before it; an empty one, in a format without an end, ends the record."""
     fields = Fields()
@@ -249,7 +255,7 @@ def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Itera
         if ends and fields:
             yield fields, started
             count, fields = count + 1, Fields()
-            refuse_too_many(count)
+            refuse_too_many(count, most)
         if found and found[1] != last:
             tag, started = found[1], started if fields else number
             fields.setdefault(tag, []).append(found[2].strip())
@@ -259,18 +265,31 @@ def _records(text: str, tagged: re.Pattern[str], first: str, last: str) -> Itera
         yield fields, started
 
 
+def _ris_doi(fields: Fields) -> str:
+    """The DOI, which some write as an address, and EBSCO as a link (L3)."""
+    addresses = (each for tag in ("UR", "L2") for each in fields.get(tag, []) if "doi.org/10." in each)
+    other = fields.first("L3") if fields.first("L3").startswith("10.") else ""
+    return fields.first("DO").partition("  ")[0] or other or next(addresses, "")
+
+
 def _ris(fields: Fields, line: int) -> CitedWork:
     start, end = fields.first("SP"), fields.first("EP")
+    number = fields.first("C7") if _ARTICLE_NUMBER.fullmatch(fields.first("C7")) else ""
     noted = _PMID.search(" ".join(each for tag in ("N1", "AN", "C7") for each in fields.get(tag, [])))
+    central = _CENTRAL_PMID.search(" ".join(fields.get("C3", [])))
     of_pubmed = "pubmed" in (fields.first("DB") or fields.first("DP")).casefold()
+    of_embase = not {"Embase", "Medline"}.isdisjoint(fields.get("DB", ()))
     return work(
         **chosen(_RIS, fields.first),
         authors=[*fields.get("AU", []), *fields.get("A1", [])],
-        pages=f"{start}-{end}" if start and end and "-" not in start else start,
-        doi=fields.first("DO") or next((each for each in fields.get("UR", []) if "doi.org/10." in each), ""),
-        pmid=(of_pubmed and fields.first("AN")) or (noted[1] if noted else ""),
+        pages=f"{start}-{end}" if start and end and "-" not in start else start or number,
+        doi=_ris_doi(fields),
+        pmid=(of_pubmed and fields.first("AN"))
+        or (of_embase and fields.first("C5"))
+        or (noted[1] if noted else central[1] if central else ""),
         kind="article" if fields.first("TY") in _RIS_ARTICLES else "other",
         line=line,
+        keywords=fields.get("KW"),
     )
 
 
@@ -286,22 +305,23 @@ def _nbib(fields: Fields, line: int) -> CitedWork:
         doi=ids.get("doi]", ""),
         kind="preprint" if "Preprint" in fields.get("PT", []) else "article",
         line=line,
+        keywords=[*fields.get("MH", []), *fields.get("OT", [])],
     )
 
 
 Format = Literal["bibtex", "ris", "nbib", "csl-json", "text"]
 LARGEST = 4_000_000  # characters
-_READERS: dict[Format, Callable[[str], list[CitedWork]]] = {
+READERS: dict[Format, Callable[[str, int], list[CitedWork]]] = {
     "bibtex": read_bibtex,
-    "ris": lambda text: list(starmap(_ris, _records(text, _RIS_LINE, "TY", "ER"))),
-    "nbib": lambda text: list(starmap(_nbib, _records(text, _NBIB_LINE, "PMID", ""))),
+    "ris": lambda text, most: list(starmap(_ris, _records(text, most, _RIS_LINE, "TY", "ER"))),
+    "nbib": lambda text, most: list(starmap(_nbib, _records(text, most, _NBIB_LINE, "PMID", ""))),
     "csl-json": read_csl,
-    "text": read_plain,
+    "text": lambda text, _most: read_plain(text),
 }
-FORMATS: tuple[Format, ...] = tuple(_READERS)
+FORMATS: tuple[Format, ...] = tuple(READERS)
 _SIGNS: tuple[tuple[Format, re.Pattern[str]], ...] = (
     ("csl-json", re.compile(r"\s*[\[{]\s*[\[{\"]")),
-    ("ris", re.compile(r"(?:^|\n)\s*TY  ?- ?[A-Z]{3,}")),
+    ("ris", re.compile(r"(?:^|\n)\s*TY  ?- {0,2}[A-Z]{3,}")),
     ("nbib", re.compile(r"(?:^|\n)PMID- *\d+|(?:^|\n)TI  - .*(?:\n.*){0,400}\n(?:AU|FAU|TA|JT) *- ")),
     ("bibtex", re.compile(r"(?:^|\n)\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}]*\s*,")),
 )
@@ -320,9 +340,19 @@ def read_references(text: str, form: Format | None = None) -> list[CitedWork]:
     none, or that is not of the `form` that is named."""
     if len(text) > LARGEST:
         raise InvalidInput(f"more than {LARGEST:,} characters; split the file")
-    works = [each for each in _READERS[form or format_of(text)](text.lstrip("\ufeff")) if not each.is_empty]
+    works = [each for each in READERS[form or format_of(text)](text.lstrip("\ufeff"), MOST) if not each.is_empty]
     if not works:
         raise InvalidInput(
             f"no references found; give {', '.join(FORMATS[:-1])}, or plain text with one reference a line"
         )
     return works
+
+
+def decoded(content: bytes) -> str:
+    """The text: UTF-16 by its mark, UTF-8, or else Windows' western code page."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")

@@ -12,6 +12,7 @@ from bio_mcp.literature.identifiers import doi, normal, parse_pmid, pmcid, year_
 
 Kind = Literal["article", "preprint", "other"]
 LONGEST = 4_000  # characters of one field; a reference that is longer is cut
+LONGEST_ABSTRACT = 20_000
 MOST = 2_000  # references of one file
 
 
@@ -21,7 +22,8 @@ class CitedWork:
 
     `authors` are as written, a person each. `etal`: there are more. `kind` other: a book, a web page, a data set and
     what else PubMed rarely has. `text` is the reference in one line where it was plain text; then the fields are
-    guesses. `key` is its key or number in the list, `line` its first line in the file, from 1.
+    guesses. `key` is its key or number in the list, `line` its first line in the file, from 1. Abstract and keywords
+    are those of a data base's export.
     """
 
     title: str = ""
@@ -39,6 +41,8 @@ class CitedWork:
     text: str = ""
     key: str = ""
     line: int = 0
+    abstract: str = ""
+    keywords: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -60,7 +64,9 @@ class CitedWork:
 def work(**stated: object) -> CitedWork:
     """The reference with its fields in one line each, bounded, and ids in their normal form; others are dropped."""
     found = {name: _line(value) if isinstance(value, str) else value for name, value in stated.items()}
-    found["authors"] = tuple(filter(None, (_line(str(each)) for each in stated.get("authors") or ())))[:500]  # type: ignore[attr-defined]
+    for name in ("authors", "keywords"):
+        found[name] = tuple(filter(None, (_line(str(each)) for each in stated.get(name) or ())))[:500]  # type: ignore[attr-defined]
+    found["abstract"] = " ".join(str(stated.get("abstract") or "")[: 2 * LONGEST_ABSTRACT].split())[:LONGEST_ABSTRACT]
     for name in ("title", "journal"):
         found[name] = text if re.search(r"[^\W\d_]{2}", text := str(found.get(name) or "")) else ""
     found["year"] = year_in(str(stated.get("year") or ""))
@@ -70,9 +76,9 @@ def work(**stated: object) -> CitedWork:
     return CitedWork(**{name: value for name, value in found.items() if name in known})  # type: ignore[arg-type]
 
 
-def refuse_too_many(count: int) -> None:
-    if count > MOST:
-        raise InvalidInput(f"more than {MOST:,} references in one file; split it")
+def refuse_too_many(count: int, most: int = MOST) -> None:
+    if count > most:
+        raise InvalidInput(f"more than {most:,} references in one file; split it")
 
 
 def _line(text: str) -> str:

@@ -59,7 +59,8 @@ def check_list(works: list[CitedWork], context: RunContext) -> Report:
     """Check these references: a few at once, more as a job, which an unfinished one of the same list continues."""
     if len(works) <= SLICE:
         return check_all(works, context)
-    stated = [{name: value for name, value in asdict(each).items() if value} for each in works]
+    unread = ("abstract", "keywords")  # by which no reference is checked
+    stated = [{name: value for name, value in asdict(each).items() if value and name not in unread} for each in works]
     request = {"query_key": sha256(rfc8785.dumps(stated)).hexdigest()[:32], "works": stated}
     return ReferencesRun(context, request).run()
 

@@ -1,8 +1,7 @@
-"""The pages for people as Lambda functions of their own.
+"""The pages for people as a Lambda function.
 
-The console's reads what its pages show and may change nothing of it: searches and answers are calls of the functions
-that serve them, what a page alone reads is read here. The other one lets people sign in and gives tokens to clients,
-and reaches nothing but who may do what.
+It reads what its pages show and may change nothing of it: searches and answers are calls of the functions that serve
+them, what a page alone reads is read here.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,17 +10,16 @@ from typing import Any
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome
-from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth import server as sign_in
 from bio_mcp.doors.auth.access import access_if_complete
 from bio_mcp.doors.auth.bearer import NOT_CONFIGURED
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
-from bio_mcp.doors.aws.mcp_function import behind_gateway
+from bio_mcp.doors.aws.gateway import behind_gateway
 from bio_mcp.doors.aws.remote import over_functions
 from bio_mcp.doors.aws.tool_function import Handler
+from bio_mcp.doors.console.console import CONSOLE
 from bio_mcp.doors.console.routes import Guard, routes
-from bio_mcp.doors.mcp.http import application
-from bio_mcp.doors.mcp.server import Invoke, in_process
+from bio_mcp.doors.running import Invoke, in_process
+from bio_mcp.doors.web import pages_alone
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import Functions
@@ -39,30 +37,15 @@ def console_handler(
     invoke = _invoking(settings, backends, Lazy(functions))
     guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NOT_CONFIGURED
     pages = routes(invoke, guard, resource=settings.resource_url)
-    return behind_gateway(application(settings, invoke, access, public=True, pages=pages), settings)
-
-
-def authorize_handler(
-    backends: Callable[[], Any] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
-) -> Handler:
-    """The handler for signing in and, where this installation gives out its own tokens, for its authorization server.
-    Without access tokens there is neither."""
-    settings = Settings.from_env()
-    access = access_if_complete(settings)
-    authorizations, documents = Lazy(lambda: backends().authorizations), Lazy(wiring.client_documents)
-    sessions = Sessions(authorizations, https=True)
-    pages = sign_in.routes(access, sessions, authorizations, lambda address: documents()(address))
-    invoke = _invoking(settings, backends, Lazy(functions))
-    return behind_gateway(application(settings, invoke, access, public=True, pages=pages), settings)
+    return behind_gateway(pages_alone(settings, pages), settings)
 
 
 def _invoking(settings: Settings, backends: Callable[[], Backends], functions: Callable[[], Functions]) -> Invoke:
     """Run in its function what a function serves, and here what a page alone reads."""
-    offered = [*TOOLS.values(), *RESOURCES.values()]
     there = over_functions(functions, settings.function)
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
-        run = there if what in offered else in_process(backends())
+        run = in_process(backends()) if what.family is CONSOLE else there
         return run(what, arguments, context)
 
     return invoke

@@ -1,0 +1,25 @@
+"""Where people sign in and clients get tokens, as a Lambda function, which reaches nothing but who may do what."""
+
+from collections.abc import Callable
+from typing import Any
+
+from bio_mcp import wiring
+from bio_mcp.doors.auth import server as sign_in
+from bio_mcp.doors.auth.access import access_if_complete
+from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.aws.gateway import behind_gateway
+from bio_mcp.doors.aws.tool_function import Handler
+from bio_mcp.doors.web import pages_alone
+from bio_mcp.lazy import Lazy
+from bio_mcp.settings import Settings
+
+
+def authorize_handler(backends: Callable[[], Any] = wiring.backends) -> Handler:
+    """The handler for signing in and, where this installation gives out its own tokens, for its authorization server.
+    Without access tokens there is neither."""
+    settings = Settings.from_env()
+    access = access_if_complete(settings)
+    authorizations, documents = Lazy(lambda: backends().authorizations), Lazy(wiring.client_documents)
+    sessions = Sessions(authorizations, https=True)
+    pages = sign_in.routes(access, sessions, authorizations, lambda address: documents()(address))
+    return behind_gateway(pages_alone(settings, pages), settings)

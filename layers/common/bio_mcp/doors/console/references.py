@@ -1,0 +1,86 @@
+"""The page References: a list is pasted or dropped, each is compared with PubMed, and the right ones come as a file."""
+
+from collections import Counter
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bio_mcp.doors.console.console import Console, status_of
+from bio_mcp.exporting.formats import FORMATS
+from bio_mcp.tools.bibliography import LONGEST, check_bibliography
+
+PATH = "/references"
+MOST_BYTES = 4 * LONGEST
+VERDICTS = {
+    "retracted": ("Retracted", "The cited paper was retracted."),
+    "not_found": ("Not found", "PubMed has no such paper: the reference may be invented."),
+    "doubtful": ("Doubtful", "It differs from the record of the paper that it seems to mean."),
+    "unknown": ("Unknown", "A service could not be asked, so it was not checked."),
+    "unchecked": ("Unchecked", "No article, or too little stated."),
+    "found": ("Found", "It agrees with PubMed."),
+}
+"""What a verdict is called and means, in the order in which references are shown."""
+
+
+async def empty(console: Console, request: Request) -> Response:
+    """The page with the field for a list."""
+    return console.page(request, "references.html", **_shown({}), text="", error=None)
+
+
+async def check(console: Console, request: Request) -> Response:
+    """Check the list that was pasted, or the file that was sent."""
+    form = await console.form(request, MOST_BYTES)
+    text, file = form.get("references"), form.get("file")
+    if isinstance(file, bytes) and file:
+        text = file.decode("utf-8", "replace")
+    if not isinstance(text, str) or not text.strip():
+        error = {"message": "Paste a list of references, or choose a file.", "details": {}}
+        return console.page(request, "references.html", HTTPStatus.BAD_REQUEST, **_shown({}), text="", error=error)
+    return await _checked(console, request, {"text": text}, text)
+
+
+async def progress(console: Console, request: Request) -> Response:
+    """Go on with a long list, and show what was found by now."""
+    return await _checked(console, request, {"job_id": request.path_params["job_id"]}, "")
+
+
+async def _checked(console: Console, request: Request, arguments: Mapping[str, Any], text: str) -> Response:
+    """The page of the verdicts. An answer has as many as it has room for: the others are asked for."""
+    rows: list[Any] = []
+    start: int | None = 0
+    while start is not None:
+        outcome = await console.ask(check_bibliography, {**arguments, "start": start}, request)
+        if outcome.failed:
+            error = outcome.body["error"]
+            return console.page(request, "references.html", status_of(error), **_shown({}), text=text, error=error)
+        rows += outcome.body["references"]
+        start = outcome.body.get("next")
+        if job_id := outcome.body.get("job_id"):
+            arguments = {"job_id": job_id}
+    return console.page(
+        request, "references.html", **_shown({**outcome.body, "references": rows}), text=text, error=None
+    )
+
+
+def _shown(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of the verdicts: the references by verdict, the retracted ones first."""
+    order = list(VERDICTS)
+    rows = sorted(body.get("references", ()), key=lambda each: (order.index(_verdict(each)), each["position"]))
+    counts = Counter(map(_verdict, rows))
+    return {
+        "data": body,
+        "rows": [{**each, "problem": _verdict(each)} for each in rows],
+        "counts": {name: counts[name] for name in VERDICTS if counts[name]},
+        "verdicts": VERDICTS,
+        "moving": body.get("state", "complete") in ("continues", "running"),
+        "right": [each["pmid"] for each in rows if each.get("pmid") and _verdict(each) != "retracted"],
+        "formats": FORMATS,
+    }
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    """The verdict; a retraction counts before all else."""
+    return "retracted" if row.get("retraction") == "retracted" else str(row["verdict"])

@@ -1,0 +1,74 @@
+// What the pages do beyond links and forms: a paper beside the list, the number of selected papers, failures said where one looks.
+"use strict";
+const wide = window.matchMedia("(min-width: 64rem)");
+const say = text => { document.getElementById("status").textContent = text; };
+
+document.addEventListener("htmx:beforeRequest", event => {
+  document.getElementById("failed")?.remove();
+  const link = event.detail.elt;
+  if (link.dataset.beside !== undefined && !wide.matches) {
+    event.preventDefault();
+    window.location.href = link.href;
+  }
+});
+document.addEventListener("htmx:afterSwap", event => {
+  if (event.detail.target.id !== "beside") return;
+  const beside = event.detail.target, open = event.detail.requestConfig.elt;
+  beside.closest(".found").classList.add("with-paper");
+  document.querySelectorAll(".hit[aria-current]").forEach(each => each.removeAttribute("aria-current"));
+  open.closest(".hit")?.setAttribute("aria-current", "true");
+  const close = document.createElement("button");
+  Object.assign(close, { type: "button", className: "quiet close", textContent: "Close" });
+  close.addEventListener("click", () => {
+    beside.replaceChildren();
+    beside.closest(".found").classList.remove("with-paper");
+    open.closest(".hit")?.removeAttribute("aria-current");
+    open.focus();
+  });
+  beside.prepend(close);
+  beside.scrollTop = 0;
+  const heading = beside.querySelector("h1");
+  heading.tabIndex = -1;
+  heading.focus();
+});
+
+function failed(event, text) {
+  const box = document.createElement("p");
+  Object.assign(box, { id: "failed", className: "problem" });
+  box.setAttribute("role", "alert");
+  event.target.closest("form, section, main")?.append(box);
+  box.textContent = text;
+}
+document.addEventListener("htmx:sendError", event => failed(event, "The server did not answer. Check your connection and try again."));
+document.addEventListener("htmx:timeout", event => failed(event, "The server took too long. Try again."));
+
+document.addEventListener("submit", event => {
+  const form = event.target, text = event.submitter?.dataset.working ?? form.dataset.working;
+  if (!text) return;
+  form.setAttribute("aria-busy", "true");
+  setTimeout(() => say(text), 200);
+});
+window.addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(each => each.removeAttribute("aria-busy")));
+
+document.addEventListener("change", event => {
+  const form = event.target.form;
+  if (event.target.name !== "pmid" || !form?.querySelector("[data-selected]")) return;
+  const count = form.querySelectorAll("input[name=pmid]:checked").length;
+  form.querySelector("[data-selected]").textContent = count ? `${count} selected` : "";
+});
+
+document.querySelectorAll("[data-drop]").forEach(field => {
+  const file = field.form.querySelector("input[type=file]");
+  field.addEventListener("dragover", event => { event.preventDefault(); field.classList.add("over"); });
+  field.addEventListener("dragleave", () => field.classList.remove("over"));
+  field.addEventListener("drop", event => {
+    field.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    file.files = event.dataTransfer.files;
+    say(`${file.files[0].name} is chosen.`);
+  });
+});
+
+const quoted = document.getElementById("quote");
+if (quoted) { quoted.scrollIntoView({ block: "center" }); quoted.focus({ preventScroll: true }); }

@@ -1,0 +1,73 @@
+"""The page Graph: what is documented of a node, drawn and as a table, and names of several or of none."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType
+from tests.doors.console.pages import Page, browser
+from tests.support.corpus import Corpus
+
+
+def asked(client, name):
+    return Page(client.get("/graph?" + urlencode({"q": name})))
+
+
+def test_the_first_page_has_the_field(get):
+    page = get("/graph")
+    assert page.text("label") == "Herb, constituent, indication or drug"
+    assert page.all("table") == []
+
+
+@pytest.mark.parametrize("name", ["Testwort", "หญ้าทดสอบ", "H1"])
+def test_a_herb_has_its_statements_with_their_sources_and_what_endangers_apart(client, name):
+    page = asked(client, name)
+    assert page.text("h2").startswith("Testwort")
+    rows = {row[0]: row[2] for row in page.rows() if row[0] != "Statement"}
+    assert any(row.startswith("has the constituent testin") for row in rows)
+    assert all(rows.values())
+    safety = page.text("section", cls="answer")
+    assert "is contraindicated with Pregnancy" in safety
+    assert page.text("desc").startswith("Herb: Testwort; Constituent: testin")
+
+
+def test_a_drug_shows_what_interacts_with_it(client):
+    page = asked(client, "placebin")
+    assert "interacts with" in page.text("section", cls="answer")
+
+
+def test_a_name_that_is_nearly_right_is_suggested(client):
+    page = asked(client, "Testwrot")
+    assert "Did you mean" in page.text("p", cls="empty")
+    assert "/graph?q=Testwort" in page.links
+
+
+@pytest.fixture
+def alike(tmp_path):
+    """A graph in which a name is of two herbs, of which one has something."""
+    herbs = [Node(each, NodeType.HERB, {"en": "Ginger"}, sources=("a book",)) for each in ("A", "B")]
+    constituent = Node("C", NodeType.CONSTITUENT, {"en": "<b>gingerol</b>"}, sources=("a book",))
+    with Corpus(tmp_path) as made:
+        made.graph.put([*herbs, constituent], [Edge(EdgeType.HAS_CONSTITUENT, "B", "C", ("a book",))])
+        yield browser(made)
+
+
+def test_a_name_of_several_shows_what_each_has_and_says_of_none_that_there_is_nothing(alike):
+    page = asked(alike, "ginger")
+    assert [text for text in page.texts("p") if text.startswith("herb")] == [
+        "herb · 0 statements",
+        "herb · 1 statement",
+    ]
+    assert "Nothing is documented" not in page.source
+    assert {"/graph?q=A", "/graph?q=B"} <= set(page.links)
+
+
+def test_what_a_source_writes_is_shown_as_text(alike):
+    page = asked(alike, "B")
+    assert page.all("b") == []
+    assert "<b>gingerol</b>" in page.rows()[1][0]
+
+
+@pytest.mark.parametrize("name", ["!!!", "x" * 20_000, "<script>"])
+def test_any_name_has_a_page(client, name):
+    assert asked(client, name).status in (200, 400)
