@@ -34,6 +34,7 @@ def test_a_function_is_rendered_for_each_module_of_tools_and_the_endpoint_last(g
     assert [each.name for each in given if each.is_endpoint] == ["mcp_http"]
 
 
+NOBODYS = "000000000000.dkr.ecr.us-east-1.amazonaws.com/none:1"
 WRITER = Function("writer", (TOOLS["rag.get"],), given_for(["language_model.generate"]))
 
 
@@ -106,7 +107,8 @@ def either(given):
 def test_an_image_takes_the_place_of_a_functions_code_where_there_is_one(either):
     code, image = either["ReaderFunction"], either["ReaderImageFunction"]
     assert (code["Condition"], image["Condition"]) == ("WithoutReaderImageUri", "WithReaderImageUri")
-    assert image["Properties"]["Code"]["ImageUri"]["Fn::If"][:2] == ["WithReaderImageUri", {"Ref": "ReaderImageUri"}]
+    given = {"Fn::If": ["WithReaderImageUri", {"Ref": "ReaderImageUri"}, NOBODYS]}
+    assert image["Properties"]["Code"] == {"ImageUri": given}
     for name in ("Description", "Role", "Timeout", "MemorySize"):
         assert image["Properties"][name] == code["Properties"][name]
     assert image["Properties"]["FunctionName"] != code["Properties"]["FunctionName"]  # for a while there are both

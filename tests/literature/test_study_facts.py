@@ -248,4 +248,4 @@ P = 0.1, HR |risk of a |3 patients (a) |3 patients; |men (n=1) and |(1%) of the 
 def test_hostile_text_is_read_in_time_that_grows_with_its_length(piece):
     start = process_time()
     read(piece * (100_000 // len(piece)))
-    assert process_time() - start < 10
+    assert process_time() - start < 5
