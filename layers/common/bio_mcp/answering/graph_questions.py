@@ -34,15 +34,19 @@ class Relation:
     backwards: bool
 
 
+def candidates_of(text: str, graph: Graph) -> list[Node]:
+    """The node with this id, else those with this name in any language or spelling."""
+    if NODE_ID.fullmatch(text) and (known := graph.nodes([text])):
+        return [known[text]]
+    return graph.named([text]).get(text, [])
+
+
 def resolve(text: str, graph: Graph, type: NodeType | None = None) -> Node:
     """The node with this id, else the only one with this name in any language or spelling; of `type` if one is given.
 
     Raises `NotFound`, and `InvalidInput` that lists the candidates where a name has several or the type is another.
     """
-    if NODE_ID.fullmatch(text) and (known := graph.nodes([text])):
-        candidates = [known[text]]
-    else:
-        candidates = graph.named([text]).get(text, [])
+    candidates = candidates_of(text, graph)
     fitting = [each for each in candidates if type in (None, each.type)]
     if len(fitting) == 1:
         return fitting[0]

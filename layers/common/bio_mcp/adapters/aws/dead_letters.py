@@ -186,7 +186,7 @@ class SqsDeadLetters:
                     logGroupName=group, startTime=int(since.timestamp() * 1000), filterPattern=f'"{LOGGED}"'
                 )
                 for event in (event for page in pages for event in page["events"]):
-                    for line in map(_line, event["message"].splitlines()):
+                    for line in map(_object, event["message"].splitlines()):
                         if line.get("message_id") in letters and line.get("message") == LOGGED:
                             found[line["message_id"]] = {**line, "at": _time(event["timestamp"])}
         return found
@@ -194,21 +194,17 @@ class SqsDeadLetters:
 
 def _sent(body: str) -> str:
     """What a schedule was to send: Scheduler keeps its request to SQS, whose `MessageBody` that is, or that alone."""
-    try:
-        request = json.loads(body)
-    except ValueError:
-        return body
-    message = request.get("MessageBody") if isinstance(request, dict) else None
+    message = _object(body).get("MessageBody")
     return message if isinstance(message, str) else body
 
 
-def _line(text: str) -> dict[str, Any]:
-    """A line of the log that is a JSON object; empty for any other."""
+def _object(text: str) -> dict[str, Any]:
+    """The JSON object that a text is; empty for any other."""
     try:
-        line = json.loads(text)
+        found = json.loads(text)
     except ValueError:
         return {}
-    return line if isinstance(line, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _time(milliseconds: str | int) -> datetime:

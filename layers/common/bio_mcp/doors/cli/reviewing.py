@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.options import answering
+from bio_mcp.doors.cli.options import Decorator, answering
 from bio_mcp.doors.cli.render import View, entry
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.doors.cli.writing import exported, format_of
@@ -327,12 +327,22 @@ def _show_next(body: Mapping[str, Any], criteria: str) -> None:
     terminal.show(Text(f"{left} left. `bio-mcp review label {body['review']} {paper} include|exclude|maybe`", "dim"))
 
 
+def deciding(command: Any) -> Any:
+    """What a decision is given: the review, the paper, the decision, who decides and at which stage."""
+    given: Sequence[Decorator] = (
+        stage_option,
+        by_option,
+        click.argument("decision", type=click.Choice(DECISIONS)),
+        click.argument("paper"),
+        name_argument,
+    )
+    for each in given:
+        command = each(command)
+    return command
+
+
 @review_command.command("label")
-@name_argument
-@click.argument("paper")
-@click.argument("decision", type=click.Choice(DECISIONS))
-@by_option
-@stage_option
+@deciding
 @click.option("--reason", help="Why; 'not retrieved' of a full text that could not be had.")
 @answering
 def label_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
@@ -341,11 +351,7 @@ def label_command(session: Session, /, name: str, paper: str, decision: str, **g
 
 
 @review_command.command("resolve")
-@name_argument
-@click.argument("paper")
-@click.argument("decision", type=click.Choice(DECISIONS))
-@by_option
-@stage_option
+@deciding
 @click.option("--reason", help="Why.")
 @answering
 def resolve_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:

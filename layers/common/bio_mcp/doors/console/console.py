@@ -15,7 +15,6 @@ from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
-from bio_mcp.callers import Scope
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -80,13 +79,8 @@ class Console:
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
-        caller = caller_of(request)
-
-        def may(scope: Scope) -> bool:  # what a button does
-            return caller is None or scope in caller.scopes
-
-        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin, "path": request.url.path, "caller": caller}
-        shell["may"] = may
+        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin}
+        shell |= {"path": request.url.path, "caller": caller_of(request)}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people

@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from html import escape
 from typing import Any
 
-from bio_mcp.answering.graph_questions import Relation, relations
+from bio_mcp.answering.graph_questions import Relation, candidates_of, relations
 from bio_mcp.answering.project_search import flagged
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.console.console import CONSOLE, Shown
 from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.page import svg
-from bio_mcp.graph.nodes import NODE_ID, EdgeType, Node, NodeType, Step, fold_name
+from bio_mcp.graph.nodes import EdgeType, Node, NodeType, Step, fold_name
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import MAX_TEXT, Context, resource
@@ -40,15 +40,13 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
     """What the graph has of the node with this id or name; the nodes of several; what is nearly written so of none."""
     if not fold_name(name) or len(name) > MAX_TEXT:
         raise InvalidInput("give a name with a letter or digit")
-    graph = backends.graph
-    found = graph.nodes([name]) if NODE_ID.fullmatch(name) else {}
-    nodes = list(found.values()) or graph.named([name]).get(name, [])
+    nodes = candidates_of(name, backends.graph)
     if len(nodes) != 1:
         choices = [_choice(each, backends, context.deadline) for each in nodes[:MOST_CHOICES]]
         near = [] if nodes else _near(name, backends, context.deadline)
         return Shown(name=name, choices=choices, near=near, node=None)
     [node] = nodes
-    around, left_out = relations(node, graph)
+    around, left_out = relations(node, backends.graph)
     actions = _actions(around, backends)
     doubts = flagged({pmid for each in [*around, *actions] for pmid in pmids_of(each.edge)}, backends)
     rows = [_row(each, doubts) for each in around]

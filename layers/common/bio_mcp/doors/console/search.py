@@ -20,7 +20,7 @@ from bio_mcp.exporting.formats import FORMATS
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.descriptions import in_short
-from bio_mcp.literature.quality import DESIGNS, design
+from bio_mcp.literature.quality import DESIGNS, HUMANS, design
 from bio_mcp.literature.quality import year as year_of
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.study_facts import Effect, printed
@@ -146,7 +146,7 @@ def _facts(article: Article) -> dict[str, Any]:
         "points": design(article),
         "kinds": [DESIGNS[each.ui][1] for each in article.publication_types if each.ui in DESIGNS],
         "journal": in_short(article).journal,
-        "humans": any(each.ui == "D006801" for each in article.mesh),
+        "humans": any(each.ui == HUMANS for each in article.mesh),
         "full_text": bool(article.pmcid),
     }
 
@@ -172,6 +172,7 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
     if asked.full_text:
         hits = [each for each in hits if facts.get(_pmid(each), {}).get("full_text")]
     strong, weak = ([each for each in hits if ("match" in each) is is_weak] for is_weak in (False, True))
+    counted = [facts[each] for each in map(_pmid, strong) if each in facts]
     first, pages = SHOWN * (asked.number - 1), -(-len(strong) // SHOWN)
     place = int(asked.cursor.partition("-")[0]) if asked.cursor and not outcome.failed else 0
     following = outcome.body.get("next_cursor", "")
@@ -189,8 +190,8 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
         weak=weak if asked.number >= pages else [],
         first=place + first + 1,
         read=(place + 1, place + len(strong)),
-        facets=list(_facets(asked, [facts[each] for each in map(_pmid, strong) if each in facts], this_year)),
-        years=_by_year([facts[each] for each in map(_pmid, strong) if each in facts]),
+        facets=list(_facets(asked, counted, this_year)),
+        years=_by_year(counted),
         **more,
     )
 
