@@ -176,6 +176,13 @@ def test_a_caller_without_the_scope_is_told_which_one_is_missing():
     assert "the scope read" in page.text("div", cls="problem")
 
 
+@pytest.mark.parametrize(("scopes", "shown"), [({"read", "live"}, True), ({"read"}, False)], ids=["with", "without"])
+def test_a_button_is_there_for_callers_with_its_scope(scopes, shown):
+    page = Page(browser(corpus(), As(Caller("ann", frozenset(scopes)))).get("/references"))
+    assert (page.status, "Check references" in page.texts("button")) == (200, shown)
+    assert bool(page.all("p", cls="empty")) is not shown
+
+
 def test_whoever_comes_without_a_token_can_sign_in(get):
     page = Page(browser(corpus(), As(ANONYMOUS)).get("/?q=pain"))
     assert "/sign-in?next=/" in page.links

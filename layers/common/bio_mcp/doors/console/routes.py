@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import quote
 
@@ -20,9 +20,19 @@ from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.running import Invoke, Running
 from bio_mcp.doors.web import endpoint_of
+from bio_mcp.tool import Tool
+from bio_mcp.tools.answer import rag_answer
+from bio_mcp.tools.bibliography import check_bibliography
+from bio_mcp.tools.exports import export_papers
 
 NAME = "bio-mcp"
 ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
+ACTIONS: Mapping[str, Tool] = {
+    "answer": rag_answer,
+    "export": export_papers,
+    "check references": check_bibliography,
+}
+"""What a button calls, by the name that templates give to `may`."""
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -56,7 +66,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
     menu += ((references.PATH, "References"), (GRAPH, "Graph"))
     admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
-    console = Console(Running(invoke), menu, admin)
+    console = Console(Running(invoke), menu, admin, {name: each.scope for name, each in ACTIONS.items()})
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answers", "POST", partial(search.answer, console)),
