@@ -128,8 +128,7 @@ class SignedIn:
 class CookieRequired:
     """Passes requests of people who are signed in on to `app`, with their `Caller`; a token is not enough.
 
-    A cookie changes nothing from another site's page. Browsers without a cookie are sent to the sign-in page, or to the
-    application `otherwise`.
+    Browsers without a cookie are sent to the sign-in page, or to the application `otherwise`.
     """
 
     app: ASGIApp
@@ -147,17 +146,24 @@ class CookieRequired:
             return
         if caller is None:
             await (self.otherwise or to_sign_in(request))(scope, receive, send)
-        elif request.method not in READING and not is_same_origin(request.headers):
-            await PlainTextResponse("this form came from another site's page", 403)(scope, receive, send)
         else:
             await self.app({**scope, KEY: caller}, receive, send)
 
 
-def is_same_origin(headers: Headers) -> bool:
-    """Whether a browser says that a form or script of this very site sent the request: an allowed origin is another."""
-    if site := headers.get("sec-fetch-site"):
-        return site == "same-origin"
-    return urlsplit(headers.get("origin", "")).netloc == headers.get("host")
+@dataclass(frozen=True)
+class OwnForms:
+    """Passes requests on to `app`; those that change something only where a browser says that a form or script of this
+    very site sent them. An allowed origin is another site."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, answer = Headers(scope=scope), self.app
+        site = headers.get("sec-fetch-site")
+        own = site == "same-origin" if site else urlsplit(headers.get("origin", "")).netloc == headers.get("host")
+        if scope["method"] not in READING and not own:
+            answer = PlainTextResponse("this form came from another site's page", 403, {"cache-control": "no-store"})
+        await answer(scope, receive, send)
 
 
 def to_sign_in(request: Request) -> Response:

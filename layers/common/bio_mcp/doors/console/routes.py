@@ -8,16 +8,15 @@ from urllib.parse import quote
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.auth.sessions import is_same_origin
+from bio_mcp.doors.auth.sessions import OwnForms
 from bio_mcp.doors.console import feed, references, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
-from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.running import Invoke, Running
 from bio_mcp.doors.web import endpoint_of
 from bio_mcp.tool import Tool
@@ -90,20 +89,10 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         methods=["GET"],
         middleware=[Middleware(feed.ByPassword), *behind],
     )
-    guarded = [Route(path, _own(each), methods=[method], middleware=behind) for path, method, each in answers]
+    own = [Middleware(OwnForms), *behind]
+    guarded = [Route(path, each, methods=[method], middleware=own) for path, method, each in answers]
     files = Route("/static/{name}", rendering.serve, methods=["GET"])
     return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
-
-
-def _own(answer: Answer) -> Answer:
-    """The answer, with the forms refused that another site's page sends."""
-
-    async def checked(request: Request) -> Response:
-        if request.method == "POST" and not is_same_origin(request.headers):
-            return PlainTextResponse("this form came from another site's page", 403, PRIVATE)
-        return await answer(request)
-
-    return checked
 
 
 async def _shown(console: Console, page: Page, request: Request) -> Response:
