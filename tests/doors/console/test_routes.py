@@ -14,7 +14,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.console.pages import PAGES
-from bio_mcp.doors.console.rendering import POLICY
+from bio_mcp.doors.console.rendering import ADMIN, MENU, POLICY
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET
 from tests.doors.console.pages import BASE, Page, browser
@@ -44,7 +44,7 @@ def test_a_page_has_no_script_or_style_within_and_nothing_from_another_host(get,
 
 
 def test_the_menu_names_every_page_and_marks_the_open_one(get):
-    for path, menu in [("/", "Search"), ("/admin/connect", "Connect"), *((p.path, p.menu) for p in PAGES if p.menu)]:
+    for path, menu in (*MENU, *ADMIN):
         current = get(path).all("a", **{"aria-current": "page"})
         assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
 

@@ -60,7 +60,7 @@ def page(
 ) -> Response:
     """The page that `template` makes of `values`."""
     shell = {"menu": (), "admin": (), "path": request.url.path, "caller": request.scope.get(KEY)}
-    return HTMLResponse(render(template, **shell, **values), status, headers)
+    return HTMLResponse(render(template, **{**shell, **values}), status, headers)
 
 
 def problem(request: Request, message: str, status: int = HTTPStatus.BAD_REQUEST) -> Response:

@@ -25,7 +25,7 @@ from bio_mcp.tools.bibliography import check_bibliography
 from bio_mcp.tools.exports import export_papers
 
 NAME = "bio-mcp"
-ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
+ADMIN, CONNECT, PEOPLE, GRAPH = "/admin/", "/admin/connect", "/admin/people", "/graph"
 ACTIONS: Mapping[str, Tool] = {
     "answer": rag_answer,
     "export": export_papers,
@@ -61,11 +61,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
     any others.
     """
-    named = [(each.path, each.menu) for each in PAGES if each.menu]
-    menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
-    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
-    admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
-    console = Console(Running(invoke), menu, admin, {name: each.scope for name, each in ACTIONS.items()})
+    console = Console(Running(invoke), {name: each.scope for name, each in ACTIONS.items()})
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answers", "POST", partial(search.answer, console)),
@@ -80,6 +76,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),
+        (PEOPLE, "GET", partial(_nobody, console)),
         (ADMIN.rstrip("/"), "GET", partial(_admin, console)),
     ]
     behind = [Middleware(guard)]
@@ -116,6 +113,11 @@ async def _graph(console: Console, request: Request) -> Response:
 
 async def _admin(console: Console, request: Request) -> Response:
     return console.page(request, "admin.html")
+
+
+async def _nobody(console: Console, request: Request) -> Response:
+    """The page People of a server without sign-in; `people.routes` has that of any other."""
+    return console.page(request, "nobody.html")
 
 
 async def _missing(console: Console, request: Request) -> Response:
