@@ -111,7 +111,7 @@ def _works(request: BibliographyQuestion) -> list[Any]:
     items = json.dumps(request.items) if request.items else ""
     works = read_references(items, "csl-json") if items else read_references(request.text, request.format)
     if len(works) > MOST:
-        raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
+        raise InvalidInput(f"{len(works)} references; {MOST} are the most at once: split the list")
     return works
 
 
