@@ -28,6 +28,7 @@ LOOKED_AT = {
     "connect": "/admin/connect",
     "references": "/references",
     "graph": "/graph?q=Testwort",
+    "drug": "/graph?q=placebin",
     "missing": "/nothing-here",
     "revised": "/papers/7",
 }
