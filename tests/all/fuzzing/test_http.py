@@ -43,7 +43,8 @@ LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE, "MCP_CALL
 PATHS = (
     "/mcp", "/mcp/", "/", "/?q=", "/health", "/ready", "/.well-known/oauth-protected-resource", "/sign-in", "/papers/1",
     "/.well-known/oauth-authorization-server", "/.well-known/mcp/server-card.json", "/papers/", "/static/",
-    "/admin/connect", "/admin/people", "/admin/people?subject=", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/library", "/library/", "/graph?q=",
+    "/admin/connect", "/admin/people", "/admin/people?subject=",
+    "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/library", "/library/", "/graph?q=",
     "/answers/", "/cite?pmid=", "/authorize?client_id=", "/authorize?redirect_uri=",
     "/sign-in?code=", "/sign-in?next=", "/static/../../../../etc/passwd", "/static/%2e%2e%2fpages.py",
 )  # fmt: skip
