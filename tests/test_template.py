@@ -256,10 +256,11 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
     routes = {each["RouteKey"]: text(each["Target"]) for each in of("AWS::ApiGatewayV2::Route").values()}
     assert routes["ANY /{proxy+}"] == routes["GET /"] == "integrations/${ApiToConsole}"  # what no other has is a page
     assert MADE["ApiToConsole"]["Properties"]["IntegrationUri"] == {"Fn::GetAtt": "ConsoleFunction.Arn"}
-    own = "sign-in sign-out authorize consent token register revoke .well-known/oauth-authorization-server"
+    own = "sign-in sign-out admin/people authorize consent token register revoke .well-known/oauth-authorization-server"
     others = "OPTIONS /mcp,GET /health,GET /ready,GET /,ANY /mcp,ANY /{proxy+},ANY /.well-known/{proxy+}"
     paths = [f"ANY /{path}" for path in (*own.split(), ".well-known/oauth-authorization-server/{proxy+}")]
     assert routes.keys() == {*others.split(","), *paths}
+    assert {routes[path] for path in paths} == {"integrations/${ApiToAuthorize}"}
 
 
 def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_not_those_of_a_preflight():

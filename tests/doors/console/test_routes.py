@@ -14,7 +14,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.console.pages import PAGES
-from bio_mcp.doors.console.rendering import POLICY
+from bio_mcp.doors.console.rendering import ADMIN, MENU, POLICY
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET
 from tests.doors.console.pages import BASE, Page, browser
@@ -44,7 +44,7 @@ def test_a_page_has_no_script_or_style_within_and_nothing_from_another_host(get,
 
 
 def test_the_menu_names_every_page_and_marks_the_open_one(get):
-    for path, menu in [("/", "Search"), ("/admin/connect", "Connect"), *((p.path, p.menu) for p in PAGES if p.menu)]:
+    for path, menu in (*MENU, *ADMIN):
         current = get(path).all("a", **{"aria-current": "page"})
         assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
 
@@ -174,6 +174,13 @@ def test_a_caller_without_the_scope_is_told_which_one_is_missing():
     page = Page(browser(corpus(), As(Caller("ann", frozenset({"sync"})))).get("/?q=pain"))
     assert page.status == 403
     assert "the scope read" in page.text("div", cls="problem")
+
+
+@pytest.mark.parametrize(("scopes", "shown"), [({"read", "live"}, True), ({"read"}, False)], ids=["with", "without"])
+def test_a_button_is_there_for_callers_with_its_scope(scopes, shown):
+    page = Page(browser(corpus(), As(Caller("ann", frozenset(scopes)))).get("/references"))
+    assert (page.status, "Check references" in page.texts("button")) == (200, shown)
+    assert bool(page.all("p", cls="empty")) is not shown
 
 
 def test_whoever_comes_without_a_token_can_sign_in(get):

@@ -9,6 +9,7 @@ from bio_mcp.doors.auth.access import access_if_complete
 from bio_mcp.doors.auth.sessions import Sessions
 from bio_mcp.doors.aws.gateway import behind_gateway
 from bio_mcp.doors.aws.tool_function import Handler
+from bio_mcp.doors.console import people
 from bio_mcp.doors.web import pages_alone
 from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings
@@ -18,8 +19,11 @@ def authorize_handler(backends: Callable[[], Any] = wiring.backends) -> Handler:
     """The handler for signing in and, where this installation gives out its own tokens, for its authorization server.
     Without access tokens there is neither."""
     settings = Settings.from_env()
-    access = access_if_complete(settings)
     authorizations, documents = Lazy(lambda: backends().authorizations), Lazy(wiring.client_documents)
+    access = access_if_complete(settings, authorizations)
     sessions = Sessions(authorizations, https=True)
-    pages = sign_in.routes(access, sessions, authorizations, lambda address: documents()(address))
+    pages = [
+        *sign_in.routes(access, sessions, authorizations, lambda address: documents()(address)),
+        *people.routes(access, sessions, authorizations, settings, Lazy(lambda: backends().limits)),
+    ]
     return behind_gateway(pages_alone(settings, pages), settings)

@@ -32,8 +32,9 @@ def console_handler(
 ) -> Handler:
     """The handler for the console. Without access tokens nobody can sign in, and every page answers 503."""
     settings = Settings.from_env()
-    access = access_if_complete(settings)
-    sessions = Sessions(lambda: backends().authorizations, https=True)
+    authorizations = Lazy(lambda: backends().authorizations)
+    access = access_if_complete(settings, authorizations)
+    sessions = Sessions(authorizations, https=True)
     invoke = _invoking(settings, backends, Lazy(functions))
     guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NOT_CONFIGURED
     pages = routes(invoke, guard, resource=settings.resource_url)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -15,9 +16,10 @@ from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
+from bio_mcp.callers import Caller, Scope, may
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.console.rendering import PRIVATE, render
+from bio_mcp.doors.console.rendering import ADMIN, MENU, PRIVATE, render
 from bio_mcp.doors.running import Running
 from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import notes
@@ -41,14 +43,12 @@ class Shown(Response, extra="allow"):
 class Page:
     """A page at `path` that shows what `reads` gives, as `data` in the template `template`.
 
-    `reads` is given the path's `{parameters}` and those of the query that `takes` names, as strings. `menu` is the
-    page's name in the menu; "" leaves it out.
+    `reads` is given the path's `{parameters}` and those of the query that `takes` names, as strings.
     """
 
     path: str
     template: str
     reads: Resource
-    menu: str = ""
     takes: tuple[str, ...] = ()
 
 
@@ -65,12 +65,11 @@ STATUS = {
 class Console:
     """The console over `running`, which calls tools and resources.
 
-    `menu` has the path and the name of the pages for everybody, `admin` those about the server.
+    `actions` has the scope that each button asks of the caller: templates show it where `may("answer")` is true.
     """
 
     running: Running
-    menu: tuple[tuple[str, str], ...]
-    admin: tuple[tuple[str, str], ...]
+    actions: Mapping[str, Scope]
 
     async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
         """Call a tool, or read a resource, for whoever sent `request`."""
@@ -79,13 +78,18 @@ class Console:
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
-        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin}
-        shell |= {"path": request.url.path, "caller": caller_of(request)}
+        caller = caller_of(request)
+        shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
+        shell["may"] = partial(self.may, caller)
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
             values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
+
+    def may(self, caller: Caller | None, action: str) -> bool:
+        """Whether the caller has the scope of the action."""
+        return may(caller, self.actions[action])
 
     async def form(self, request: Request, most: int = MAX_FORM) -> Form:
         """The fields of a form, a file as bytes; nothing of one that is longer than `most` bytes, or broken."""

@@ -328,14 +328,14 @@ def _metric(result: Result, history: list[Run]) -> dict[str, Any]:
 
 PAGES = (
     Page("/papers/{pmid}", "paper.html", paper_page, takes=("quote",)),
-    Page("/topics", "news.html", news_page, "Topics", takes=("query_key",)),
-    Page("/library", "projects.html", projects_page, "Library"),
+    Page("/topics", "news.html", news_page, takes=("query_key",)),
+    Page("/library", "projects.html", projects_page),
     Page("/library/{project_id:path}", "project.html", project_page),
-    Page("/admin/corpora", "corpora.html", corpora_page, "Corpora"),
-    Page("/admin/syncs", "syncs.html", syncs_page, "Syncs"),
+    Page("/admin/corpora", "corpora.html", corpora_page),
+    Page("/admin/syncs", "syncs.html", syncs_page),
     Page("/admin/syncs/{job_id}", "sync.html", sync_page),
-    Page("/admin/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
-)  # in the order of the menu
+    Page("/admin/evaluation", "evaluation.html", evaluation_page),
+)
 
 
 async def report(console: Console, request: Request) -> Http:

@@ -42,6 +42,22 @@ SECURE = MappingProxyType(
 PRIVATE = MappingProxyType({**SECURE, "cache-control": "no-store"})
 
 
+MENU = (
+    ("/", "Search"),
+    ("/topics", "Topics"),
+    ("/library", "Library"),
+    ("/references", "References"),
+    ("/graph", "Graph"),
+)
+"""The pages for everybody, by their addresses."""
+ADMIN = (
+    ("/admin/corpora", "Corpora"),
+    ("/admin/syncs", "Syncs"),
+    ("/admin/evaluation", "Evaluation"),
+    ("/admin/people", "People"),
+    ("/admin/connect", "Connect"),
+)
+"""The pages about the server."""
 TYPES = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",

@@ -2,27 +2,36 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import quote
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.auth.sessions import is_same_origin
+from bio_mcp.doors.auth.sessions import OwnForms
 from bio_mcp.doors.console import feed, references, rendering, search
 from bio_mcp.doors.console.console import Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
-from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.running import Invoke, Running
 from bio_mcp.doors.web import endpoint_of
+from bio_mcp.tool import Tool
+from bio_mcp.tools.answer import rag_answer
+from bio_mcp.tools.bibliography import check_bibliography
+from bio_mcp.tools.exports import export_papers
 
 NAME = "bio-mcp"
-ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
+ADMIN, CONNECT, PEOPLE, GRAPH = "/admin/", "/admin/connect", "/admin/people", "/graph"
+ACTIONS: Mapping[str, Tool] = {
+    "answer": rag_answer,
+    "export": export_papers,
+    "check references": check_bibliography,
+}
+"""What a button calls, by the name that templates give to `may`."""
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -52,11 +61,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
     any others.
     """
-    named = [(each.path, each.menu) for each in PAGES if each.menu]
-    menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
-    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
-    admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
-    console = Console(Running(invoke), menu, admin)
+    console = Console(Running(invoke), {name: each.scope for name, each in ACTIONS.items()})
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answers", "POST", partial(search.answer, console)),
@@ -71,6 +76,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),
+        (PEOPLE, "GET", partial(_nobody, console)),
         (ADMIN.rstrip("/"), "GET", partial(_admin, console)),
     ]
     behind = [Middleware(guard)]
@@ -80,20 +86,10 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         methods=["GET"],
         middleware=[Middleware(feed.ByPassword), *behind],
     )
-    guarded = [Route(path, _own(each), methods=[method], middleware=behind) for path, method, each in answers]
+    own = [Middleware(OwnForms), *behind]
+    guarded = [Route(path, each, methods=[method], middleware=own) for path, method, each in answers]
     files = Route("/static/{name}", rendering.serve, methods=["GET"])
     return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
-
-
-def _own(answer: Answer) -> Answer:
-    """The answer, with the forms refused that another site's page sends."""
-
-    async def checked(request: Request) -> Response:
-        if request.method == "POST" and not is_same_origin(request.headers):
-            return PlainTextResponse("this form came from another site's page", 403, PRIVATE)
-        return await answer(request)
-
-    return checked
 
 
 async def _shown(console: Console, page: Page, request: Request) -> Response:
@@ -117,6 +113,11 @@ async def _graph(console: Console, request: Request) -> Response:
 
 async def _admin(console: Console, request: Request) -> Response:
     return console.page(request, "admin.html")
+
+
+async def _nobody(console: Console, request: Request) -> Response:
+    """The page People of a server without sign-in; `people.routes` has that of any other."""
+    return console.page(request, "nobody.html")
 
 
 async def _missing(console: Console, request: Request) -> Response:
