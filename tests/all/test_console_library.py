@@ -1,14 +1,13 @@
 """The Library in a real browser: two PDFs dropped, read, asked, and the quotation marked on its page."""
 
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.queue_worker import worker
 from bio_mcp.syncing.applying import apply_records
-from tests.all.browsing import LOOKS, looked_at, opened, overflow, violations
+from tests.all.browsing import looked_at, opened, violations
 from tests.doors.console.pages import browser
 from tests.doors.serving import running
 from tests.support.sample_corpus import Corpus, articles

@@ -3,6 +3,7 @@
 No language model writes it, so that nothing of a document leaves this installation.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -122,6 +123,9 @@ def _telling(question: str, hits: Iterable[ProjectHit]) -> set[str]:
 
 def _covered(text: str, terms: Sequence[str]) -> float:
     return overlap(text, terms) / max(1, len(terms))
+
+
+_NO_FINDING = re.compile(r"future (?:stud|work|research)|(?:fig(?:ure|s)?|tables?)\b[. ]*\d", re.IGNORECASE)
 
 
 def _sentences(text: str) -> list[str]:

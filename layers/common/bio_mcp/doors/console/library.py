@@ -34,7 +34,9 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.sources import SUFFIXES
 from bio_mcp.ports.state import Job
+from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import study_of
+from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
@@ -52,6 +54,7 @@ MOST_FILES = 20  # of a form
 LARGEST_FILE = 64 << 20  # bytes
 PART = 3 << 20  # bytes of a file that are sent, or given, at once
 LINK_S = 300
+EXCERPT = 420  # characters of a passage
 MOST_TEXT = 200_000  # characters of a document's text that are shown
 EDITED = ("title", "authors", "year", "journal", "doi", "pmid", "citekey")
 NOT_FOUND = "Metadata not found for document"
@@ -254,9 +257,20 @@ async def _projects(console: Console, request: HttpRequest) -> Response:
     status = HTTPStatus.OK
     if question and asked:
         given = await console.ask(ask_projects, {"question": question, "projects": asked}, request)
-        shown["answer" if not given.failed else "error"] = given.body if not given.failed else given.body["error"]
-        status = status_of(given.body["error"]) if given.failed else status
+        if given.failed:
+            shown["error"], status = given.body["error"], status_of(given.body["error"])
+        else:
+            shown["answer"] = _with_excerpts(given.body, question)
     return _page(console, request, "projects.html", status, data=outcome.body, **shown)
+
+
+def _with_excerpts(answer: Mapping[str, Any], question: str) -> dict[str, Any]:
+    """The answer, its passages cut to the sentences that have most words of the question."""
+    terms = [term for term, _ in query_terms(question)]
+    return {
+        **answer,
+        "passages": [{**each, "quote": snippet(each["quote"], terms, EXCERPT)} for each in answer["passages"]],
+    }
 
 
 def _page(

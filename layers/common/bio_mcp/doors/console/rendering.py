@@ -51,6 +51,8 @@ TYPES = {
     "viewer.mjs": "text/javascript; charset=utf-8",
     "pdf.min.mjs": "text/javascript; charset=utf-8",
     "pdf.worker.min.mjs": "text/javascript; charset=utf-8",
+    "openjpeg_nowasm_fallback.js": "text/javascript; charset=utf-8",
+    "jbig2_nowasm_fallback.js": "text/javascript; charset=utf-8",
 }
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 UNTIL_ASKED = "no-cache"

@@ -24,7 +24,7 @@ async function opened() {
     }
   }
   const range = new Parts(first.size, first.bytes, first.bytes.length >= first.size);
-  const file = await pdfjs.getDocument({ range, length: first.size, rangeChunkSize: STEP, disableAutoFetch: true, disableStream: true, useWasm: false, isEvalSupported: false, enableXfa: false }).promise;
+  const file = await pdfjs.getDocument({ range, length: first.size, rangeChunkSize: STEP, disableAutoFetch: true, disableStream: true, useWasm: false, wasmUrl: "/static/", enableXfa: false }).promise;
   return { pdfjs, file };
 }
 
