@@ -74,7 +74,7 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
         ("/admin/corpora", "bio-mcp sync"),
         ("/topics", "bio-mcp sync"),
         ("/admin/syncs", "bio-mcp sync"),
-        ("/library", "bio-mcp projects create"),
+        ("/library", "Give one a name"),
     ],
 )
 def test_where_there_is_nothing_a_page_says_how_to_begin(nothing, path, advice):

@@ -1,7 +1,7 @@
 """The pages for people as a Lambda function.
 
-It reads what its pages show and may change nothing of it: searches and answers are calls of the functions that serve
-them, what a page alone reads is read here.
+It reads what its pages show and may change nothing of it but files that are sent: searches, answers and ingests are
+calls of the functions that serve them, what a page alone reads is read here.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,6 +26,8 @@ from bio_mcp.ports.messages import Functions
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, Resource, Tool
 
+LARGEST_EVENT = 4 << 20  # bytes of a request or an answer: Lambda's event has 6 MB, and files in it are base64
+
 
 def console_handler(
     backends: Callable[[], Any] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
@@ -37,7 +39,7 @@ def console_handler(
     sessions = Sessions(authorizations, https=True)
     invoke = _invoking(settings, backends, Lazy(functions))
     guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NOT_CONFIGURED
-    pages = routes(invoke, guard, resource=settings.resource_url)
+    pages = routes(invoke, guard, resource=settings.resource_url, largest=LARGEST_EVENT)
     return behind_gateway(pages_alone(settings, pages), settings)
 
 

@@ -1,6 +1,6 @@
 """What a page is, and the console that answers with pages."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
-from bio_mcp.callers import Caller, Scope, may
+from bio_mcp.callers import may
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import ADMIN, MENU, PRIVATE, render
@@ -61,15 +61,37 @@ STATUS = {
 }  # by the code of a failure; any other is ours, and may pass
 
 
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file of a form: the field that it was chosen in, what its sender calls it, and its bytes."""
+
+    field: str
+    name: str
+    content: bytes
+
+
+async def body_of(request: Request, most: int) -> bytes | None:
+    """The body of a request; None where it is longer than `most` bytes."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            return None
+    return bytes(body)
+
+
+LARGEST_REQUEST = 64 << 20  # bytes of a form with files
+
+
 @dataclass(frozen=True)
 class Console:
     """The console over `running`, which calls tools and resources.
 
-    `actions` has the scope that each button asks of the caller: templates show it where `may("answer")` is true.
+    A request has `largest` bytes at most.
     """
 
     running: Running
-    actions: Mapping[str, Scope]
+    largest: int = LARGEST_REQUEST
 
     async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
         """Call a tool, or read a resource, for whoever sent `request`."""
@@ -80,35 +102,40 @@ class Console:
         """The page that `template` makes of `values`, in the console's layout."""
         caller = caller_of(request)
         shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
-        shell["may"] = partial(self.may, caller)
+        shell["may"] = partial(may, caller)
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
             values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
-    def may(self, caller: Caller | None, action: str) -> bool:
-        """Whether the caller has the scope of the action."""
-        return may(caller, self.actions[action])
-
     async def form(self, request: Request, most: int = MAX_FORM) -> Form:
         """The fields of a form, a file as bytes; nothing of one that is longer than `most` bytes, or broken."""
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > most:
-                return Form()
+        form, files = await self.form_with_files(request, most)
+        return Form([*form.multi_items(), *((each.field, each.content) for each in files)])
+
+    async def form_with_files(
+        self, request: Request, most: int, most_files: int = 1
+    ) -> tuple[Form, Sequence["SentFile"]]:
+        """The fields of a form, and its files with their names; nothing of one that is longer, or broken."""
+        if (body := await body_of(request, most)) is None:
+            return Form(), ()
 
         async def read() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": most}
+        limits = {"max_files": most_files, "max_fields": MAX_FIELDS, "max_part_size": most}
+        fields, files = [], []
         try:
             async with Request(request.scope, read).form(**limits) as form:
-                fields = form.multi_items()
-                return Form([(name, each if isinstance(each, str) else await each.read()) for name, each in fields])
+                for name, each in form.multi_items():
+                    if isinstance(each, str):
+                        fields.append((name, each))
+                    else:
+                        files.append(SentFile(name, each.filename or "", await each.read()))
         except HTTPException:  # it is no form, or has more fields
-            return Form()
+            return Form(), ()
+        return Form(fields), files
 
     def nothing_selected(self, request: Request) -> Http:
         """The page for a form in which no paper is ticked."""

@@ -63,6 +63,12 @@ TYPES = {
     "console.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
+    "library.js": "text/javascript; charset=utf-8",
+    "viewer.mjs": "text/javascript; charset=utf-8",
+    "pdf.min.mjs": "text/javascript; charset=utf-8",
+    "pdf.worker.min.mjs": "text/javascript; charset=utf-8",
+    "openjpeg_nowasm_fallback.js": "text/javascript; charset=utf-8",
+    "jbig2_nowasm_fallback.js": "text/javascript; charset=utf-8",
 }
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 UNTIL_ASKED = "no-cache"
