@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -72,9 +73,12 @@ class Console:
     menu: tuple[tuple[str, str], ...]
     admin: tuple[tuple[str, str], ...]
 
-    async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
-        """Call a tool, or read a resource, for whoever sent `request`."""
-        context = Context(uuid4().hex, Deadline(what.timeout), caller=caller_of(request))
+    async def ask(
+        self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request, seconds: float = inf
+    ) -> Outcome:
+        """Call a tool, or read a resource, for whoever sent `request`; it has its time-out, or `seconds` if those are
+        fewer."""
+        context = Context(uuid4().hex, Deadline(min(what.timeout, seconds)), caller=caller_of(request))
         return await self.running.within(what, arguments, context)
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import is_same_origin
-from bio_mcp.doors.console import feed, references, rendering, search
+from bio_mcp.doors.console import feed, references, rendering, search, topics
 from bio_mcp.doors.console.console import Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
@@ -53,7 +53,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     any others.
     """
     named = [(each.path, each.menu) for each in PAGES if each.menu]
-    menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
+    menu = (("/", "Search"), (topics.PATH, "Topics"), *(each for each in named if not each[0].startswith(ADMIN)))
     menu += ((references.PATH, "References"), (GRAPH, "Graph"))
     admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
     console = Console(Running(invoke), menu, admin)
@@ -64,6 +64,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         ("/cite", "GET", partial(search.cited, console)),
         ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
+        *topics.routes(console, resource),
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
