@@ -265,8 +265,6 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     answers = [client.get(path) for path in pages]
     reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
-    position = Page(answers[1]).all("input", name="position")[0][1]["value"]
-    assert client.post("/topics/read", data={"topic": QUERY, "position": position}).is_success
     busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
     assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
     assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])

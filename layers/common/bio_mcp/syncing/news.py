@@ -8,7 +8,7 @@ from bio_mcp.errors import Conflict, InvalidInput, NotFound
 from bio_mcp.literature.differences import Difference, differences
 from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import Job, NewsEntry, going_on
+from bio_mcp.ports.state import Job, NewsEntry, divided, going_on
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import jobs_of
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION
@@ -95,7 +95,7 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
 def _is_settled(query_key: str, backends: Backends) -> bool:
     """Whether a sync of the key was ever complete. Until then papers come with times of their own, and so before others
     that were given already."""
-    return any(each.windows for each in backends.checkpoints.all(query_key))
+    return backends.news.is_whole(query_key) or any(each.windows for each in backends.checkpoints.all(query_key))
 
 
 def unread(query_key: str, reader: str | None, backends: Backends) -> Unread:
@@ -135,10 +135,11 @@ def mark_read(query_key: str, reader: str, position: str, backends: Backends) ->
     check_followed(query_key, backends)
     if not _is_settled(query_key, backends):
         raise Conflict("the first sync is not complete yet; mark its papers as read when it is")
+    place, _ = divided(position)
     newest = backends.news.since(query_key, "", 1, newest_first=True)
-    if not newest or position > newest[0].position:
+    if not newest or place > newest[0].position:
         raise InvalidInput("there is no such place in the news", field="position")
-    backends.news.mark_read(query_key, reader, position)
+    backends.news.mark_read(query_key, reader, place)
 
 
 def _unread_entries(query_key: str, reader: str | None, backends: Backends) -> tuple[list[NewsEntry], bool]:

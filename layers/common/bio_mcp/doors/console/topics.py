@@ -13,26 +13,22 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bio_mcp.callers import Caller, is_anonymous, may
+from bio_mcp.callers import may
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, status_of
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
-from bio_mcp.errors import Forbidden
 from bio_mcp.jobs.runner import FIRST_STEP_S
 from bio_mcp.literature.records import ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import NewsItem, count_unread, mark_read, unfollowed, unread
+from bio_mcp.syncing.news import NewsItem, count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
-from bio_mcp.tool import Context, resource, tool
-from bio_mcp.tool import Request as Arguments
-from bio_mcp.tool import Response as Result
-from bio_mcp.tools.news import News, news_of
+from bio_mcp.tool import Context, resource
+from bio_mcp.tools.news import News, mark_read, news_of, reader_of
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
 
@@ -48,7 +44,7 @@ _TAG = re.compile(r"\[[^\]]*\]")
 def topics_page(backends: Backends, context: Context, topic: str = "", everything: str = "") -> Shown:
     """The followed topics, and what is unread of the one that is asked for, else of the first that has something
     unread; with `everything` what was read too."""
-    reader = _reader(context.caller)
+    reader = reader_of(context.caller)
     followed, left_out = list_queries(None, MOST_TOPICS, backends)
     if topic and topic not in {each.checkpoint.query_key for each in followed}:
         followed += list_queries(topic, MOST_TOPICS, backends)[0]
@@ -118,37 +114,10 @@ def _paper(item: NewsItem) -> dict[str, Any]:
     return {**shown.model_dump(mode="json"), "retracted": retracted}
 
 
-def _reader(caller: Caller | None) -> str | None:
-    """By what name a person's marks are stored, within the tenant: "" is the user of this machine. None: whoever comes
-    without a token has none."""
-    if caller is None:
-        return ""
-    return None if is_anonymous(caller) else caller.subject
-
-
 @resource("console://unread/{topic}", name="unread papers", family=CONSOLE, scope="read", timeout=10)
 def unread_page(backends: Backends, context: Context, topic: str) -> Shown:
     """What is unread of a topic."""
-    return Shown(topic=topic, news=_news(topic, _reader(context.caller), backends))
-
-
-class ReadTo(Arguments):
-    topic: str = Field(min_length=1, max_length=200)
-    position: str = Field(min_length=1, max_length=200)
-
-
-class Marked(Result):
-    topic: str
-
-
-@tool("console.mark_read", family=CONSOLE, scope="read", timeout=5, read_only=False)
-def mark_as_read(request: ReadTo, backends: Backends, context: Context) -> Marked:
-    """Mark the news of a topic as read by whoever asks, up to a position."""
-    reader = _reader(context.caller)
-    if reader is None:
-        raise Forbidden("Sign in to mark papers as read.")
-    mark_read(request.topic, reader, request.position, backends)
-    return Marked(topic=request.topic)
+    return Shown(topic=topic, news=_news(topic, reader_of(context.caller), backends))
 
 
 def routes(console: Console, endpoint: str) -> list[tuple[str, str, Answer]]:
@@ -265,11 +234,11 @@ async def sync(console: Console, request: Request) -> Response:
 async def read(console: Console, request: Request) -> Response:
     """Mark what a page showed of a topic as read."""
     form = await console.form(request)
-    given = {name: _text(form, name) for name in ("topic", "position")}
-    outcome = await console.ask(mark_as_read, given, request)
+    given = {"query_key": _text(form, "topic"), "position": _text(form, "position")}
+    outcome = await console.ask(mark_read, given, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
-    return RedirectResponse(address_of(given["topic"]), HTTPStatus.SEE_OTHER, PRIVATE)
+    return RedirectResponse(address_of(given["query_key"]), HTTPStatus.SEE_OTHER, PRIVATE)
 
 
 def _text(form: Form, name: str) -> str:
