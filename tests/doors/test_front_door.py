@@ -251,10 +251,11 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     add_graph(busy)
+    busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
     pages += [
         "/graph?q=Testwort",
         "/graph?q=Testwrot",

@@ -72,7 +72,7 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
     [
         ("/", "Follow a topic"),
         ("/admin/corpora", "bio-mcp sync"),
-        ("/topics", "bio-mcp sync"),
+        ("/topics", "press Follow"),
         ("/admin/syncs", "bio-mcp sync"),
         ("/library", "Give one a name"),
     ],

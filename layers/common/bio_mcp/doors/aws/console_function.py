@@ -1,7 +1,7 @@
 """The pages for people as a Lambda function.
 
-It reads what its pages show and may change nothing of it but files that are sent: searches, answers and ingests are
-calls of the functions that serve them, what a page alone reads is read here.
+It reads what its pages show and may change nothing of it but files that are sent: searches, answers, syncs and ingests
+are calls of the functions that serve them, what a page alone reads is read here.
 """
 
 from collections.abc import Callable, Mapping

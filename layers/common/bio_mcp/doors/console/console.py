@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -93,9 +94,12 @@ class Console:
     running: Running
     largest: int = LARGEST_REQUEST
 
-    async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
-        """Call a tool, or read a resource, for whoever sent `request`."""
-        context = Context(uuid4().hex, Deadline(what.timeout), caller=caller_of(request))
+    async def ask(
+        self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request, seconds: float = inf
+    ) -> Outcome:
+        """Call a tool, or read a resource, for whoever sent `request`; it has its time-out, or `seconds` if those are
+        fewer."""
+        context = Context(uuid4().hex, Deadline(min(what.timeout, seconds)), caller=caller_of(request))
         return await self.running.within(what, arguments, context)
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:

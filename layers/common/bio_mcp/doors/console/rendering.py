@@ -106,6 +106,7 @@ PAGES_OF_TOOLS = MappingProxyType(
         "rag_answer": "the button Answer",
         "corpus.queries": "the page Corpora",
         "whatsNew": "the page Topics",
+        "pubmed.sync_delta": "the button Follow of the page Topics",
         "list_projects": "the page Library",
     }
 )
@@ -118,6 +119,8 @@ LABELS = MappingProxyType(
         "format": "Format",
         "query": "The question",
         "question": "The question",
+        "queryTerm": "Term",
+        "query_key": "Name",
     }
 )
 """What a page calls the arguments that it gives."""

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import OwnForms
-from bio_mcp.doors.console import feed, library, references, rendering, search
+from bio_mcp.doors.console import feed, library, references, rendering, search, topics
 from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
@@ -59,6 +59,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = L
         ("/cite", "GET", partial(search.cited, console)),
         ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
+        *topics.routes(console, resource),
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),

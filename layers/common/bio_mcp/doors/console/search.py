@@ -14,8 +14,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.call import Outcome
-from bio_mcp.callers import may
-from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.exporting.formats import FORMATS
