@@ -322,17 +322,22 @@ def _filled(records: list[ReviewRecord], merges: Sequence[ReviewMerge]) -> list[
     return list(by_id.values())
 
 
-def create_review(name: str, backends: Backends, screeners: int = 2, criteria: str = "") -> tuple[ReviewPlan, bool]:
-    """Begin a review; returns its plan, and whether it is new: one that exists is changed to what is given.
+def create_review(
+    name: str, backends: Backends, screeners: int | None = None, criteria: str | None = None
+) -> tuple[ReviewPlan, bool]:
+    """Begin a review, by default for two screeners; returns its plan, and whether it is new: one that exists is changed
+    to what is given.
 
     Raises `InvalidInput` for a name that no review can have.
     """
-    name = name.strip()
-    if not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable():
-        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="name")
-    before = backends.screenings.plan(name)
-    plan = ReviewPlan(
-        before.created if before else backends.now(), screeners, criteria or (before.criteria if before else "")
+    before = backends.screenings.plan(name := name.strip())
+    if not before and (not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable()):
+        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="review")
+    plan = before or ReviewPlan(backends.now(), 2)
+    plan = replace(
+        plan,
+        screeners=plan.screeners if screeners is None else screeners,
+        criteria=plan.criteria if criteria is None else criteria,
     )
     if plan != before:
         backends.screenings.put_plan(name, plan)
