@@ -326,8 +326,13 @@ def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> di
 
 
 def _name(request: OfReview, backends: Backends) -> str:
-    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project."""
-    if request.review and not (request.project or request.query_key):
+    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project or review.
+
+    With `collect` a review may be named beside the project or query key whose papers it is given.
+    """
+    named = sum(map(bool, (request.project, request.query_key, request.review)))
+    collects = isinstance(request, LabelPapers) and request.collect
+    if request.review and (named == 1 or collects):
         return find_review(request.review, backends).name
     name = review_name(request.project, request.query_key, backends)
     if name is None or request.review:
@@ -405,7 +410,7 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
         done.append(collect_project(name, request.project, backends, context.deadline))
     if request.collect and request.query_key:
         done.append(collect_query(name, request.query_key, backends, context.deadline))
-    if request.collect and request.review:
+    if request.collect and not (request.project or request.query_key):
         done += collect_again(name, backends, context.deadline)
     return done
 

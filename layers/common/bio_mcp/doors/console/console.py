@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,7 @@ from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
+from bio_mcp.callers import Caller, may
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -72,15 +74,17 @@ class Console:
     menu: tuple[tuple[str, str], ...]
     admin: tuple[tuple[str, str], ...]
 
-    async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
-        """Call a tool, or read a resource, for whoever sent `request`."""
-        context = Context(uuid4().hex, Deadline(what.timeout), caller=caller_of(request))
+    async def ask(
+        self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request, caller: Caller | None = None
+    ) -> Outcome:
+        """Call a tool, or read a resource, for whoever sent `request`, or for `caller`."""
+        context = Context(uuid4().hex, Deadline(what.timeout), caller=caller or caller_of(request))
         return await self.running.within(what, arguments, context)
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
         shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin}
-        shell |= {"path": request.url.path, "caller": caller_of(request)}
+        shell |= {"path": request.url.path, "caller": caller_of(request), "may": partial(may, caller_of(request))}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
@@ -88,21 +92,26 @@ class Console:
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
     async def form(self, request: Request, most: int = MAX_FORM) -> Form:
-        """The fields of a form, a file as bytes; nothing of one that is longer than `most` bytes, or broken."""
-        body = b""
+        """The fields of a form, a file as bytes, with its name as `file_name`; nothing of one that is longer than
+        `most` bytes, or broken."""
+        body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > most:
                 return Form()
 
         async def read() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
 
         limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": most}
         try:
             async with Request(request.scope, read).form(**limits) as form:
-                fields = form.multi_items()
-                return Form([(name, each if isinstance(each, str) else await each.read()) for name, each in fields])
+                fields: list[tuple[str, str | bytes]] = []
+                for name, each in form.multi_items():
+                    fields.append((name, each if isinstance(each, str) else await each.read()))
+                    if not isinstance(each, str):
+                        fields.append(("file_name", each.filename or ""))
+                return Form(fields)
         except HTTPException:  # it is no form, or has more fields
             return Form()
 

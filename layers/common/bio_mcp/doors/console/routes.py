@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import is_same_origin
-from bio_mcp.doors.console import feed, references, rendering, search
+from bio_mcp.doors.console import feed, references, rendering, reviews, search
 from bio_mcp.doors.console.console import Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
@@ -54,7 +54,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
     """
     named = [(each.path, each.menu) for each in PAGES if each.menu]
     menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
-    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
+    menu += ((reviews.PATH, "Reviews"), (references.PATH, "References"), (GRAPH, "Graph"))
     admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
     console = Console(Running(invoke), menu, admin)
     answers: list[tuple[str, str, Answer]] = [
@@ -67,6 +67,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        *reviews.routes(console),
         (GRAPH, "GET", partial(_graph, console)),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
