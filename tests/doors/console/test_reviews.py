@@ -4,11 +4,12 @@ import csv
 import io
 import re
 from itertools import count
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import pytest
 
 from bio_mcp.callers import Caller
+from bio_mcp.doors.console.reviews import LARGE
 from bio_mcp.screening.reviews import find_review
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_routes import As
@@ -135,6 +136,37 @@ def test_a_decision_is_taken_back_and_its_paper_shown_again(review):
     assert review.read().outcome("abstract", review.record("Statins")).of("bob") is None
 
 
+def many(papers):
+    """A file of so many papers."""
+    return "".join(f"TY  - JOUR\nTI  - Another paper of number {at}\nER  - \n\n" for at in range(papers)).encode()
+
+
+def test_of_a_large_review_several_papers_are_ranked_at_once_and_shown_one_after_another(review):
+    review.file(many(LARGE))
+    first = review.page("screen").text("h2", id="paper-title")
+    given = {each[1]["name"]: each[1]["value"] for each in review.page("screen").all("input", type="hidden")}
+    then = given["then"].split()
+    assert len(then) == 9
+    assert set(then) < review.read().by_id.keys()
+    answer = review.client.post(f"{review.here}/decide", data={**given, "decision": "include"})
+    assert f"paper={quote_plus(then[0])}&then=" in str(answer.url)
+    second = Page(answer)
+    assert second.text("h2", id="paper-title") != first
+    undone = {each[1]["name"]: each[1]["value"] for each in second.all("input", type="hidden")} | {"decision": "none"}
+    again = Page(review.client.post(f"{review.here}/decide", data={**undone, "paper": given["paper"]}))
+    assert again.text("h2", id="paper-title") == first
+
+
+def test_records_are_shown_page_by_page(review):
+    review.file(many(60))
+    page = review.page("records")
+    assert page.text("h2") == "62 records"
+    [following] = [each[1]["href"] for each in page.all("a", rel="next")]
+    second = Page(review.client.get(following))
+    titles = [*page.texts("h3"), *second.texts("h3")]
+    assert (len(titles), len(set(titles)), second.all("a", rel="next")) == (62, 62, [])
+
+
 def test_full_texts_are_excluded_with_a_reason_and_the_diagram_adds_up(review):
     review.screened()
     for who in ("ann", "bob"):
@@ -167,7 +199,7 @@ def test_the_same_records_of_another_data_base_are_merged_with_why_and_split(rev
     assert "2 entries are of records that the review had" in again.text("p", id="changed")
     page = review.page("duplicates")
     assert "2 entries merged" in page.texts("h2")
-    assert any(text.startswith("Because of the same title") for text in page.texts("p"))
+    assert any(text.startswith("Why merged: the same title") for text in page.texts("p"))
     merge = page.all("input", name="merge")[0][1]["value"]
     after = Page(review.client.post(f"{review.here}/split", data={"merge": merge}))
     assert "1 entry merged" in after.texts("h2")

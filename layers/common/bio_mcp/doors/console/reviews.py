@@ -19,7 +19,7 @@ from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput
 from bio_mcp.exporting.formats import STAGES as STAGE_NAMES
-from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
+from bio_mcp.literature.identifiers import doi_page, pubmed_page
 from bio_mcp.literature.references.files import decoded
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, Stage
@@ -45,6 +45,7 @@ from bio_mcp.tools.screening import LARGEST, edit_review, label_papers, statuses
 
 PATH = "/reviews"
 SHOWN = 50  # records of a page
+LARGE, RANKED = 500, 10  # records, beyond which so many are ranked at once: a ranking of 5,000 takes a second
 MOST_SHOWN = 200  # merges, pairs that look alike and conflicts of a page
 MOST_REASONS = 20  # that are offered
 LONGEST_NAME = 64  # characters of a screener's
@@ -173,34 +174,45 @@ def review_page(backends: Backends, context: Context, name: str) -> Shown:
 
 
 @resource("console://reviews/{name}/screen", name="screening page", family=CONSOLE, scope="read", timeout=25)
-def screening_page(backends: Backends, context: Context, name: str, stage: str = "abstract", paper: str = "") -> Shown:
-    """The paper that the caller may decide next, or the one that is asked for, and how many remain."""
+def screening_page(
+    backends: Backends, context: Context, name: str, stage: str = "abstract", paper: str = "", then: str = ""
+) -> Shown:
+    """The paper that the caller may decide next, or the one that is asked for, and how many remain.
+
+    Of a large review several are ranked at once: `then` has the ids of those that come next, with blanks between them.
+    """
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
     decided = review.decisions(of, screener)
     own = [each for each in decided.values() if not each.resolves]
-    found = next_records(review, of, screener, backends, most=1)
-    ranked = found.ranking.papers[0] if found.ranking.papers else None
-    asked = next((each for each in review.eligible(of) if each.record_id == paper), None)
-    record = asked or (ranked.record if ranked else None)
+    eligible = {each.record_id: each for each in review.eligible(of)}
+    left = {each.record_id for each in review.left_for(of, screener)}
+    queue = [each for each in then.split() if each in left]
+    record, found = eligible.get(paper), None
+    if record is None and left:
+        found = next_records(review, of, screener, backends, most=RANKED if len(left) > LARGE else 1)
+        record, *others = (each.record for each in found.ranking.papers)
+        queue = [each.record_id for each in others]
     stopping = review.stopping(of, screener)
     reasons = [each.reason for each in reversed(own) if each.reason]
     if of == "full_text":
         reasons.append(NOT_RETRIEVED)
+    found_here = statuses([record.record_id], backends) if record else {}
     return Shown(
         review=_head(review, screener),
         stage=of,
         paper=_record(record) if record else None,
-        retraction=statuses([record.record_id], backends).get(record.record_id) if record else None,
-        here=bool(record and is_pmid(record.record_id) and backends.documents.get_many([record.record_id])),
+        then=" ".join(queue),
+        retraction=found_here.get(record.record_id) if record else None,
+        here=bool(found_here),
         decision=_label(decided[record.record_id]) if record and record.record_id in decided else None,
-        why=ranked.why if ranked and not asked else (),
-        method=found.ranking.method,
-        left=len(found.ranking.papers) + found.left_out,
-        records=len(review.eligible(of)),
+        why=found.ranking.papers[0].why if found else (),
+        newest=bool(found and found.ranking.method == "unordered"),
+        left=len(left),
+        records=len(eligible),
         last={**_label(own[-1]), **_record(review.by_id[own[-1].record_id])} if own else None,
         reasons=list(dict.fromkeys(reasons))[:MOST_REASONS],
         stopping={**asdict(stopping), "reached": stopping.reached},
-        warnings=list(found.warnings),
+        warnings=list(found.warnings) if found else [],
     )
 
 
@@ -244,8 +256,15 @@ def prisma_page(backends: Backends, context: Context, name: str) -> Shown:
 def duplicates_page(backends: Backends, context: Context, name: str) -> Shown:
     """What was taken for one record, and why; what looks alike and is apart, and why."""
     review = find_review(name, backends)
+    searches = {each.search_id: each.database for each in backends.screenings.searches(name)}
     merged = [
-        {"id": each.merge_id, "entry": _record(each.entry), "into": _record(review.by_id[each.into]), "why": each.why}
+        {
+            "id": each.merge_id,
+            "entry": _record(each.entry),
+            "into": _record(review.by_id[each.into]),
+            "found": searches.get(each.search_id),
+            "why": each.why,
+        }
         for each in review.merges
         if each.into in review.by_id
     ]
@@ -310,7 +329,7 @@ def records_page(
 
 
 VIEWS: Mapping[str, tuple[Resource, str, tuple[str, ...]]] = {
-    "screen": (screening_page, "review_screen.html", ("stage", "paper")),
+    "screen": (screening_page, "review_screen.html", ("stage", "paper", "then")),
     "conflicts": (conflicts_page, "review_conflicts.html", ()),
     "prisma": (prisma_page, "review_prisma.html", ()),
     "records": (records_page, "review_records.html", ("stage", "state", "since", "page")),
@@ -354,14 +373,14 @@ def _caller(request: Request, screener: str) -> Caller | None:
     return caller_of(request) or (Caller(screener) if screener else None)
 
 
-def _address(name: str, screener: str, page: str = "", **more: Any) -> str:
+def _address(name: str, screener: str, page: str = "", /, **more: Any) -> str:
     """The address of a page of a review, which keeps who is screening."""
     path = f"{PATH}/{quote(name)}/{page}".rstrip("/")
     query = urlencode({key: text for key, text in {**more, "as": screener}.items() if text})
     return f"{path}?{query}" if query else path
 
 
-def _to(name: str, screener: str, page: str = "", **more: Any) -> Response:
+def _to(name: str, screener: str, page: str = "", /, **more: Any) -> Response:
     return RedirectResponse(_address(name, screener, page, **more), HTTPStatus.SEE_OTHER, PRIVATE)
 
 
@@ -507,8 +526,10 @@ async def _decide(console: Console, request: Request) -> Response:
         return console.failure(request, outcome)
     if settles:
         return _to(name, screener, "conflicts")
-    shown_again = decision["paper"] if decision["decision"] == "none" else ""
-    return _to(name, screener, "screen", stage=stage, paper=shown_again)
+    then = _text(form, "then").split()
+    if decision["decision"] == "none":  # it is shown again
+        then.insert(0, decision["paper"])
+    return _to(name, screener, "screen", stage=stage, paper=" ".join(then[:1]), then=" ".join(then[1:]))
 
 
 async def _add(console: Console, request: Request) -> Response:
