@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date
 from difflib import get_close_matches
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
 from math import sqrt
@@ -322,17 +322,22 @@ def _filled(records: list[ReviewRecord], merges: Sequence[ReviewMerge]) -> list[
     return list(by_id.values())
 
 
-def create_review(name: str, backends: Backends, screeners: int = 2, criteria: str = "") -> tuple[ReviewPlan, bool]:
-    """Begin a review; returns its plan, and whether it is new: one that exists is changed to what is given.
+def create_review(
+    name: str, backends: Backends, screeners: int | None = None, criteria: str | None = None
+) -> tuple[ReviewPlan, bool]:
+    """Begin a review, by default for two screeners; returns its plan, and whether it is new: one that exists is changed
+    to what is given.
 
     Raises `InvalidInput` for a name that no review can have.
     """
-    name = name.strip()
-    if not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable():
-        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="name")
-    before = backends.screenings.plan(name)
-    plan = ReviewPlan(
-        before.created if before else backends.now(), screeners, criteria or (before.criteria if before else "")
+    before = backends.screenings.plan(name := name.strip())
+    if not before and (not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable()):
+        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="review")
+    plan = before or ReviewPlan(backends.now(), 2)
+    plan = replace(
+        plan,
+        screeners=plan.screeners if screeners is None else screeners,
+        criteria=plan.criteria if criteria is None else criteria,
     )
     if plan != before:
         backends.screenings.put_plan(name, plan)
@@ -610,28 +615,39 @@ def record_id_of(work: Work) -> str:
     return f"doi:{work.doi}" if work.doi else f"document:{sha256(work.doc_id.encode()).hexdigest()[:24]}"
 
 
+WAYS: Mapping[str, Callable[[str, str, Backends, Deadline], Collected]] = {
+    "topic": collect_query,
+    "project": collect_project,
+    "question": collect_question,
+    "term": search_pubmed,
+}
+
+
+def repeatable(review: str, search: ReviewSearch) -> tuple[str, str] | None:
+    """The way and what it is asked for by which the search can be made again; None for files and what was chosen by
+    hand."""
+    kind, _, value = search.source.partition(":")
+    if kind == "project" or search.database == DOCUMENTS:
+        return "project", value or review.partition(":")[2]
+    if kind == "topic":
+        return kind, value
+    term = search.term or ""
+    if kind == "question":
+        return kind, term
+    return ("term", term) if term and not kind and search.database == "PubMed" else None
+
+
 def collect_again(review: str, backends: Backends, deadline: Deadline) -> list[Collected]:
     """Repeat every search, topic and project that the review was collected from, each once; files stay as they are.
 
     Raises `InvalidInput` for a review that was collected from none.
     """
-    repeatable: dict[tuple[str, str], Callable[[], Collected]] = {}
-    for each in backends.screenings.searches(review):
-        kind, _, value = each.source.partition(":")
-        if kind == "topic":
-            repeatable[kind, value] = partial(collect_query, review, value, backends, deadline)
-        elif kind == "project" or each.database == DOCUMENTS:
-            project = value or review.partition(":")[2]
-            repeatable["project", project] = partial(collect_project, review, project, backends, deadline)
-        elif kind == "question":
-            repeatable[kind, each.term or ""] = partial(collect_question, review, each.term or "", backends, deadline)
-        elif not kind and each.database == "PubMed" and each.term:
-            repeatable["term", each.term] = partial(search_pubmed, review, each.term, backends, deadline)
-    if not repeatable:
-        raise InvalidInput(
-            "nothing was collected yet that could be searched again: give a term, question, topic or project"
-        )
-    return [search() for search in repeatable.values()]
+    searches = backends.screenings.searches(review)
+    if again := dict.fromkeys(each for search in searches if (each := repeatable(review, search))):
+        return [WAYS[way](review, what, backends, deadline) for way, what in again]
+    raise InvalidInput(
+        "nothing was collected yet that could be searched again: give a term, question, topic or project"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ MENU = (
     ("/", "Search"),
     ("/topics", "Topics"),
     ("/library", "Library"),
+    ("/reviews", "Reviews"),
     ("/references", "References"),
     ("/graph", "Graph"),
 )

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import OwnForms
-from bio_mcp.doors.console import feed, library, references, rendering, search, topics
+from bio_mcp.doors.console import feed, library, references, rendering, reviews, search, topics
 from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
@@ -63,7 +63,9 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = L
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        *reviews.routes(console),
         (GRAPH, "GET", partial(_graph, console)),
+        *topics.routes(console, resource),
         *library.routes(console),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),

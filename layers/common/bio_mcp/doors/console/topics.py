@@ -242,8 +242,7 @@ async def read(console: Console, request: Request) -> Response:
 
 
 def _text(form: Form, name: str) -> str:
-    value = form.get(name)
-    return value.strip() if isinstance(value, str) else ""
+    return form.get(name, "").strip()
 
 
 async def digest(console: Console, endpoint: str, request: Request) -> Response:
