@@ -505,9 +505,8 @@ async def _split(console: Console, request: Request) -> Response:
     """Take a merge back."""
     form = await console.form(request)
     name, screener = request.path_params["name"], _as(form)
-    outcome = await console.ask(
-        edit_review, {"review": name, "split": _text(form, "merge") or "none"}, request, _caller(request, screener)
-    )
+    given = {"review": name, "split": _text(form, "merge") or "none"}
+    outcome = await console.ask(edit_review, given, request, caller=_caller(request, screener))
     return console.failure(request, outcome) if outcome.failed else _to(name, screener, "duplicates")
 
 
