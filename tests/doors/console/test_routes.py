@@ -68,20 +68,41 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
 
 
 @pytest.mark.parametrize(
-    ("path", "advice"),
+    ("path", "button"),
     [
         ("/", "Follow a topic"),
-        ("/admin/corpora", "bio-mcp sync"),
-        ("/topics", "press Follow"),
-        ("/admin/syncs", "bio-mcp sync"),
-        ("/library", "Give one a name"),
+        ("/?q=pain", "Search"),
+        ("/topics", "Follow"),
+        ("/library", "New project"),
+        ("/admin/corpora", "Follow a topic"),
+        ("/admin/syncs", "Follow a topic"),
+        ("/admin/evaluation", "Search"),
+        ("/admin/people", "Connect a client on this computer"),
     ],
 )
-def test_where_there_is_nothing_a_page_says_how_to_begin(nothing, path, advice):
+def test_where_there_is_nothing_a_page_says_so_with_a_button_and_no_command(nothing, path, button):
     page = Page(nothing.get(path))
     assert page.status == 200
-    assert advice in page.text("p", cls="empty")
+    assert page.all("p", cls="empty")
+    assert button in page.texts("a", "button")
+    assert "bio-mcp " not in page.text("main")
     assert page.all("svg") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/?q=pain&cursor=abc", "This is a page of another search."),
+        ("/?q=pain&year_from=soon", "From year: Give a whole number"),
+        ("/?q=(((", "The question: it has no word"),
+        ("/papers/1", "PMID 1 is not in the corpus"),
+        ("/topics?query_key=none", "The page Topics begins one."),
+    ],
+)
+def test_a_failure_is_told_in_words_of_the_page(get, path, says):
+    page = get(path)
+    assert says in page.text("div", cls="problem")
+    assert not re.search(r"bio-mcp |_|\bpmid:|cursor", page.text("div", cls="problem"))
 
 
 def test_pages_are_not_stored_and_files_are_until_their_content_changes(client):

@@ -22,14 +22,14 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.rendering import ADMIN, MENU, PRIVATE, render
 from bio_mcp.doors.running import Running
-from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
+from bio_mcp.tool import MAX_ITEMS, MAX_TEXT, Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import notes
 
 CONSOLE = Family("console", errors.BIO_MCP)
 
 Answer = Callable[[Request], Awaitable[Http]]
 MAX_FORM = 16 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
-MAX_FIELDS = 500
+MAX_FIELDS = MAX_ITEMS + 20  # as many papers as a call takes, and what else a form has
 
 
 @dataclass(frozen=True, slots=True)

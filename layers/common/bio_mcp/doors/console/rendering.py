@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,6 @@ from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
-from bio_mcp.tool import Tool
 from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
@@ -109,8 +109,11 @@ PAGES_OF_TOOLS = MappingProxyType(
         "whatsNew": "the page Topics",
         "pubmed.sync_delta": "the button Follow of the page Topics",
         "list_projects": "the page Library",
+        "ingest_from_source": "the page Library",
+        "searchPubMedArticles": "pubmed.ncbi.nlm.nih.gov",
     }
 )
+"""What one clicks for a tool that a sentence names; for any other one asks an assistant that is connected."""
 LABELS = MappingProxyType(
     {
         "filters.year_from": "From year",
@@ -122,23 +125,33 @@ LABELS = MappingProxyType(
         "question": "The question",
         "queryTerm": "Term",
         "query_key": "Name",
+        "references": "The list",
     }
 )
 """What a page calls the arguments that it gives."""
+SENTENCES = MappingProxyType(
+    {
+        "cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
+        "The corpus is empty. Sync a PubMed query or import PubMed XML files first.": "No paper is held here yet. "
+        "Follow a topic on the page Topics, and PubMed's papers on it come in.",
+        " with create: true": "",
+        ", with `bio-mcp sync --stop`": "",
+    }
+)
+"""What a page says in place of words that are for programs."""
 
 
 def in_words_of_the_page(sentence: str) -> str:
-    """The sentence with arguments as the page labels them, and tools as what one clicks or, without that, types."""
-    for path, label in LABELS.items():
-        sentence = sentence.replace(f"{path}: ", f"{label}: ")
-
-    def name_of(tool: Tool) -> str:
-        typed = tool.command or f"admin call {tool.portable_name}"
-        return PAGES_OF_TOOLS.get(tool.name, f"`bio-mcp {typed}`")
+    """The sentence with arguments as the page labels them, papers by their PMIDs, and tools as what one clicks."""
+    for said, instead in SENTENCES.items():
+        sentence = sentence.replace(said, instead)
+    sentence = re.sub(r"^([\w.]+): ", lambda named: f"{LABELS.get(named[1], named[1])}: ", sentence)
+    sentence = re.sub(r"\bpmid:(\d+)", r"PMID \1", sentence)
 
     from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
 
-    return naming_tools(sentence, name_of)
+    sentence = naming_tools(sentence, lambda tool: PAGES_OF_TOOLS.get(tool.name, "an assistant that is connected here"))
+    return re.sub(r"(^|[.?!] )the (?=page|button|search)", r"\1The ", sentence)
 
 
 def shown(iso: str) -> str:
