@@ -12,6 +12,7 @@ from bio_mcp.ingesting.documents import Entry, Feed, Incoming
 from bio_mcp.literature.descriptions import of_article
 from bio_mcp.literature.documents import ParsedSection
 from bio_mcp.literature.identifiers import parse_pmid
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.sources import SUFFIXES
 from bio_mcp.ports.stores import Blobs, Documents
 
@@ -47,6 +48,12 @@ def upload_in(source: str) -> Upload | None:
     if not (found := _KEY.fullmatch(key)) or not name or found[1] not in SUFFIXES:
         raise InvalidInput("a file that was sent is named by its key and name", field="source")
     return Upload(key, name[-LONGEST_NAME:])
+
+
+def kept_pdf(document: ProjectDocument) -> str | None:
+    """The key of the PDF that a document was read from; None where none is kept."""
+    key = document.origin.get(KEPT)
+    return key if isinstance(key, str) and key.endswith(".pdf") else None
 
 
 def suffix_of(name: str) -> str | None:

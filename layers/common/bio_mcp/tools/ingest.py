@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bio_mcp.arguments import OneOf
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Forbidden, InvalidInput
+from bio_mcp.errors import Forbidden, InvalidInput, NotFound
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
 from bio_mcp.ingesting.added import upload_in
@@ -15,6 +15,7 @@ from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
 from bio_mcp.ingesting.projects import Created, create_project
 from bio_mcp.ingesting.projects import Options as New
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
+from bio_mcp.ingesting.scanned_quotes import boxed_words
 from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
@@ -22,7 +23,7 @@ from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report
+from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report, reading_tool
 
 log = logging.getLogger(__name__)
 
@@ -180,6 +181,45 @@ def edit_document(request: DocumentCorrection, backends: Backends) -> CorrectedD
     said = request.model_dump(exclude_unset=True, exclude={"project", "document"})
     corrected = correct(backends.projects.get(request.project), request.document, in_normal_form(said), backends)
     return CorrectedDocument(doc_id=corrected.doc_id, citekey=corrected.work.citekey, missing=list(missing(corrected)))
+
+
+LONGEST_QUOTE = 2_000  # characters
+
+
+class QuoteOnPage(Request):
+    project: ProjectId
+    doc_id: str = Field(min_length=1)
+    page: int = Field(ge=1)
+    quote: str = Field(min_length=8, max_length=LONGEST_QUOTE)
+
+
+class BoxedWord(Response):
+    """`box`: left, top, right and bottom edge, as shares of the page's width and height."""
+
+    text: str
+    box: list[float]
+
+
+class BoxedQuote(Response):
+    words: list[BoxedWord] = Field(description="none: it does not stand there, or the file is not kept")
+
+
+@reading_tool(
+    "box_quote",
+    family=CITELOOM,
+    timeout=25,
+    beyond="the place of a quotation on a scanned page, which has no text of its own",
+    also_uses=("blobs.get files", "parser.words"),
+)
+def box_quote(request: QuoteOnPage, backends: Backends) -> BoxedQuote:
+    """Find where the words of a quotation stand on a scanned page of a document whose file is kept."""
+    backends.projects.get(request.project)
+    found = backends.project_documents.find(request.project, [request.doc_id])
+    if not found:
+        raise NotFound(f"Project {request.project!r} has no document {request.doc_id!r}.")
+    words = boxed_words(found[0], request.page, request.quote, backends)
+    shown = [BoxedWord(text=each.text, box=[round(edge, 4) for edge in each.box]) for each in words]
+    return answer_size.within(BoxedQuote(words=shown), "words")
 
 
 def _make(project_id: str, backends: Backends, context: Context) -> Created:

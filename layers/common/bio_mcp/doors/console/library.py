@@ -13,9 +13,10 @@ from urllib.parse import quote, urlencode
 
 from pydantic import Field
 from starlette.requests import Request as HttpRequest
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from bio_mcp.answering.project_search import Known, known, passage_of
+from bio_mcp.call import Outcome
 from bio_mcp.callers import may
 from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, body_of, status_of
@@ -24,7 +25,7 @@ from bio_mcp.doors.console.rendering import POLICY, PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.run import KIND as BATCH
-from bio_mcp.ingesting.added import ABSTRACT, FILES, KEPT, PAPERS, PARTS, Upload, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.added import ABSTRACT, FILES, PAPERS, PARTS, Upload, kept_pdf, papers_in, suffix_of, upload_in
 from bio_mcp.ingesting.correcting import missing
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
@@ -40,7 +41,7 @@ from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
-from bio_mcp.tools.ingest import create_project_tool, edit_document, ingest_from_source
+from bio_mcp.tools.ingest import LONGEST_QUOTE, box_quote, create_project_tool, edit_document, ingest_from_source
 from bio_mcp.tools.projects import ask_projects
 
 PATH, SAVED = "/library", "/saved"
@@ -130,14 +131,8 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
         "ocr": document.ocr,
         "abstract": bool(document.origin.get(ABSTRACT)),
         "missing": missing(document),
-        "file": _kept_pdf(document),
+        "file": kept_pdf(document),
     }
-
-
-def _kept_pdf(document: ProjectDocument) -> str | None:
-    """The key of the PDF that the document was read from; None where none is kept."""
-    key = document.origin.get(KEPT)
-    return key if isinstance(key, str) and key.endswith(".pdf") else None
 
 
 def _found(project_id: str, doc_id: str, backends: Backends) -> ProjectDocument:
@@ -183,7 +178,7 @@ def file_of_document(backends: Backends, project_id: str, doc_id: str, span: str
 
     All of a large one is at `url`, where files have addresses.
     """
-    key = _kept_pdf(document := _found(project_id, doc_id, backends))
+    key = kept_pdf(document := _found(project_id, doc_id, backends))
     if key is None:
         raise NotFound("The file of this document is not kept here. Add it to the project to see its pages.")
     content = backends.blobs.get(key)
@@ -239,6 +234,7 @@ def routes(console: Console) -> list[tuple[str, str, Answer]]:
         (f"{project}{OF}documents", "POST", _add),
         (document, "GET", _one_document),
         (document, "POST", _edit),
+        (f"{project}{OF}words/{{doc_id:path}}", "GET", _words),
         (f"{project}{OF}files/{{doc_id:path}}", "GET", _file),
         (project, "GET", _one_project),
     ]
@@ -346,9 +342,7 @@ async def _part(console: Console, request: HttpRequest) -> Response:
 
 async def _add(console: Console, request: HttpRequest) -> Response:
     """Have files read into the project: those of the form, and those whose parts came before."""
-    project_id = request.path_params["project_id"]
     form = await console.form(request, console.largest, MOST_FILES)
-    problems: list[str] = []
     sent = list(_sent_in_parts(form))
     for each in form.files:
         kept = await console.ask(keep_part, {"content": base64.b64encode(each.content).decode()}, request)
@@ -356,17 +350,25 @@ async def _add(console: Console, request: HttpRequest) -> Response:
             return console.failure(request, kept)
         sent.append((each.name, [kept.body["key"]]))
     if not sent:
-        problems.append(
-            f"No file came. Choose 1 to {MOST_FILES} files, of {console.largest >> 20} MB together at most."
-        )
-    for name, parts in sent[:MOST_FILES]:
-        outcome = await console.ask(keep_file, {"name": name, "parts": parts}, request)
-        if not outcome.failed:
-            source = Upload(outcome.body["key"], name).source
-            outcome = await console.ask(ingest_from_source, {"project": project_id, "source": source}, request)
-        if outcome.failed:
-            problems.append(outcome.body["error"]["message"])
-    return await _shown_project(console, request, problems) if problems else _to(f"{address_of(project_id)}#added")
+        most = f"Choose 1 to {MOST_FILES} files, of {console.largest >> 20} MB together at most."
+        return await _shown_project(console, request, [f"No file came. {most}"])
+    outcomes = [await _begun(console, request, name, parts) for name, parts in sent[:MOST_FILES]]
+    failed = [each for each in outcomes if each.failed]
+    if any("scope" in each.body["error"]["details"] for each in failed):
+        return console.failure(request, failed[0])
+    if failed:
+        return await _shown_project(console, request, [each.body["error"]["message"] for each in failed])
+    return _to(f"{address_of(request.path_params['project_id'])}#added")
+
+
+async def _begun(console: Console, request: HttpRequest, name: str, parts: Sequence[str]) -> Outcome:
+    """Keep the file that came in these parts, and have it read."""
+    kept = await console.ask(keep_file, {"name": name, "parts": parts}, request)
+    if kept.failed:
+        return kept
+    source = Upload(kept.body["key"], name).source
+    named = {"project": request.path_params["project_id"], "source": source}
+    return await console.ask(ingest_from_source, named, request)
 
 
 def _sent_in_parts(form: Form) -> Iterator[tuple[str, list[str]]]:
@@ -383,16 +385,17 @@ async def _shown_document(console: Console, request: HttpRequest, error: Mapping
     outcome = await console.ask(document_page, request.path_params, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    query = request.query_params
-    number = query.get("page", "")
-    page = int(number) if number.isascii() and number.isdecimal() and len(number) < len("10000") else 1
     status = status_of(error) if error else HTTPStatus.OK
-    cited = query.get("quote", "").strip()
-    answer = _page(
-        console, request, "document.html", status, data=outcome.body, cited=cited, page=max(1, page), error=error
-    )
+    shown = {"cited": request.query_params.get("quote", "").strip(), "page": _page_of(request), "error": error}
+    answer = _page(console, request, "document.html", status, data=outcome.body, **shown)
     answer.headers["content-security-policy"] = f"{POLICY}; worker-src 'self'"
     return answer
+
+
+def _page_of(request: HttpRequest) -> int:
+    """The number of the page that is asked for; the first where it is none."""
+    number = request.query_params.get("page", "")
+    return max(1, int(number)) if re.fullmatch("[0-9]{1,5}", number) else 1
 
 
 async def _edit(console: Console, request: HttpRequest) -> Response:
@@ -444,6 +447,16 @@ async def _file(console: Console, request: HttpRequest) -> Response:
         return Response(None, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers)
     headers["content-range"] = f"bytes {first}-{first + len(content) - 1}/{size}"
     return Response(content, HTTPStatus.PARTIAL_CONTENT, headers, "application/pdf")
+
+
+async def _words(console: Console, request: HttpRequest) -> Response:
+    """The words of a quotation on a scanned page, with their boxes, as JSON for the script that draws them."""
+    query = request.query_params
+    page = _page_of(request)
+    given = {"project": request.path_params["project_id"], "doc_id": request.path_params["doc_id"], "page": page}
+    outcome = await console.ask(box_quote, {**given, "quote": query.get("quote", "")[:LONGEST_QUOTE]}, request)
+    status = status_of(outcome.body["error"]) if outcome.failed else HTTPStatus.OK
+    return JSONResponse(outcome.body, status, PRIVATE)
 
 
 async def _choose(console: Console, request: HttpRequest) -> Response:

@@ -107,34 +107,54 @@ function mark(places, spans) {
   return marks;
 }
 
+// The words of a quotation on a page that is an image, each in a box.
+async function boxed(number) {
+  const answer = await fetch(`${sheet.dataset.words}?${new URLSearchParams({ page: number, quote: sheet.dataset.quote })}`);
+  if (!answer.ok) return [];
+  const { words } = await answer.json();
+  return words.map(({ text, box: [left, top, right, bottom] }) => {
+    const marked = document.createElement("mark");
+    marked.textContent = `${text} `;
+    marked.className = "box";
+    Object.assign(marked.style, { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 * (right - left)}%`, height: `${100 * (bottom - top)}%` });
+    return marked;
+  });
+}
+
 async function show() {
   const { pdfjs, file } = await opened();
   const quote = sheet.dataset.quote, asked = Number(sheet.dataset.page);
   const tried = quote ? [asked, asked + 1] : [asked];
-  let number = Math.min(asked, file.numPages), elements = [], text, spans = [];
+  let number = Math.min(asked, file.numPages), elements = [], text, spans = [], marks = [];
   for (const each of tried) {
     if (each > file.numPages) break;
     elements = await drawn(pdfjs, await file.getPage(each));
     number = each;
     text = characters(elements);
     spans = quote ? found(text.letters, quote) : [];
-    if (spans.length) break;
+    if (spans.length) marks = mark(text.places, spans);
+    else if (quote && sheet.dataset.words) {
+      state.textContent = "The words of the image are being recognised…";
+      marks = await boxed(each);
+      sheet.querySelector(".textLayer").append(...marks);
+    }
+    if (marks.length) break;
   }
-  if (quote && !spans.length && number !== asked) {
+  if (quote && !marks.length && number !== asked) {
     number = asked;
     elements = await drawn(pdfjs, await file.getPage(asked));
   }
   document.getElementById("page-title").textContent = `Page ${number} of ${file.numPages}`;
   sheet.dataset.shown = String(number);
-  if (spans.length) {
-    const [first] = mark(text.places, spans);
+  if (marks.length) {
+    const [first] = marks;
     first.id = "quote";
     first.tabIndex = -1;
     first.scrollIntoView({ block: "center" });
     first.focus({ preventScroll: true });
     state.textContent = `The quotation is marked on page ${number}.`;
   } else {
-    state.textContent = quote ? "The quotation is not found as text on this page; it may be on the next one, or be recognised from an image." : "";
+    state.textContent = quote ? "The quotation is not found on this page; it may stand on another one." : "";
   }
 }
 
