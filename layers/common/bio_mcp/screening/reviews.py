@@ -244,10 +244,21 @@ class Review:
         passed = set(self.of("abstract", "include"))
         return [each for each in self.records if each.record_id in passed]
 
+    def eligible_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+        """The records at the stage, without those whose place there would tell the screener what another decided."""
+        if stage == "abstract":
+            return self.eligible(stage)
+        abstracts = self.outcomes["abstract"]
+        return [
+            each
+            for each in self.eligible(stage)
+            if (of := abstracts[each.record_id]).decided or of.state_for(screener) != "undecided"
+        ]
+
     def left_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
         """The records that the screener may decide next: not decided by them for sure, nor by enough others."""
-        decided = self.settled(stage, screener)
-        return [each for each in self.eligible(stage) if each.record_id not in decided and self._needs(stage, each)]
+        decided, eligible = self.settled(stage, screener), self.eligible_for(stage, screener)
+        return [each for each in eligible if each.record_id not in decided and self._needs(stage, each)]
 
     def _needs(self, stage: Stage, record: ReviewRecord) -> bool:
         found = self.outcome(stage, record.record_id)

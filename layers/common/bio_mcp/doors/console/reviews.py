@@ -182,7 +182,7 @@ def screening_page(
     Of a large review several are ranked at once: `then` has the ids of those that come next, with blanks between them.
     """
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    eligible = {each.record_id: each for each in review.eligible(of)}
+    eligible = {each.record_id: each for each in review.eligible_for(of, screener)}
     left = {each.record_id for each in review.left_for(of, screener)}
     queue = [each for each in then.split() if each in left]
     asked, ranked = eligible.get(paper), None
@@ -308,7 +308,7 @@ def records_page(
 ) -> Shown:
     """The records at a stage with what the caller may see of their decisions; those that are so, or new since a day."""
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    records = review.eligible(of)
+    records = review.eligible_for(of, screener)
     if since:
         try:
             day = date.fromisoformat(since)
