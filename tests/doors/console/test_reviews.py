@@ -116,6 +116,9 @@ def test_two_people_screen_apart(review):
         assert "Decided last" not in other
         assert "said-" not in other
     assert review.page("screen", **{"as": "bob"}).text("section", cls="deciding").startswith("2 of 2 left")
+    for path in ("screen", "records"):  # what ann included would be told by being there
+        assert "Statins" not in review.page(path, stage="full_text", **{"as": "bob"}).source
+        assert "Statins" in review.page(path, stage="full_text", **{"as": "ann"}).source
 
 
 def test_what_two_differ_about_is_shown_with_both_decisions_and_settled_by_a_third(review):

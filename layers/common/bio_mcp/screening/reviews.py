@@ -244,10 +244,21 @@ class Review:
         passed = set(self.of("abstract", "include"))
         return [each for each in self.records if each.record_id in passed]
 
+    def eligible_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+        """The records at the stage, without those whose place there would tell the screener what another decided."""
+        if stage == "abstract":
+            return self.eligible(stage)
+        abstracts = self.outcomes["abstract"]
+        return [
+            each
+            for each in self.eligible(stage)
+            if (of := abstracts[each.record_id]).decided or of.state_for(screener) != "undecided"
+        ]
+
     def left_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
         """The records that the screener may decide next: not decided by them for sure, nor by enough others."""
-        decided = self.settled(stage, screener)
-        return [each for each in self.eligible(stage) if each.record_id not in decided and self._needs(stage, each)]
+        decided, eligible = self.settled(stage, screener), self.eligible_for(stage, screener)
+        return [each for each in eligible if each.record_id not in decided and self._needs(stage, each)]
 
     def _needs(self, stage: Stage, record: ReviewRecord) -> bool:
         found = self.outcome(stage, record.record_id)
@@ -806,17 +817,10 @@ def label(
     The full text of a record is decided only where its abstract was included. A decision that stands already changes
     nothing, and keeps its time.
     """
-    wanted = {each.record_id: each for each in decisions}
     eligible = {each.record_id for each in review.eligible(stage)}
-    labels = [each for each in review.labels if not each.resolves]
-    if review.screeners == 1:
-        stands = review.decisions(stage)
-    else:
-        labels = [each for each in labels if each.caller == caller]
-        stands = {name: own for name, each in review.outcomes[stage].items() if (own := each.of(caller))}
-    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
-    _store(review, stage, new, labels, caller, backends)
-    return _changes(review, wanted, eligible, len(new))
+    alone = review.screeners == 1
+    labels = [each for each in review.labels if alone or (each.caller == caller and not each.resolves)]
+    return _decide(review, stage, decisions, caller, backends, eligible, labels)
 
 
 def resolve(
@@ -826,57 +830,50 @@ def resolve(
 
     Records without a conflict are among `not_at_stage`.
     """
-    wanted = {each.record_id: each for each in decisions}
-    found = review.outcomes[stage]
-    eligible = {name for name, each in found.items() if each.state == "conflict" or each.resolved}
-    stands = {name: each.resolved for name, each in found.items() if each.resolved}
-    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
+    eligible = {name for name, each in review.outcomes[stage].items() if each.state == "conflict" or each.resolved}
     labels = [each for each in review.labels if each.resolves]
-    _store(review, stage, new, labels, caller, backends, resolves=True)
-    return _changes(review, wanted, eligible, len(new))
+    return _decide(review, stage, decisions, caller, backends, eligible, labels, resolves=True)
 
 
-def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:
-    before = (stands.decision, stands.reason) if stands else ("none", wanted.reason)
-    return before != (wanted.decision, wanted.reason)
-
-
-def _changes(review: Review, wanted: Collection[str], eligible: Collection[str], changed: int) -> Changes:
-    elsewhere = [name for name in wanted if name not in eligible]
-    unknown = tuple(name for name in elsewhere if name not in review.by_id)
-    not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
-    return Changes(changed, len(wanted) - len(elsewhere) - changed, unknown, not_at_stage)
-
-
-def _store(
+def _decide(
     review: Review,
     stage: Stage,
-    new: Sequence[Decided],
-    labels: Sequence[ScreeningLabel],
+    decisions: Sequence[Decided],
     caller: str | None,
     backends: Backends,
+    eligible: Collection[str],
+    labels: Sequence[ScreeningLabel],
     *,
     resolves: bool = False,
-) -> None:
-    """Store what was decided; "none" removes those of `labels` that are of the record and stage."""
+) -> Changes:
+    """Store what is decided about `eligible` records in place of `labels`, which "none" removes."""
+    wanted = {each.record_id: each for each in decisions}
+    stands = {each.record_id: each for each in labels if each.stage == stage}  # the last of each record
+    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
+    taken_back = {each.record_id for each in new if each.decision == "none"}
     now = backends.now()
     made = [
         ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
         for each in new
         if each.decision != "none"
     ]
-    taken_back = {each.record_id for each in new if each.decision == "none"}
-    gone = [each for each in labels if each.stage == stage and each.record_id in taken_back]
     if made:
         backends.screenings.put(review.name, made)
-    if gone:
+    if gone := [each for each in labels if each.stage == stage and each.record_id in taken_back]:
         backends.screenings.remove_labels(review.name, gone)
-    before = {each.record_id: each.decision for each in labels if each.stage == stage}  # the last of each
-    old = {each.record_id: before[each.record_id] for each in new if each.record_id in before}
-    if old:  # a first decision is its own record
-        replaced = {each.record_id: each.decision for each in new if each.record_id in old}
+    replaced = {each.record_id: each.decision for each in new if each.record_id in stands}
+    if replaced:  # a first decision is its own record
         action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
-        backends.audit.record(action, review.name, old, replaced)
+        backends.audit.record(action, review.name, {name: stands[name].decision for name in replaced}, replaced)
+    elsewhere = [name for name in wanted if name not in eligible]
+    unknown = tuple(name for name in elsewhere if name not in review.by_id)
+    not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
+    return Changes(len(new), len(wanted) - len(elsewhere) - len(new), unknown, not_at_stage)
+
+
+def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:
+    before = (stands.decision, stands.reason) if stands else ("none", wanted.reason)
+    return before != (wanted.decision, wanted.reason)
 
 
 def find_record(review: Review, name: str) -> str:

@@ -221,7 +221,7 @@ def list_command(session: Session, name: str | None, stage: Stage, show: str | N
         session.answer(body, REVIEWS)
         return
     review = find_review(name, session.own)
-    names = {each.record_id for each in review.eligible(stage)}
+    names = {each.record_id for each in review.eligible_for(stage, screener)}
     if since:
         names &= {each.record_id for each in new_since(review, session.own.screenings.searches(name), since.date())}
     rows = [

@@ -182,38 +182,50 @@ def screening_page(
     Of a large review several are ranked at once: `then` has the ids of those that come next, with blanks between them.
     """
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    decided = review.decisions(of, screener)
-    own = [each for each in decided.values() if not each.resolves]
-    eligible = {each.record_id: each for each in review.eligible(of)}
+    eligible = {each.record_id: each for each in review.eligible_for(of, screener)}
     left = {each.record_id for each in review.left_for(of, screener)}
     queue = [each for each in then.split() if each in left]
-    record, found = eligible.get(paper), None
-    if record is None and left:
-        found = next_records(review, of, screener, backends, most=RANKED if len(left) > LARGE else 1)
-        record, *others = (each.record for each in found.ranking.papers)
+    asked, ranked = eligible.get(paper), None
+    if asked is None and left:
+        ranked = next_records(review, of, screener, backends, most=RANKED if len(left) > LARGE else 1)
+        asked, *others = (each.record for each in ranked.ranking.papers)
         queue = [each.record_id for each in others]
     stopping = review.stopping(of, screener)
-    reasons = [each.reason for each in reversed(own) if each.reason]
-    if of == "full_text":
-        reasons.append(NOT_RETRIEVED)
-    found_here = statuses([record.record_id], backends) if record else {}
     return Shown(
         review=_head(review, screener),
         stage=of,
-        paper=_record(record) if record else None,
+        paper=_shown_paper(asked, review, of, screener, backends) if asked else None,
         then=" ".join(queue),
-        retraction=found_here.get(record.record_id) if record else None,
-        here=bool(found_here),
-        decision=_label(decided[record.record_id]) if record and record.record_id in decided else None,
-        why=found.ranking.papers[0].why if found else (),
-        newest=bool(found and found.ranking.method == "unordered"),
+        why=ranked.ranking.papers[0].why if ranked else (),
+        newest=bool(ranked and ranked.ranking.method == "unordered"),
         left=len(left),
         records=len(eligible),
-        last={**_label(own[-1]), **_record(review.by_id[own[-1].record_id])} if own else None,
-        reasons=list(dict.fromkeys(reasons))[:MOST_REASONS],
+        **_decided_so_far(review, of, screener),
         stopping={**asdict(stopping), "reached": stopping.reached},
-        warnings=list(found.warnings) if found else [],
+        warnings=ranked.warnings if ranked else (),
     )
+
+
+def _shown_paper(
+    record: ReviewRecord, review: Review, stage: Stage, screener: str | None, backends: Backends
+) -> dict[str, Any]:
+    """A paper with its retraction status and what the screener decided about it; `here`: it has a page."""
+    status = statuses([record.record_id], backends)
+    own = review.decisions(stage, screener).get(record.record_id)
+    return {
+        **_record(record),
+        "retraction": status.get(record.record_id),
+        "here": bool(status),
+        "decision": _label(own) if own else None,
+    }
+
+
+def _decided_so_far(review: Review, stage: Stage, screener: str | None) -> dict[str, Any]:
+    """The screener's last decision, which can be taken back, and the reasons that they gave, the newest first."""
+    own = [each for each in review.decisions(stage, screener).values() if not each.resolves]
+    reasons = [each.reason for each in reversed(own) if each.reason] + [NOT_RETRIEVED] * (stage == "full_text")
+    last = {**_label(own[-1]), **_record(review.by_id[own[-1].record_id])} if own else None
+    return {"last": last, "reasons": list(dict.fromkeys(reasons))[:MOST_REASONS]}
 
 
 @resource("console://reviews/{name}/conflicts", name="conflicts page", family=CONSOLE, scope="read", timeout=20)
@@ -296,7 +308,7 @@ def records_page(
 ) -> Shown:
     """The records at a stage with what the caller may see of their decisions; those that are so, or new since a day."""
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    records = review.eligible(of)
+    records = review.eligible_for(of, screener)
     if since:
         try:
             day = date.fromisoformat(since)
