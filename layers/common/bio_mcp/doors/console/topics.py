@@ -28,6 +28,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
 from bio_mcp.tool import Context, resource
+from bio_mcp.tools.checkpoint import stop_following
 from bio_mcp.tools.news import News, mark_read, news_of, reader_of
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
@@ -127,6 +128,7 @@ def routes(console: Console, endpoint: str) -> list[tuple[str, str, Answer]]:
         (PATH, "POST", partial(follow, console)),
         (f"{PATH}/sync", "POST", partial(sync, console)),
         (f"{PATH}/read", "POST", partial(read, console)),
+        (f"{PATH}/remove", "POST", partial(stop, console)),
         (DIGEST, "GET", partial(digest, console, endpoint)),
     ]
 
@@ -160,7 +162,11 @@ async def _shown(
 def _allowed(request: Request) -> dict[str, bool]:
     """What the person may do here: following asks PubMed first, for its count."""
     caller = caller_of(request)
-    return {"sync": may(caller, "sync"), "follow": may(caller, "sync") and may(caller, "live")}
+    return {
+        "sync": may(caller, "sync"),
+        "follow": may(caller, "sync") and may(caller, "live"),
+        "stop": may(caller, "admin"),
+    }
 
 
 async def _offer(
@@ -239,6 +245,15 @@ async def read(console: Console, request: Request) -> Response:
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
     return RedirectResponse(address_of(given["query_key"]), HTTPStatus.SEE_OTHER, PRIVATE)
+
+
+async def stop(console: Console, request: Request) -> Response:
+    """Stop following a topic."""
+    form = await console.form(request)
+    outcome = await console.ask(stop_following, {"query_key": _text(form, "topic")}, request)
+    if outcome.failed:
+        return await _shown(console, request, outcome.body["error"])
+    return RedirectResponse(PATH, HTTPStatus.SEE_OTHER, PRIVATE)
 
 
 def _text(form: Form, name: str) -> str:
