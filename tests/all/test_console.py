@@ -250,13 +250,22 @@ def test_a_page_is_accessible_and_fits_the_screen_with_all_that_it_can_unfold(
         assert complaints == []
 
 
-@pytest.mark.parametrize("path", ["/admin/corpora", "/admin/syncs", "/library", "/admin/evaluation"])
-def test_an_empty_page_is_accessible_and_says_what_to_do(chromium, tmp_path, path):
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/admin/corpora", "Follow"),
+        ("/admin/syncs", "Follow"),
+        ("/library", "bio-mcp"),
+        ("/admin/evaluation", "bio-mcp"),
+    ],
+    ids=["corpora", "syncs", "library", "evaluation"],
+)
+def test_an_empty_page_is_accessible_and_says_what_to_do(chromium, tmp_path, path, advice):
     made = Corpus(tmp_path, [])
     with running(browser(made).app) as url, opened(chromium, url, width=390) as (page, complaints):
         page.goto(path)
         looked_at(page, f"empty{path.replace('/', '-')}")
-        assert "bio-mcp" in page.locator(".empty").first.inner_text()
+        assert advice in page.locator(".empty").first.inner_text()
         assert violations(page) == []
         assert overflow(page) <= 0
         assert complaints == []

@@ -71,9 +71,9 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
     ("path", "advice"),
     [
         ("/", "Follow a topic"),
-        ("/admin/corpora", "bio-mcp sync"),
+        ("/admin/corpora", "the button Follow"),
         ("/topics", "press Follow"),
-        ("/admin/syncs", "bio-mcp sync"),
+        ("/admin/syncs", "Sync now"),
         ("/library", "bio-mcp projects create"),
     ],
 )
