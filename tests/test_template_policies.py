@@ -92,7 +92,7 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    functions = "Search Answer Exports Bibliography Pubmed SyncDelta News Ingest Projects Screening".split()
+    functions = "Search Answer Exports Bibliography Pubmed SyncDelta News Checkpoint Ingest Projects Screening".split()
     assert called == {f"{each}Function.Arn" for each in functions}
 
 

@@ -13,10 +13,12 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.errors import StoreFailed
+from bio_mcp.jobs.runner import leased
 from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
+from bio_mcp.syncing.delta import lease_name
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_views import Broken
@@ -86,7 +88,7 @@ def test_unread_papers_are_shown_by_day_once_each_with_the_retracted_ones_first(
 def test_the_first_topic_with_something_unread_is_shown_unless_another_is_asked_for(client):
     assert shown(client, "/topics").text("h2", id="topic-name") == "topic"
     quiet = shown(client, f"/topics?topic={HOSTILE}")
-    assert (quiet.text("h2", id="topic-name"), quiet.all("button")[-1][2]) == (HOSTILE, "Sync now")
+    assert (quiet.text("h2", id="topic-name"), "Mark as read" in quiet.texts("button")) == (HOSTILE, False)
     assert quiet.text("p", cls="empty").startswith("Nothing is unread.")
     assert shown(client, "/topics?topic=other").status == 404
 
@@ -287,3 +289,33 @@ def test_pubmed_that_is_away_is_told_of_and_the_term_stays(live, ncbi):
     assert page.status == 503
     assert page.all("input", id="term")[0][1]["value"] == TERM
     assert page.all("div", role="alert")
+
+
+def test_who_administers_stops_following_a_topic_for_everybody_and_its_papers_stay(corpus, team):
+    mark(team, **as_("ann"))
+    admin = as_("boss", "read admin")
+    assert "Stop following" not in shown(team, **as_("ann", "read live sync")).source
+    assert "Stop following topic" in shown(team, **admin).texts("button")
+    refused = team.post("/topics/remove", data={"topic": "topic"}, headers=as_("ann", "read live sync"))
+    assert (refused.status_code, corpus.checkpoints.all("topic") != []) == (403, True)
+    page = Page(team.post("/topics/remove", data={"topic": "topic"}, headers=admin))
+    assert (page.status, page.text("h2", id="topic-name")) == (200, HOSTILE)
+    assert (corpus.news.read_to("topic", "ann"), corpus.documents.count()) == ("", 2)
+
+
+def test_a_topic_that_is_being_synced_is_stopped_first(live):
+    client = browser(live)
+    follow(client, offered(client))
+    with leased(lease_name("COVID-19"), 60, live):
+        refused = Page(client.post("/topics/remove", data={"topic": "COVID-19"}))
+    assert (refused.status, "still ending" in refused.text("div", role="alert")) == (503, True)
+    assert live.jobs.newest("sync", 1)[0].state == "cancelled"
+    assert "No topic is followed yet" in Page(client.post("/topics/remove", data={"topic": "COVID-19"})).source
+    while work_once(live.continuations, TOOLS, live):
+        pass
+    assert (live.checkpoints.all(), live.documents.count()) == ([], 0)
+
+
+def test_a_sync_that_runs_says_how_long_it_takes(look):
+    page = look("/topics?topic=newborns")
+    assert "100 of 400 papers read, about 15 minutes left" in page.texts("p")

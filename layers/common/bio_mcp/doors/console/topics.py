@@ -16,8 +16,6 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bio_mcp.callers import may
-from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, status_of
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
@@ -28,6 +26,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
 from bio_mcp.tool import Context, resource
+from bio_mcp.tools.checkpoint import stop_following
 from bio_mcp.tools.news import News, mark_read, news_of, reader_of
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
@@ -127,6 +126,7 @@ def routes(console: Console, endpoint: str) -> list[tuple[str, str, Answer]]:
         (PATH, "POST", partial(follow, console)),
         (f"{PATH}/sync", "POST", partial(sync, console)),
         (f"{PATH}/read", "POST", partial(read, console)),
+        (f"{PATH}/remove", "POST", partial(stop, console)),
         (DIGEST, "GET", partial(digest, console, endpoint)),
     ]
 
@@ -153,14 +153,8 @@ async def _shown(
     if outcome.failed:
         return console.failure(request, outcome)
     status = status_of(error) if error else HTTPStatus.OK
-    values = {"data": outcome.body, "error": error, "term": term, "may": _allowed(request), "address_of": address_of}
+    values = {"data": outcome.body, "error": error, "term": term, "address_of": address_of}
     return console.page(request, "topics.html", status, **values)
-
-
-def _allowed(request: Request) -> dict[str, bool]:
-    """What the person may do here: following asks PubMed first, for its count."""
-    caller = caller_of(request)
-    return {"sync": may(caller, "sync"), "follow": may(caller, "sync") and may(caller, "live")}
 
 
 async def _offer(
@@ -239,6 +233,15 @@ async def read(console: Console, request: Request) -> Response:
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
     return RedirectResponse(address_of(given["query_key"]), HTTPStatus.SEE_OTHER, PRIVATE)
+
+
+async def stop(console: Console, request: Request) -> Response:
+    """Stop following a topic."""
+    form = await console.form(request)
+    outcome = await console.ask(stop_following, {"query_key": _text(form, "topic")}, request)
+    if outcome.failed:
+        return await _shown(console, request, outcome.body["error"])
+    return RedirectResponse(PATH, HTTPStatus.SEE_OTHER, PRIVATE)
 
 
 def _text(form: Form, name: str) -> str:
