@@ -17,6 +17,7 @@ from bio_mcp import errors
 from bio_mcp.call import Outcome
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
+from bio_mcp.doors.console import plots
 from bio_mcp.doors.console.rendering import PRIVATE, render
 from bio_mcp.doors.running import Running
 from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
@@ -79,7 +80,7 @@ class Console:
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
-        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin}
+        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin, "plots": plots}
         shell |= {"path": request.url.path, "caller": caller_of(request)}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))

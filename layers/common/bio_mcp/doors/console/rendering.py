@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
-from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
@@ -143,14 +142,6 @@ def _marked(text: str, places: Sequence[tuple[int, int]], attributes: str = "") 
     return Markup("").join([*parts, escape(text[end:])])
 
 
-PLOTS = {
-    "by_day": plots.by_day,
-    "by_year": plots.by_year,
-    "by_latency": plots.by_latency,
-    "course": plots.course,
-}
-
-
 def render(template: str, **values: Any) -> str:
     """`template` with `values`, each escaped, and with the characters replaced that no reader sees."""
     return _environment().get_template(template).render(values)
@@ -167,7 +158,7 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}", plots=PLOTS)
+    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}")
     made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
