@@ -165,3 +165,9 @@ def _made() -> "Environment":
 
 
 _environment = Lazy(_made)
+
+
+def compile_templates() -> None:
+    """Compile every template, which the first page otherwise waits for."""
+    for each in _environment().list_templates():
+        _environment().get_template(each)
