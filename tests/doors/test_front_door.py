@@ -7,6 +7,7 @@ import logging
 import re
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import jwt
 import pytest
@@ -164,6 +165,22 @@ def test_a_snapshot_is_made_with_clients_and_without_a_call():
     start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
     with door(no_backends, lambda: made, **start, **LOCKED):
         assert made.prepared
+        assert made.invoked == []
+
+
+@pytest.mark.parametrize("name", ["console", "authorize"])
+def test_a_snapshot_of_the_pages_is_made_with_clients_and_nothing_is_called_or_read(name):
+    made, reached = Functions(), []
+
+    def stores():
+        reached.append("client")
+        return SimpleNamespace(authorizations=object())  # of which nothing can be read
+
+    make = {"console": console_handler, "authorize": authorizing}[name]
+    start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
+    with door(stores, lambda: made, make, **start, **LOCKED):
+        assert reached == ["client"]
+        assert bool(made.prepared) == (name == "console")
         assert made.invoked == []
 
 

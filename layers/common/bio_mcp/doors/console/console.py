@@ -20,6 +20,7 @@ from bio_mcp.call import Outcome
 from bio_mcp.callers import Caller, may
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
+from bio_mcp.doors.console import plots
 from bio_mcp.doors.console.rendering import ADMIN, MENU, PRIVATE, render
 from bio_mcp.doors.running import Running
 from bio_mcp.tool import MAX_ITEMS, MAX_TEXT, Context, Family, Resource, Response, Tool
@@ -117,7 +118,7 @@ class Console:
         """The page that `template` makes of `values`, in the console's layout."""
         caller = caller_of(request)
         shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
-        shell["may"] = partial(may, caller)
+        shell |= {"may": partial(may, caller), "plots": plots}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
