@@ -92,7 +92,8 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    assert called == {f"{each}Function.Arn" for each in ("Search", "Answer", "Exports", "Bibliography")}
+    functions = "Search Answer Exports Bibliography Pubmed SyncDelta News Checkpoint Ingest Projects Screening".split()
+    assert called == {f"{each}Function.Arn" for each in functions}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():

@@ -7,6 +7,7 @@ import logging
 import re
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import jwt
 import pytest
@@ -167,6 +168,22 @@ def test_a_snapshot_is_made_with_clients_and_without_a_call():
         assert made.invoked == []
 
 
+@pytest.mark.parametrize("name", ["console", "authorize"])
+def test_a_snapshot_of_the_pages_is_made_with_clients_and_nothing_is_called_or_read(name):
+    made, reached = Functions(), []
+
+    def stores():
+        reached.append("client")
+        return SimpleNamespace(authorizations=object())  # of which nothing can be read
+
+    make = {"console": console_handler, "authorize": authorizing}[name]
+    start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
+    with door(stores, lambda: made, make, **start, **LOCKED):
+        assert reached == ["client"]
+        assert bool(made.prepared) == (name == "console")
+        assert made.invoked == []
+
+
 OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
 
 
@@ -251,10 +268,11 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     add_graph(busy)
+    busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
     pages += [
         "/graph?q=Testwort",
         "/graph?q=Testwrot",

@@ -72,6 +72,8 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
     [
         ("/", "Follow a topic"),
         ("/?q=pain", "Search"),
+        ("/topics", "Follow"),
+        ("/library", "New project"),
         ("/admin/corpora", "Follow a topic"),
         ("/admin/syncs", "Follow a topic"),
         ("/admin/evaluation", "Search"),

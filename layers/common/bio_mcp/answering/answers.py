@@ -69,7 +69,7 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     likely = {
         pmid: probability
         for pmid, paper in words.items()
-        if _is_about(paper, asked)
+        if is_about(paper, asked)
         and (probability := answers(found.relevance[pmid], paper.share(asked.words))) >= ANSWERS_FROM
     }
     best = sorted(likely, key=lambda pmid: (-likely[pmid], order.index(pmid)))[:top_k]
@@ -85,7 +85,7 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     return Evidence(found, tuple(cited), tuple(sorted(retracted, key=int)), confidence, missing, had)
 
 
-def _is_about(paper: PaperWords, asked: Asked) -> bool:
+def is_about(paper: PaperWords, asked: Asked) -> bool:
     """Whether the paper has all that the question names, or something of a list."""
     has = [paper.has(each) for each in asked.concepts]
     return all(has) or (asked.listed and any(has))

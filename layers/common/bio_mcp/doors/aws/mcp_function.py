@@ -12,7 +12,7 @@ from bio_mcp import wiring
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access_if_complete
 from bio_mcp.doors.aws.gateway import behind_gateway
-from bio_mcp.doors.aws.remote import over_functions
+from bio_mcp.doors.aws.remote import SNAPSHOT, over_functions, prepare
 from bio_mcp.doors.aws.tool_function import Handler
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.doors.readiness import parts_of
@@ -21,8 +21,6 @@ from bio_mcp.lazy import Lazy
 from bio_mcp.ports.messages import Functions
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
-
-SNAPSHOT = "snap-start"
 
 
 def http_handler(
@@ -50,6 +48,5 @@ def invoking(settings: Settings, functions: Callable[[], Functions]) -> Invoke:
     for module in dict.fromkeys(declared.lambda_module for declared in served):
         settings.function(module)
     if settings.initialization == SNAPSHOT:
-        for seconds in {declared.timeout for declared in served}:
-            functions().prepare(seconds)
+        prepare(functions, served)
     return over_functions(functions, settings.function)

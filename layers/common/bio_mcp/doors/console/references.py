@@ -31,10 +31,10 @@ async def empty(console: Console, request: Request) -> Response:
 async def check(console: Console, request: Request) -> Response:
     """Check the list that was pasted, or the file that was sent."""
     form = await console.form(request, MOST_BYTES)
-    text, file = form.get("references"), form.get("file")
-    if isinstance(file, bytes) and file:
-        text = file.decode("utf-8", "replace")
-    if not isinstance(text, str) or not text.strip():
+    text = form.get("references", "")
+    if form.files and form.files[0].content:
+        text = form.files[0].content.decode("utf-8", "replace")
+    if not text.strip():
         error = {"message": "Paste a list of references, or choose a file.", "details": {}}
         return console.page(request, "references.html", HTTPStatus.BAD_REQUEST, **_shown({}), text="", error=error)
     return await _checked(console, request, {"text": text}, text)

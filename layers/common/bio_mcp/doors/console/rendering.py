@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
-from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
@@ -46,6 +45,7 @@ MENU = (
     ("/", "Search"),
     ("/topics", "Topics"),
     ("/library", "Library"),
+    ("/reviews", "Reviews"),
     ("/references", "References"),
     ("/graph", "Graph"),
 )
@@ -63,6 +63,12 @@ TYPES = {
     "console.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
+    "library.js": "text/javascript; charset=utf-8",
+    "viewer.mjs": "text/javascript; charset=utf-8",
+    "pdf.min.mjs": "text/javascript; charset=utf-8",
+    "pdf.worker.min.mjs": "text/javascript; charset=utf-8",
+    "openjpeg_nowasm_fallback.js": "text/javascript; charset=utf-8",
+    "jbig2_nowasm_fallback.js": "text/javascript; charset=utf-8",
 }
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 UNTIL_ASKED = "no-cache"
@@ -100,7 +106,7 @@ PAGES_OF_TOOLS = MappingProxyType(
         "rag_answer": "the button Answer",
         "corpus.queries": "the page Corpora",
         "whatsNew": "the page Topics",
-        "pubmed.sync_delta": "the page Topics",
+        "pubmed.sync_delta": "the button Follow of the page Topics",
         "list_projects": "the page Library",
         "ingest_from_source": "the page Library",
         "searchPubMedArticles": "pubmed.ncbi.nlm.nih.gov",
@@ -116,6 +122,8 @@ LABELS = MappingProxyType(
         "format": "Format",
         "query": "The question",
         "question": "The question",
+        "queryTerm": "Term",
+        "query_key": "Name",
         "references": "The list",
     }
 )
@@ -173,14 +181,6 @@ def _marked(text: str, places: Sequence[tuple[int, int]], attributes: str = "") 
     return Markup("").join([*parts, escape(text[end:])])
 
 
-PLOTS = {
-    "by_day": plots.by_day,
-    "by_year": plots.by_year,
-    "by_latency": plots.by_latency,
-    "course": plots.course,
-}
-
-
 def render(template: str, **values: Any) -> str:
     """`template` with `values`, each escaped, and with the characters replaced that no reader sees."""
     return _environment().get_template(template).render(values)
@@ -197,10 +197,16 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}", plots=PLOTS)
+    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}")
     made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
 
 
 _environment = Lazy(_made)
+
+
+def compile_templates() -> None:
+    """Compile every template, which the first page otherwise waits for."""
+    for each in _environment().list_templates():
+        _environment().get_template(each)

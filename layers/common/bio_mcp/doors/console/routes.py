@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
@@ -13,25 +13,15 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import OwnForms
-from bio_mcp.doors.console import feed, references, rendering, search
-from bio_mcp.doors.console.console import Answer, Console, Page, status_of
+from bio_mcp.doors.console import feed, library, references, rendering, reviews, search, topics
+from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.running import Invoke, Running
 from bio_mcp.doors.web import endpoint_of
-from bio_mcp.tool import Tool
-from bio_mcp.tools.answer import rag_answer
-from bio_mcp.tools.bibliography import check_bibliography
-from bio_mcp.tools.exports import export_papers
 
 NAME = "bio-mcp"
 ADMIN, CONNECT, PEOPLE, GRAPH = "/admin/", "/admin/connect", "/admin/people", "/graph"
-ACTIONS: Mapping[str, Tool] = {
-    "answer": rag_answer,
-    "export": export_papers,
-    "check references": check_bibliography,
-}
-"""What a button calls, by the name that templates give to `may`."""
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -54,14 +44,14 @@ async def page(console: Console, resource: str, request: Request) -> Response:
 Guard = Callable[[ASGIApp], ASGIApp]
 
 
-def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRoute]:
+def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = LARGEST_REQUEST) -> list[BaseRoute]:
     """The pages, each behind `guard`, which puts the caller into the request; and, behind none, their files.
 
-    `resource` is the endpoint's public URL, if it has one. The last route answers every other path with 404, behind no
-    guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
-    any others.
+    `resource` is the endpoint's public URL, if it has one, `largest` what a request may have in bytes. The last route
+    answers every other path with 404, behind no guard: clients look for metadata at well-known paths, and a way to sign
+    in would be none. So these routes come after any others.
     """
-    console = Console(Running(invoke), {name: each.scope for name, each in ACTIONS.items()})
+    console = Console(Running(invoke), largest)
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answers", "POST", partial(search.answer, console)),
@@ -69,10 +59,14 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         ("/cite", "GET", partial(search.cited, console)),
         ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
+        *topics.routes(console, resource),
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        *reviews.routes(console),
         (GRAPH, "GET", partial(_graph, console)),
+        *topics.routes(console, resource),
+        *library.routes(console),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),

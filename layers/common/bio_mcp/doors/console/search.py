@@ -79,8 +79,7 @@ class Asked:
     @classmethod
     def of(cls, given: QueryParams | Form) -> "Asked":
         """The fields of a query or form that have a text."""
-        texts = {name: given.get(name) for name in cls.__dataclass_fields__}
-        return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})
+        return cls(**{name: given.get(name, "").strip() for name in cls.__dataclass_fields__})
 
     def query(self, **changed: str) -> str:
         """The query of an address for this question with some of it changed; another one begins at the first page."""
@@ -339,8 +338,7 @@ def citations_page(backends: Backends, pmids: str) -> Shown:
 
 def selected(given: QueryParams | Form, most: int = READ) -> list[str]:
     """The PMIDs that are ticked, each once, `most` of them; what is no PMID is left out."""
-    ticked = [each for each in given.getlist("pmid") if isinstance(each, str)]
-    return [each for each in dict.fromkeys(ticked) if each.isascii() and each.isdecimal()][:most]
+    return [each for each in dict.fromkeys(given.getlist("pmid")) if each.isascii() and each.isdecimal()][:most]
 
 
 async def cited(console: Console, request: Request) -> Response:
