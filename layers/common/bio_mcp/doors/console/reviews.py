@@ -377,7 +377,7 @@ def routes(console: Console) -> list[tuple[str, str, Answer]]:
 def _as(given: QueryParams | Form) -> str:
     """Whom the field "Screening as" names."""
     name = given.get("as", "")
-    return name.strip()[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else ""
+    return name.strip()[:LONGEST_NAME] if name.isprintable() else ""
 
 
 def _caller(request: Request, screener: str) -> Caller | None:
@@ -420,7 +420,7 @@ async def _shown(
     name, query = request.path_params["name"], request.query_params
     reads, template, takes = VIEWS[page]
     given = {"name": name, **{each: query[each] for each in takes if query.get(each)}}
-    outcome = await console.ask(reads, given, request, _caller(request, screener))
+    outcome = await console.ask(reads, given, request, caller=_caller(request, screener))
     if outcome.failed:
         return console.failure(request, outcome)
     counts = {each: query.get(each, "0") for each in CHANGES} if "added" in query else {}
@@ -453,8 +453,7 @@ async def _picture(console: Console, request: Request) -> Response:
 
 
 def _text(form: Form, name: str) -> str:
-    text = form.get(name, "")
-    return text.strip() if isinstance(text, str) else ""
+    return form.get(name, "").strip()
 
 
 async def _edit(console: Console, request: Request) -> Response:
@@ -480,7 +479,7 @@ def _refused(message: str) -> dict[str, Any]:
 async def _changed(console: Console, request: Request, what: Tool, given: Mapping[str, Any], screener: str) -> Response:
     """Let records come in, and lead to the review's page, which says how many did."""
     name = request.path_params["name"]
-    outcome = await console.ask(what, {"review": name, **given}, request, _caller(request, screener))
+    outcome = await console.ask(what, {"review": name, **given}, request, caller=_caller(request, screener))
     if outcome.failed:
         return await _shown(console, request, "", screener, outcome.body["error"])
     body = outcome.body
@@ -491,13 +490,13 @@ async def _changed(console: Console, request: Request, what: Tool, given: Mappin
 async def _import(console: Console, request: Request) -> Response:
     """Add the records of a file."""
     form = await console.form(request, LARGEST)
-    file, screener = form.get("file"), _as(form)
-    if not isinstance(file, bytes) or not file:
+    screener = _as(form)
+    if not form.files or not form.files[0].content:
         error = _refused(f"Choose a file of at most {LARGEST // 1_000_000} MB.")
         return await _shown(console, request, "", screener, error)
     given = {
-        "records": decoded(file),
-        "file": _text(form, "file_name")[:LONGEST_NAME] or "records",
+        "records": decoded(form.files[0].content),
+        "file": form.files[0].name[:LONGEST_NAME],
         "database": _text(form, "database"),
         "term": _text(form, "term"),
     }
@@ -518,9 +517,8 @@ async def _split(console: Console, request: Request) -> Response:
     """Take a merge back."""
     form = await console.form(request)
     name, screener = request.path_params["name"], _as(form)
-    outcome = await console.ask(
-        edit_review, {"review": name, "split": _text(form, "merge") or "none"}, request, _caller(request, screener)
-    )
+    given = {"review": name, "split": _text(form, "merge") or "none"}
+    outcome = await console.ask(edit_review, given, request, caller=_caller(request, screener))
     return console.failure(request, outcome) if outcome.failed else _to(name, screener, "duplicates")
 
 
@@ -533,7 +531,7 @@ async def _decide(console: Console, request: Request) -> Response:
     if reason := _text(form, "reason"):
         decision["reason"] = reason
     given = {"review": name, "stage": stage, "labels": [decision], "resolve": settles}
-    outcome = await console.ask(label_papers, given, request, _caller(request, screener))
+    outcome = await console.ask(label_papers, given, request, caller=_caller(request, screener))
     if outcome.failed:
         return console.failure(request, outcome)
     if settles:
@@ -572,7 +570,7 @@ async def _export(console: Console, request: Request) -> Response:
     chosen = _text(form, "format")
     given = {"review": name, "format": "csv" if chosen == "asreview" else chosen}
     given |= {"job_id": job_id} if job_id else {}
-    outcome = await console.ask(export_papers, given, request, _caller(request, screener))
+    outcome = await console.ask(export_papers, given, request, caller=_caller(request, screener))
     if outcome.failed:
         return console.failure(request, outcome)
     job_id = outcome.body["job_id"]

@@ -32,6 +32,12 @@ document.addEventListener("htmx:afterSwap", event => {
   heading.focus();
 });
 
+let said = "";
+document.addEventListener("htmx:afterSettle", () => {
+  const text = document.querySelector("[data-say]")?.dataset.say;
+  if (text && text !== said) say(said = text);
+});
+
 function failed(event, text) {
   const box = document.createElement("p");
   Object.assign(box, { id: "failed", className: "problem" });
