@@ -180,6 +180,17 @@ def test_a_review_is_done_by_the_keyboard_alone(page):
         with page.expect_navigation():
             page.keyboard.press("Enter")
     page.get_by_text("There is no conflict left.").first.wait_for()
+    tab_to(page, "Screen")
+    page.keyboard.press("Enter")
+    page.get_by_text("Nothing is left to decide").wait_for()
+    tab_to(page, "Full text")
+    page.keyboard.press("Enter")
+    page.locator("#paper-title").wait_for()
+    page.keyboard.press("e")
+    assert focused(page) == "reason"  # which a full text is not excluded without
+    page.keyboard.type("no control")
+    pressed(page, "Enter")
+    page.get_by_text("no control").wait_for()
     tab_to(page, "PRISMA")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="The same in numbers").wait_for()
