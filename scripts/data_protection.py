@@ -56,6 +56,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
+    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
 QUEUES: Mapping[str, str] = {
@@ -134,7 +135,12 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
         if "ExpirationInDays" in rule:
             what, people = FOLDERS[rule["Prefix"]]
             yield f"bucket, `{rule['Prefix']}`", what, people, f"{rule['ExpirationInDays']} days"
-    yield "bucket, the rest", "large papers and documents, `inbox/`, reports", "what the documents say", LASTING
+    yield (
+        "bucket, the rest",
+        "large papers and documents, `inbox/`, files that are sent in the browser, reports",
+        "what the documents say",
+        LASTING,
+    )
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",

@@ -388,7 +388,8 @@ class Budgets(Protocol):
     def spend(self, charges: Sequence[Charge]) -> list[Allowance]:
         """Charge all of them, or none if one would exceed its budget; returns an allowance for each, in order.
 
-        Not idempotent: each call charges again. Of calls at the same moment together no more is granted than `most`.
+        Not idempotent: each call charges again; an amount of 0 only asks what is left. Of calls at the same moment
+        together no more is granted than `most`.
         """
 
 

@@ -18,8 +18,6 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bio_mcp.callers import may
-from bio_mcp.doors.auth.tokens import caller_of
 from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, status_of
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
@@ -162,18 +160,8 @@ async def _shown(
     if outcome.failed:
         return console.failure(request, outcome)
     status = status_of(error) if error else HTTPStatus.OK
-    values = {"data": outcome.body, "error": error, "term": term, "may": _allowed(request), "address_of": address_of}
+    values = {"data": outcome.body, "error": error, "term": term, "address_of": address_of}
     return console.page(request, "topics.html", status, **values)
-
-
-def _allowed(request: Request) -> dict[str, bool]:
-    """What the person may do here: following asks PubMed first, for its count."""
-    caller = caller_of(request)
-    return {
-        "sync": may(caller, "sync"),
-        "follow": may(caller, "sync") and may(caller, "live"),
-        "stop": may(caller, "admin"),
-    }
 
 
 async def _offer(
@@ -269,8 +257,7 @@ async def stop(console: Console, request: Request) -> Response:
 
 
 def _text(form: Form, name: str) -> str:
-    value = form.get(name)
-    return value.strip() if isinstance(value, str) else ""
+    return form.get(name, "").strip()
 
 
 async def digest(console: Console, endpoint: str, request: Request) -> Response:

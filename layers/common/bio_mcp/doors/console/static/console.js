@@ -76,5 +76,21 @@ document.querySelectorAll("[data-drop]").forEach(field => {
   });
 });
 
+// One key decides about a paper, unless something is typed or the person has switched keys off.
+const keys = document.querySelector("[data-keys]");
+if (keys) {
+  keys.closest("label").hidden = false;
+  keys.checked = localStorage.getItem("keys") !== "off";
+  keys.addEventListener("change", () => localStorage.setItem("keys", keys.checked ? "on" : "off"));
+  document.addEventListener("keydown", event => {
+    if (!keys.checked || event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea") || document.querySelector("form[aria-busy]")) return;
+    const of = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!of) return;
+    event.preventDefault();
+    if (of.tagName === "INPUT") of.focus(); else of.click();
+  });
+}
+
 const quoted = document.getElementById("quote");
 if (quoted) { quoted.scrollIntoView({ block: "center" }); quoted.focus({ preventScroll: true }); }
