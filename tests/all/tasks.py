@@ -97,7 +97,7 @@ def evidence(person: Person) -> tuple[str, str]:
     quote = page.locator("mark#quote")
     quote.wait_for()
     marked = quote.inner_text()
-    looked_at(page, f"task-evidence-{'keyboard' if person.keyboard else 'mouse'}")
+    looked_at(page, f"task-evidence-{'paper' if '/papers/' in page.url else 'beside'}")
     if "/papers/" in page.url:  # without scripts a paper is a page of its own
         person.acts += 1
         page.go_back()
@@ -145,7 +145,7 @@ def references(person: Person) -> tuple[dict[str, int], str]:
     person.types(page.get_by_role("textbox", name="References"), thirty_references())
     person.chooses(page.get_by_role("button", name="Check references"))
     page.get_by_role("radio", name="Retracted").wait_for()
-    looked_at(page, f"task-references-{'keyboard' if person.keyboard else 'mouse'}")
+    looked_at(page, "task-references")
     shown = page.locator(".filter label").all_inner_texts()
     counts = {name: int(count) for name, count in (each.strip().rsplit(" ", 1) for each in shown)}
     person.picks(page.get_by_label("Format"), "Plain text")
