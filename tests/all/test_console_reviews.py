@@ -223,6 +223,7 @@ def test_a_review_is_done_without_scripts(chromium, base):
         make(page, "no scripts", FEW)
         for who in ("ann", "bob"):
             screen_as(page, who)
+            assert not page.get_by_text("Single keys decide").is_visible()
             for at in range(FEW):
                 name = "Include" if is_relevant(page) or (who == "bob" and not at) else "Exclude"
                 page.get_by_role("button", name=name).click()
