@@ -223,6 +223,7 @@ def test_a_review_is_done_without_scripts(chromium, base):
         make(page, "no scripts", FEW)
         for who in ("ann", "bob"):
             screen_as(page, who)
+            assert not page.get_by_text("Single keys decide").is_visible()
             for at in range(FEW):
                 name = "Include" if is_relevant(page) or (who == "bob" and not at) else "Exclude"
                 page.get_by_role("button", name=name).click()
@@ -280,7 +281,7 @@ def test_a_page_of_a_review_is_accessible_and_fits_the_screen(chromium, base, sc
         page.goto("/reviews" if path == "list" else f"{screened}{path}")
         name = re.sub(r"\W+", "-", path).strip("-") or "overview"
         looked_at(page, f"{name}-{theme}-{width}")
-        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        page.evaluate("document.querySelectorAll('main details').forEach(each => each.open = true)")
         assert violations(page) == []
         assert overflow(page) <= 0
         assert complaints == []
