@@ -212,7 +212,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
 	$(LOCK_LAYER) layers/hf/requirements.in -c requirements/hf.txt \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt
-	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
+	$(LOCK_LAYER) layers/mcp/requirements.in --excludes layers/mcp/excluded.in -o layers/mcp/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)
 	$(LOCK_LAYER) layers/parsing/requirements.in -o layers/parsing/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)

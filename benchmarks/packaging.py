@@ -76,7 +76,7 @@ class Stub(BaseHTTPRequestHandler):
             soon = int(time.time() * 1e6) + 400_000  # whoever asks may ask NCBI at once
             self._answer(200, {"Attributes": {"tat": {"N": str(soon)}}})
         else:
-            self._answer(200, {"Responses": {}, "UnprocessedKeys": {}})
+            self._answer(200, {"Responses": {}, "UnprocessedKeys": {}, "Items": []})
 
     def do_PUT(self) -> None:
         self._read()

@@ -40,7 +40,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
         "questions as typed",
         f"{ANSWER_S // DAY_S} days",
     ),
-    "NewsTable": ("which papers a followed query found", "", LASTING),
+    "NewsTable": ("which papers a followed query found, and how far each person has read", "subject", LASTING),
     "ScreeningsTable": ("reviews: decisions, reasons, searches", "subject", LASTING),
     "CallsTable": (
         "calls with their arguments, to be replayed",

@@ -258,6 +258,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "news.pmids": table("News", "Query"),
     "news.is_whole": table("News", "GetItem"),
     "news.set_whole": table("News", "PutItem"),
+    "news.read_to": table("News", "GetItem"),
+    "news.mark_read": table("News", "UpdateItem"),
     "news.forget": table("News", "Query", "BatchWriteItem", "DeleteItem"),
     "jobs.get": table("Jobs", "GetItem") | JOB,
     "jobs.latest": table("Jobs", "GetItem") | JOB,

@@ -103,7 +103,6 @@ def test_who_reaches_a_store_may_use_the_key_there_and_nobody_else():
         if any(action.startswith(stores) for action, _ in allowed(each))
     }
     assert having == storing | {"ScheduleRole", "LoadMachineRole"}
-    assert "McpHttpRole" not in having
     policy = RESOURCES["KeyPolicy"]["Properties"]["PolicyDocument"]
     [statement] = rendered(policy, given(KmsKeyArn=KEY, **{"AWS::URLSuffix": "amazonaws.com"}))["Statement"]
     assert statement["Resource"] == KEY

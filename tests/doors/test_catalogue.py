@@ -142,6 +142,8 @@ def events_of(function):
 
 PROGRAM = """
 import json, runpy, sys
+import bio_mcp.adapters.scholarly
+bio_mcp.adapters.scholarly.TRIES = 1  # services that are away are asked once
 from tests.doors.lambda_bridge import context
 for function, events in json.loads(sys.argv[1]).items():
     handler = runpy.run_path(f"functions/{function}/app.py")["handler"]

@@ -6,6 +6,8 @@ import json
 import logging
 import re
 from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
 
 import jwt
 import pytest
@@ -17,9 +19,10 @@ from bio_mcp.callers import Caller
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.aws.authorize_function import authorize_handler
 from bio_mcp.doors.aws.console_function import console_handler
+from bio_mcp.doors.console import people
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.ports.stores import StoredAnswer
 from bio_mcp.settings import Settings
@@ -165,6 +168,22 @@ def test_a_snapshot_is_made_with_clients_and_without_a_call():
         assert made.invoked == []
 
 
+@pytest.mark.parametrize("name", ["console", "authorize"])
+def test_a_snapshot_of_the_pages_is_made_with_clients_and_nothing_is_called_or_read(name):
+    made, reached = Functions(), []
+
+    def stores():
+        reached.append("client")
+        return SimpleNamespace(authorizations=object())  # of which nothing can be read
+
+    make = {"console": console_handler, "authorize": authorizing}[name]
+    start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
+    with door(stores, lambda: made, make, **start, **LOCKED):
+        assert reached == ["client"]
+        assert bool(made.prepared) == (name == "console")
+        assert made.invoked == []
+
+
 OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
 
 
@@ -249,10 +268,11 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     add_graph(busy)
+    busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
     pages += [
         "/graph?q=Testwort",
         "/graph?q=Testwrot",
@@ -287,6 +307,24 @@ def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(b
         assert refused.status in (400, 401)
 
 
+def test_the_page_people_is_served_where_people_sign_in(backends, functions, cookie):
+    with door(lambda: backends, lambda: functions, authorizing, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+        page = authorize(method="GET", path="/admin/people", cookie=cookie)
+        assert (page.status, "requests to NCBI" in page.text) == (200, True)
+        assert authorize(bearer(hs256()), method="GET", path="/admin/people").status == 303
+
+
+def test_a_listed_token_opens_the_endpoint_until_it_is_ended(backends, functions):
+    ann, store = Caller("ann", frozenset({"read"})), People(lambda: backends.authorizations)
+    given = Settings(auth_secret=SECRET, auth_audience="bio-mcp")
+    token, _ = store.give_token(given, ann, "script", timedelta(days=1))
+    with door(lambda: backends, lambda: functions, **LOCKED, BIO_MCP_FUNCTIONS=NAMED) as endpoint:
+        assert endpoint(bearer(token)).status == 200
+        [listed] = store.open_for(ann)["token"]
+        store.end(ann, listed.key)
+        assert endpoint(bearer(token)).status == 401
+
+
 def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
     with door(lambda: backends, lambda: functions, authorizing) as unlocked:
         assert unlocked(method="GET", path="/sign-in").status == 404
@@ -294,7 +332,9 @@ def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, function
 
 def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function():
     configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
-    pages = site.routes(configured, Sessions(lambda: None, https=True), lambda: None, lambda _: b"")
+    sessions = Sessions(lambda: None, https=True)
+    pages = site.routes(configured, sessions, lambda: None, lambda _: b"")
+    pages += people.routes(configured, sessions, lambda: None, Settings(auth_secret=SECRET), lambda: None)
     to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
     here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
     paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}

@@ -236,8 +236,8 @@ def test_how_long_calls_took_is_drawn_and_written(busy, look):
 
 def test_an_empty_history_and_an_empty_log_say_how_to_fill_them(nothing):
     texts = [" ".join(text.split()) for _, _, text in Page(nothing.get(EVALUATIONS)).all("p", cls="empty")]
-    assert "bio-mcp eval run" in texts[0]
-    assert "BIO_MCP_CALLS_DAYS" in texts[1]
+    assert "questions whose answers are known" in texts[0]
+    assert "keep no log" in texts[1]
 
 
 def test_a_log_that_fails_leaves_the_figures(busy):

@@ -290,3 +290,17 @@ def _stored(given: StoredAnswer, retracted: Sequence[str], backends: Backends) -
         return [_NOT_STORED]
     outdated = {each.answer_id: ", ".join(each.flagged) for each in citing if each.question == given.question}
     return [_OUTDATED.format(answer_id, pmids) for answer_id, pmids in outdated.items()]
+
+
+_CLAIM = re.compile(r"(.*?)((?:\s?\[\d+\])+)(?=\s|$)\s*", re.DOTALL)
+
+
+def claims(text: str) -> list[tuple[str, list[int]]]:
+    """The sentences of an answer, each with the numbers of its citations, which end it; none of the last sentences."""
+    found: list[tuple[str, list[int]]] = []
+    end = 0
+    for each in _CLAIM.finditer(text):
+        found.append((each[1].strip(), [int(number) for number in re.findall(r"\d+", each[2])]))
+        end = each.end()
+    rest = text[end:].strip()
+    return [*found, *([(rest, [])] if rest else [])]

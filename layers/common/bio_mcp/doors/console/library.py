@@ -296,8 +296,7 @@ def id_of(name: str) -> str:
 async def _create(console: Console, request: HttpRequest) -> Response:
     """Make a project, and lead to its page."""
     form = await console.form(request)
-    name = form.get("name")
-    made = await _made(console, request, name if isinstance(name, str) else "")
+    made = await _made(console, request, form.get("name", ""))
     return made if isinstance(made, Response) else _to(address_of(made))
 
 
@@ -344,13 +343,13 @@ async def _part(console: Console, request: HttpRequest) -> Response:
 
 async def _add(console: Console, request: HttpRequest) -> Response:
     """Have files read into the project: those of the form, and those whose parts came before."""
-    form, files = await console.form_with_files(request, console.largest, MOST_FILES)
+    form = await console.form(request, console.largest, MOST_FILES)
     sent = list(_sent_in_parts(form))
-    for each in files:
+    for each in form.files:
         kept = await console.ask(keep_part, {"content": base64.b64encode(each.content).decode()}, request)
         if kept.failed:
             return console.failure(request, kept)
-        sent += [(each.name, [kept.body["key"]])] if each.name else []
+        sent.append((each.name, [kept.body["key"]]))
     if not sent:
         most = f"Choose 1 to {MOST_FILES} files, of {console.largest >> 20} MB together at most."
         return await _shown_project(console, request, [f"No file came. {most}"])
@@ -375,10 +374,8 @@ async def _begun(console: Console, request: HttpRequest, name: str, parts: Seque
 
 def _sent_in_parts(form: Form) -> Iterator[tuple[str, list[str]]]:
     """The name of each file that came in parts, and the keys of these."""
-    names, keys = form.getlist("name"), form.getlist("parts")
-    for name, parts in zip(names, keys, strict=False):
-        if isinstance(name, str) and isinstance(parts, str):
-            yield name, parts.split()
+    for name, parts in zip(form.getlist("name"), form.getlist("parts"), strict=False):
+        yield name, parts.split()
 
 
 async def _one_document(console: Console, request: HttpRequest) -> Response:
@@ -408,7 +405,7 @@ async def _edit(console: Console, request: HttpRequest) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     form, stands = await console.form(request), _as_edited(outcome.body)
-    said = {name: text.strip() for name in EDITED if isinstance(text := form.get(name), str) and text.strip()}
+    said = {name: text.strip() for name in EDITED if (text := form.get(name, "")).strip()}
     changed: dict[str, Any] = {name: text for name, text in said.items() if text.split() != stands[name].split()}
     if "authors" in changed:
         changed["authors"] = [each.strip() for each in changed["authors"].splitlines() if each.strip()]
@@ -478,13 +475,13 @@ async def _save(console: Console, request: HttpRequest) -> Response:
     form = await console.form(request)
     if not (pmids := selected(form)):
         return console.nothing_selected(request)
-    project, name = form.get("project"), form.get("name")
-    if isinstance(name, str) and name.strip():
+    project, name = form.get("project", ""), form.get("name", "")
+    if name.strip():
         made = await _made(console, request, name)
         if isinstance(made, Response):
             return made
         project = made
-    if not isinstance(project, str) or not project:
+    if not project:
         return _refused(console, request, "Choose a project, or give a name for a new one.")
     given = {"project": project, "source": f"{PAPERS}{','.join(pmids)}"}
     outcome = await console.ask(ingest_from_source, given, request)

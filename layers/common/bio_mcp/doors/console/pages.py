@@ -1,5 +1,5 @@
-"""The pages that show one resource each: a paper with its history, what the corpus holds, news, syncs, and how
-good and how fast answers are."""
+"""The pages that show one resource each: a paper with its history, what the corpus holds, syncs, and how good and how
+fast answers are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -29,17 +29,14 @@ from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import StoredDay
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import KIND as SYNC
-from bio_mcp.syncing.news import read_news
 from bio_mcp.syncing.queries import FollowedQuery, list_queries, report_on
 from bio_mcp.tool import resource
 from bio_mcp.tools.get_doc import links_of, paper_of, stored_document
-from bio_mcp.tools.news import news_of
 
 DAYS = 90  # that are shown
 MOST_QUERIES = 100
 MOST_SYNCS = 50
 MOST_NAMED = 200  # records that could not be fetched
-MOST_ENTRIES = 100  # of news
 EVALUATIONS = 50  # that are looked at, of any set
 CALLS = 500  # whose latency is summed up
 OLD_VERSIONS = 5  # that the corpus stores of a paper
@@ -182,21 +179,6 @@ def _versions(newest: Document, backends: Backends) -> Iterator[dict[str, Any]]:
         before = stored
 
 
-@resource("console://news", name="news page", family=CONSOLE, scope="read", timeout=10)
-def news_page(backends: Backends, query_key: str = "") -> Shown:
-    """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
-    queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
-    query_key = query_key or (queries[0] if len(queries) == 1 else "")
-    page = read_news(query_key, MOST_ENTRIES, backends) if query_key else None
-    return Shown(
-        queries=queries,
-        query_key=query_key,
-        news=[news_of(each).model_dump(mode="json") for each in page.items] if page else [],
-        more=page is not None and page.more,
-        warnings=page.warnings if page else (),
-    )
-
-
 @resource("console://evaluation", name="evaluation page", family=CONSOLE, scope="read", timeout=10)
 def evaluation_page(backends: Backends) -> Shown:
     """Sets that were evaluated, the one evaluated last first, and how long calls took; None where a store does not
@@ -255,12 +237,11 @@ def _metric(result: Result, history: list[Run]) -> dict[str, Any]:
 
 PAGES = (
     Page("/papers/{pmid}", "paper.html", paper_page, takes=("quote",)),
-    Page("/topics", "news.html", news_page, "Topics", takes=("query_key",)),
-    Page("/admin/corpora", "corpora.html", corpora_page, "Corpora"),
-    Page("/admin/syncs", "syncs.html", syncs_page, "Syncs"),
+    Page("/admin/corpora", "corpora.html", corpora_page),
+    Page("/admin/syncs", "syncs.html", syncs_page),
     Page("/admin/syncs/{job_id}", "sync.html", sync_page),
-    Page("/admin/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
-)  # in the order of the menu
+    Page("/admin/evaluation", "evaluation.html", evaluation_page),
+)
 
 
 async def report(console: Console, request: Request) -> Http:
