@@ -3,7 +3,6 @@
 from typing import Any
 
 from bio_mcp.ingesting.projects import Options, create_project
-from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 
 PROJECT = "lab"
@@ -53,8 +52,6 @@ def add_project(backends: Any, project_id: str = PROJECT, **options: Any) -> Any
     """Make the project in these backends and put the passages into it; returns it."""
     project = create_project(project_id, Options(**options), backends).project
     put(backends, project.collection, passages())
-    names = {RETRACTED.doc_id, f"citekey:{RETRACTED.citekey}"}
-    backends.project_documents.put(project_id, ProjectDocument(RETRACTED, frozenset(names), chunks=1))
     return project
 
 

@@ -133,5 +133,9 @@ def _sentences(text: str) -> list[str]:
     return [
         each
         for each in sentences
-        if SHORTEST <= len(each) <= LONGEST and each[-1:] in '.!)”"' and not leaves_open(each) and "[…]" not in each
+        if SHORTEST <= len(each) <= LONGEST
+        and each[-1] in '.!)”"'
+        and not leaves_open(each)
+        and not _NO_FINDING.match(each)
+        and "[…]" not in each
     ]

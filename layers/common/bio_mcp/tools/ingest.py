@@ -23,7 +23,7 @@ from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report, reading_tool
+from bio_mcp.tools.fields import CITELOOM, PAGES, SPARSE_MODEL, TTM, ProjectId, log_report, reading_tool
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class IngestOptions(Request):
 
 class Ingest(Request):
     project: ProjectId
-    source: Source = Field(description="file, folder, s3://bucket/key, https://..., zotero, or pmid:1,2")
+    source: Source = Field(description="file, folder, s3://bucket/key, https://... or zotero")
     options: IngestOptions = ABSENT
     create: bool = Field(default=False, description="make the project if there is none")
     job_id: str = Field(default=ABSENT, min_length=1, description="continue this job, or report its result")
@@ -131,15 +131,7 @@ class MadeProject(Response):
     new: bool
 
 
-@tool(
-    "create_project",
-    family=CITELOOM,
-    scope="ingest",
-    timeout=15,
-    read_only=False,
-    beyond="a project that one fills later, or file by file",
-    also_uses=("collections.count", "project_documents.drop"),
-)
+@tool("create_project", family=PAGES, scope="ingest", timeout=15, read_only=False)
 def create_project_tool(request: NewProject, backends: Backends, context: Context) -> MadeProject:
     """Make an empty project for the user's own documents; one that exists stays as it is."""
     created = _make(request.project, backends, context)
@@ -166,16 +158,7 @@ class CorrectedDocument(Response):
     missing: list[str]
 
 
-@tool(
-    "edit_document",
-    family=CITELOOM,
-    scope="ingest",
-    command="projects edit",
-    timeout=10,
-    read_only=False,
-    beyond="authors, year or journal that neither the document nor PubMed gives",
-    also_uses=("documents.resolve", "documents.get_many", "collections.document", "collections.replace"),
-)
+@tool("edit_document", family=PAGES, scope="ingest", timeout=10, read_only=False)
 def edit_document(request: DocumentCorrection, backends: Backends) -> CorrectedDocument:
     """Correct what is known of a document of a project, which holds over whatever a later ingest finds."""
     said = request.model_dump(exclude_unset=True, exclude={"project", "document"})
@@ -204,13 +187,7 @@ class BoxedQuote(Response):
     words: list[BoxedWord] = Field(description="none: it does not stand there, or the file is not kept")
 
 
-@reading_tool(
-    "box_quote",
-    family=CITELOOM,
-    timeout=25,
-    beyond="the place of a quotation on a scanned page, which has no text of its own",
-    also_uses=("blobs.get files", "parser.words"),
-)
+@reading_tool("box_quote", family=PAGES, timeout=25)
 def box_quote(request: QuoteOnPage, backends: Backends) -> BoxedQuote:
     """Find where the words of a quotation stand on a scanned page of a document whose file is kept."""
     backends.projects.get(request.project)

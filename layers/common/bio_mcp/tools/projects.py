@@ -33,7 +33,7 @@ from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId, reading_tool
+from bio_mcp.tools.fields import CITELOOM, PAGES, SPARSE_MODEL, ProjectId, reading_tool
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
 
 MOST_PROJECTS = 10  # asked at once
@@ -423,14 +423,7 @@ class AnsweredFromProjects(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@reading_tool(
-    "ask_projects",
-    family=CITELOOM,
-    timeout=20,
-    longest=LONGEST_ANSWER,
-    beyond="an answer from the user's own documents, whose sentences can be looked up on their pages",
-    also_uses=OF_OTHERS,
-)
+@reading_tool("ask_projects", family=PAGES, timeout=20)
 def ask_projects(request: AskedProjects, backends: Backends, context: Context) -> AnsweredFromProjects:
     """Answer a question from projects by sentences of their documents, word for word, and list the passages found."""
     given = answer_from_projects(request.question, request.projects, backends, context.deadline)
@@ -454,7 +447,7 @@ def ask_projects(request: AskedProjects, backends: Backends, context: Context) -
         reason=given.reason,
         warnings=list(given.warnings),
     )
-    return answer_size.within(answer, "passages", LONGEST_ANSWER)
+    return answer_size.within(answer, "passages")
 
 
 @reading_tool(

@@ -42,11 +42,11 @@ from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
 from bio_mcp.tools.ingest import LONGEST_QUOTE, box_quote, create_project_tool, edit_document, ingest_from_source
-from bio_mcp.tools.projects import ask_projects
+from bio_mcp.tools.projects import MOST_PROJECTS, ask_projects
 
 PATH, SAVED = "/library", "/saved"
 OF = "/-/"  # after a project's id, no part of which begins so
-MOST_PROJECTS = 100
+MOST_LISTED = 100  # projects
 MOST_DOCUMENTS = 200
 MOST_JOBS = 30  # of a project
 COUNTED = ("done", "expected", "written", "unchanged", "failed", "chunks")  # documents of an ingest, and passages
@@ -68,7 +68,7 @@ def projects_page(backends: Backends, context: Context) -> Shown:
     """The projects, by id, and how large they are; `left_out` counts those that are not listed."""
     projects = backends.projects.all()
     shown = []
-    for each in projects[:MOST_PROJECTS]:
+    for each in projects[:MOST_LISTED]:
         context.deadline.check("counting passages")
         shown.append(_project(each, backends))
     return Shown(projects=shown, left_out=len(projects) - len(shown))
@@ -248,7 +248,7 @@ async def _projects(console: Console, request: HttpRequest) -> Response:
         return console.failure(request, outcome)
     question = request.query_params.get("q", "").strip()
     every = [each["project_id"] for each in outcome.body["projects"]]
-    asked = [each for each in request.query_params.getlist("project") if each in every] or every[:1]
+    asked = [each for each in request.query_params.getlist("project") if each in every] or every[:MOST_PROJECTS]
     shown: dict[str, Any] = {"question": question, "asked": asked, "answer": None, "error": None}
     status = HTTPStatus.OK
     if question and asked:
@@ -261,12 +261,13 @@ async def _projects(console: Console, request: HttpRequest) -> Response:
 
 
 def _with_excerpts(answer: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """The answer, its passages cut to the sentences that have most words of the question."""
+    """The answer, its passages by document and cut to the sentences that have most words of the question."""
     terms = [term for term, _ in query_terms(question)]
-    return {
-        **answer,
-        "passages": [{**each, "quote": snippet(each["quote"], terms, EXCERPT)} for each in answer["passages"]],
-    }
+    documents: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for each in answer["passages"]:
+        cut = {**each, "quote": snippet(each["quote"], terms, EXCERPT)}
+        documents.setdefault((each["project"], each["doc_id"]), []).append(cut)
+    return {**answer, "documents": list(documents.values())}
 
 
 def _page(

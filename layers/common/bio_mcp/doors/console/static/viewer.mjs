@@ -1,5 +1,6 @@
 // A page of a document's PDF, drawn by pdf.js, with a quotation marked in it.
 const sheet = document.getElementById("pdf"), state = document.getElementById("pdf-state");
+const NARROWEST = 600, WIDEST = 920; // pixels of a page: a narrow screen scrolls it
 const STEP = 1 << 20; // bytes that are asked for at once
 
 // Letters and digits alone, so that hyphenation, ligatures and spaces make no difference.
@@ -30,7 +31,7 @@ async function opened() {
 
 async function drawn(pdfjs, page) {
   const natural = page.getViewport({ scale: 1 });
-  const width = Math.min(sheet.clientWidth, 920), viewport = page.getViewport({ scale: width / natural.width });
+  const width = Math.max(Math.min(sheet.parentElement.clientWidth - 2, WIDEST), NARROWEST), viewport = page.getViewport({ scale: width / natural.width });
   const canvas = document.createElement("canvas"), dense = window.devicePixelRatio || 1;
   canvas.width = Math.floor(viewport.width * dense);
   canvas.height = Math.floor(viewport.height * dense);
@@ -150,7 +151,7 @@ async function show() {
     const [first] = marks;
     first.id = "quote";
     first.tabIndex = -1;
-    first.scrollIntoView({ block: "center" });
+    first.scrollIntoView({ block: "center", inline: "nearest" });
     first.focus({ preventScroll: true });
     state.textContent = `The quotation is marked on page ${number}.`;
   } else {
