@@ -48,8 +48,8 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
         f"{DEFAULT.calls_days} days",
     ),
     "AuthorizationsTable": (
-        "sign-in links, sessions, grants, used assertions, by hashes of their secrets",
-        "subject, tenant, scopes, program",
+        "sign-in links, sessions, grants and used assertions, by hashes of their secrets; the ids of tokens",
+        "subject, tenant, scopes, program, name of a token",
         f"until each expires, {int(LONGEST_AUTHORIZATION_S) // DAY_S} days at most",
     ),
     "BudgetsTable": ("what callers have used", "subject, tenant, or IP address", "two days at most"),

@@ -71,7 +71,6 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
     ("path", "button"),
     [
         ("/", "Follow a topic"),
-        ("/?q=pain", "Search"),
         ("/topics", "Follow"),
         ("/library", "New project"),
         ("/admin/corpora", "Follow a topic"),

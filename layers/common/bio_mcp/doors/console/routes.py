@@ -59,7 +59,6 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = L
         ("/cite", "GET", partial(search.cited, console)),
         ("/exports", "POST", partial(search.export, console)),
         ("/exports/{id}", "GET", partial(search.download, console)),
-        *topics.routes(console, resource),
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
