@@ -23,8 +23,12 @@ from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.aws.authorize_function import authorize_handler
 from bio_mcp.doors.aws.console_function import console_handler
 from bio_mcp.doors.console import people
+from bio_mcp.doors.console.library import PART, file_of_document, keep_file, keep_part
 from bio_mcp.doors.console.search import answer_page
+from bio_mcp.ingesting.added import KEPT
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from scripts.template.functions import declared
@@ -286,7 +290,15 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
     busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
     assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
-    assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
+    kept = call(keep_part, {"content": base64.b64encode(b"%PDF-" + bytes(PART)).decode()}, recorder).body["key"]
+    kept = call(keep_file, {"name": "large.pdf", "parts": [kept]}, recorder).body["key"]
+    document = ProjectDocument(Work("doc:sent"), frozenset({"doc:sent"}), chunks=1, origin={KEPT: kept})
+    busy.project_documents.put(PROJECT, document)
+    assert client.get(f"/library/{PROJECT}/-/documents/doc:sent").status_code == 200
+    named = {"project_id": PROJECT, "doc_id": "doc:sent", "span": ""}
+    assert call(file_of_document, named, recorder).body["size"] > PART
+    uses = {each.partition(" ")[0] for each in declared("console")["uses"]}
+    assert recorder.touched | {"authorizations.get", "budgets.spend"} == uses
 
 
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
