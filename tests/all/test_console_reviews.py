@@ -180,6 +180,17 @@ def test_a_review_is_done_by_the_keyboard_alone(page):
         with page.expect_navigation():
             page.keyboard.press("Enter")
     page.get_by_text("There is no conflict left.").first.wait_for()
+    tab_to(page, "Screen")
+    page.keyboard.press("Enter")
+    page.get_by_text("Nothing is left to decide").wait_for()
+    tab_to(page, "Full text")
+    page.keyboard.press("Enter")
+    page.locator("#paper-title").wait_for()
+    page.keyboard.press("e")
+    assert focused(page) == "reason"  # which a full text is not excluded without
+    page.keyboard.type("no control")
+    pressed(page, "Enter")
+    page.get_by_text("no control").wait_for()
     tab_to(page, "PRISMA")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="The same in numbers").wait_for()
@@ -212,6 +223,7 @@ def test_a_review_is_done_without_scripts(chromium, base):
         make(page, "no scripts", FEW)
         for who in ("ann", "bob"):
             screen_as(page, who)
+            assert not page.get_by_text("Single keys decide").is_visible()
             for at in range(FEW):
                 name = "Include" if is_relevant(page) or (who == "bob" and not at) else "Exclude"
                 page.get_by_role("button", name=name).click()
@@ -269,7 +281,7 @@ def test_a_page_of_a_review_is_accessible_and_fits_the_screen(chromium, base, sc
         page.goto("/reviews" if path == "list" else f"{screened}{path}")
         name = re.sub(r"\W+", "-", path).strip("-") or "overview"
         looked_at(page, f"{name}-{theme}-{width}")
-        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        page.evaluate("document.querySelectorAll('main details').forEach(each => each.open = true)")
         assert violations(page) == []
         assert overflow(page) <= 0
         assert complaints == []

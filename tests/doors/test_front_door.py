@@ -7,6 +7,7 @@ import logging
 import re
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import jwt
@@ -22,15 +23,17 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.aws.authorize_function import authorize_handler
 from bio_mcp.doors.aws.console_function import console_handler
-from bio_mcp.doors.console import people
-from bio_mcp.doors.console.library import PART, file_of_document, keep_file, keep_part
+from bio_mcp.doors.console import library, people
+from bio_mcp.doors.console.library import address_of, keep_file, keep_part
+from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
-from bio_mcp.ingesting.added import KEPT
-from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.ingesting.added import Upload, kept_pdf
+from bio_mcp.literature.citing import cite
 from bio_mcp.ports.stores import StoredAnswer
-from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
+from bio_mcp.tools.ingest import ingest_from_source
 from scripts.template.functions import declared
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import RESOURCE, SECRET, hs256
@@ -46,6 +49,7 @@ from tests.support.touched_ports import Recorder, small_corpus
 
 MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.values())})
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
+PDF = (Path(__file__).parents[1] / "data/pdf/demarchis2016.pdf").read_bytes()
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
 FOUND = {
@@ -268,37 +272,41 @@ def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
     assert [each.status for each in answers] == [503] * 3
 
 
-def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
+def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy, monkeypatch):
+    """The pages, and the files that are sent; what else is changed is changed by other functions."""
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     add_graph(busy)
     busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
-    recorder = Recorder(busy)
+    busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
+    laptop, recorder = browser(busy), Recorder(busy)
+    monkeypatch.setattr(library, "PART", len(PDF) - 1)  # the file is a large one
+    laptop.post("/reviews", data={"name": "wort", "screeners": "1", "criteria": "wort"})
+    exported = "".join(cite(each, "ris") for each in articles()).encode()
+    laptop.post("/reviews/wort/import", files={"file": ("all.ris", exported)})
+    for decision in ("include", "exclude"):  # by which the others are ranked
+        [paper, *_] = Page(laptop.get("/reviews/wort/screen")).all("input", name="paper")
+        decided = {"stage": "abstract", "paper": paper[1]["value"], "decision": decision}
+        laptop.post("/reviews/wort/decide", data=decided)
+    key = call(keep_part, {"content": base64.b64encode(PDF).decode()}, recorder).body["key"]
+    key = call(keep_file, {"name": "a.pdf", "parts": [key]}, recorder).body["key"]
+    call(ingest_from_source, {"project": PROJECT, "source": Upload(key, "a.pdf").source}, busy)
+    while work_once(busy.continuations, TOOLS, busy):
+        pass
+    [sent] = [each.doc_id for each in busy.project_documents.all(PROJECT) if kept_pdf(each)]
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
-    pages += [
-        "/graph?q=Testwort",
-        "/graph?q=Testwrot",
-        "/admin/corpora",
-        "/admin/syncs",
-        f"/admin/syncs/{sync.job_id}",
-        "/admin/evaluation",
-    ]
-    answers = [client.get(path) for path in pages]
-    reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
-    assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
-    busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
+    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", address_of(PROJECT)]
+    pages += [address_of(PROJECT, sent), address_of(PROJECT, sent, "files"), "/graph?q=Testwort", "/graph?q=Testwrot"]
+    pages += ["/reviews", *(f"/reviews/wort/{each}".rstrip("/") for each in VIEWS)]
+    pages += [*(f"/admin/{each}" for each in ("corpora", "syncs", f"syncs/{sync.job_id}", "evaluation"))]
+    answers = {path: client.get(path) for path in pages}
+    reports = [each for each in Page(answers["/admin/evaluation"]).links if "/reports/" in each]
+    assert {path: each.status_code for path, each in answers.items()} == dict.fromkeys(pages, 200)
+    assert client.get(reports[0]).status_code == 200
     assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
-    kept = call(keep_part, {"content": base64.b64encode(b"%PDF-" + bytes(PART)).decode()}, recorder).body["key"]
-    kept = call(keep_file, {"name": "large.pdf", "parts": [kept]}, recorder).body["key"]
-    document = ProjectDocument(Work("doc:sent"), frozenset({"doc:sent"}), chunks=1, origin={KEPT: kept})
-    busy.project_documents.put(PROJECT, document)
-    assert client.get(f"/library/{PROJECT}/-/documents/doc:sent").status_code == 200
-    named = {"project_id": PROJECT, "doc_id": "doc:sent", "span": ""}
-    assert call(file_of_document, named, recorder).body["size"] > PART
-    uses = {each.partition(" ")[0] for each in declared("console")["uses"]}
-    assert recorder.touched | {"authorizations.get", "budgets.spend"} == uses
+    given = {each.partition(" ")[0] for each in declared("console")["uses"]}  # some say which folder
+    assert recorder.touched | {"authorizations.get", "budgets.spend"} == given
 
 
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"

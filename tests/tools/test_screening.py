@@ -289,6 +289,18 @@ def test_a_merge_is_taken_back(reviews):
     assert edit(reviews, split="none")["error"]["code"] == "NOT_FOUND"
 
 
+def test_a_review_that_was_made_collects_from_a_topic_and_a_project_and_from_both_again(reviews):
+    edit(reviews)
+    documents = [ProjectDocument(Work("c", title="A paper", doi="10.1/c"), frozenset())]
+    reviews.project_documents = SimpleNamespace(all=lambda _project: documents)
+    given = {"review": "statins"}
+    assert label(reviews, {**given, "query_key": "heart"}, collect=True)["added"] == 6
+    assert label(reviews, {**given, "project": "lab/heart"}, collect=True)["added"] == 1
+    assert label(reviews, given, collect=True)["known"] == 7
+    assert label(reviews, {**given, "project": "lab/heart"})["error"]["code"] == "VALIDATION"
+    assert screen(reviews, {**given, "query_key": "heart"})["error"]["code"] == "VALIDATION"
+
+
 def test_a_review_searches_again_and_a_third_decision_settles_what_two_differ_about(reviews):
     edit(reviews)
     given = {"review": "statins"}

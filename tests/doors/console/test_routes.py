@@ -96,7 +96,7 @@ def test_where_there_is_nothing_a_page_says_so_with_a_button_and_no_command(noth
         ("/?q=pain&year_from=soon", "From year: Give a whole number"),
         ("/?q=(((", "The question: it has no word"),
         ("/papers/1", "PMID 1 is not in the corpus"),
-        ("/topics?query_key=none", "The page Topics begins one."),
+        ("/topics?topic=none", "The button Follow of the page Topics begins one."),
     ],
 )
 def test_a_failure_is_told_in_words_of_the_page(get, path, says):

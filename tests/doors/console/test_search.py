@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from bio_mcp.answering.answers import claims
 from bio_mcp.call import call
-from bio_mcp.doors.console.search import claims
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.quality import design
 from bio_mcp.tools.search import rag_search

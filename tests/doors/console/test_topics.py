@@ -19,6 +19,7 @@ from bio_mcp.ports.state import Found
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.delta import lease_name
+from bio_mcp.syncing.queries import RETRACTIONS_KEY
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_views import Broken
@@ -105,6 +106,16 @@ def test_what_was_shown_is_marked_as_read_and_what_comes_later_is_not(corpus, cl
     assert mark(client).status_code == 200
     assert sections(shown(client)) == {}
     assert len(sections(shown(client, "/topics?topic=topic&everything=1"))) == 3
+
+
+def test_a_retraction_is_shown_however_much_has_come_since(corpus, client):
+    late = [article(str(number)) for number in range(100, 350)]
+    apply_records(late, corpus)
+    corpus.news.find("topic", [Found(each.pmid, 1) for each in late])
+    page = shown(client)
+    assert sections(page)["Retracted"] == [f"Retracted {HOSTILE} Old."]
+    assert "The newest 201 are shown. Mark as read is for the older ones too." in page.texts("p")
+    assert "more than 201 unread" in page.text("nav", **{"aria-label": "Followed topics"})
 
 
 @pytest.mark.parametrize("position", ["n999999999999 z", "z", ""])
@@ -254,7 +265,8 @@ def test_a_term_that_is_followed_leads_to_its_topic_and_a_name_is_not_taken_twic
     assert hidden(other)["name"] == "COVID-19 2"
     refused = Page(follow(client, other, name="COVID-19"))
     assert (refused.status, "Choose another name" in refused.text("div", role="alert")) == (400, True)
-    assert live.checkpoints.get("COVID-19").term == TERM
+    assert Page(follow(client, other, name=RETRACTIONS_KEY)).status == 400
+    assert [each.term for each in live.checkpoints.all()] == [TERM]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 PRISMA flow."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -342,8 +343,9 @@ def create_review(
     Raises `InvalidInput` for a name that no review can have.
     """
     before = backends.screenings.plan(name := name.strip())
-    if not before and (not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable()):
-        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="review")
+    if not before and not (re.fullmatch(rf"[^:/]{{1,{LONGEST_NAME}}}", name) and name.isprintable()):
+        wanted = f"a review has a name of up to {LONGEST_NAME} characters, without a colon or slash"
+        raise InvalidInput(wanted, field="review")
     plan = before or ReviewPlan(backends.now(), 2)
     plan = replace(
         plan,

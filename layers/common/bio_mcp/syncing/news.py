@@ -15,7 +15,8 @@ from bio_mcp.syncing.queries import OF_THE_INSTALLATION
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
 MOST_NAMED = 20  # queries in an error
-MOST_UNREAD = 200  # entries that are looked through for what is unread
+MOST_UNREAD = 200  # entries that are given as unread, besides retractions among
+LOOKED_THROUGH = 1_000  # of the newest
 INCOMPLETE = (
     "an earlier version of bio-mcp synced {!r}, and did not note the papers that it found: remove the query and sync "
     "it once more to have them all"
@@ -34,6 +35,12 @@ class NewsItem:
     position: str
     article: Article | None
     changed: list[Difference] | None = None
+
+    @property
+    def is_retracted(self) -> bool:
+        """Whether the news is that the paper was retracted, or is of one that had been."""
+        was = self.article.retraction if self.article else RetractionStatus.UNKNOWN
+        return self.entry.kind is ChangeKind.RETRACTED or was is RetractionStatus.RETRACTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,7 @@ def unread(query_key: str, reader: str | None, backends: Backends) -> Unread:
             by_paper[each.entry.pmid] = each
     newest = sorted(by_paper.values(), key=lambda each: each.entry.position, reverse=True)
     position = entries[0].position if entries and _is_settled(query_key, backends) else ""
-    return Unread(sorted(newest, key=lambda each: not _is_retracted(each)), position, more, warnings)
+    return Unread(sorted(newest, key=lambda each: not each.is_retracted), position, more, warnings)
 
 
 def count_unread(query_key: str, reader: str | None, backends: Backends) -> tuple[int, bool]:
@@ -143,17 +150,12 @@ def mark_read(query_key: str, reader: str, position: str, backends: Backends) ->
 
 
 def _unread_entries(query_key: str, reader: str | None, backends: Backends) -> tuple[list[NewsEntry], bool]:
-    """The entries behind what a reader has read, the newest first, and whether there are more."""
+    """The entries behind what a reader has read, the newest first, then older retractions; and whether there are
+    others."""
     after = "" if reader is None else backends.news.read_to(query_key, reader)
-    entries = backends.news.since(query_key, after, MOST_UNREAD + 1, newest_first=True)
-    return entries[:MOST_UNREAD], len(entries) > MOST_UNREAD
-
-
-def _is_retracted(item: NewsItem) -> bool:
-    about = item.article
-    return item.entry.kind is ChangeKind.RETRACTED or (
-        about is not None and about.retraction is RetractionStatus.RETRACTED
-    )
+    entries = backends.news.since(query_key, after, LOOKED_THROUGH, newest_first=True)
+    given = entries[:MOST_UNREAD] + [each for each in entries[MOST_UNREAD:] if each.kind is ChangeKind.RETRACTED]
+    return given, len(given) < len(entries)
 
 
 def unfollowed(query_key: str, backends: Backends) -> NotFound:

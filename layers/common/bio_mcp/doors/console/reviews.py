@@ -438,6 +438,7 @@ async def _shown(
         screener=screener,
         asks_who=caller_of(request) is None,
         changes=changes,
+        largest_mb=_largest(console) // 1_000_000,
         stages=STAGE_NAMES,
         states=STATES,
         formats=FORMATS,
@@ -487,12 +488,17 @@ async def _changed(console: Console, request: Request, what: Tool, given: Mappin
     return _to(name, screener, "", **{**counts, "added": str(counts["added"])})
 
 
+def _largest(console: Console) -> int:
+    """The bytes of a file, at most."""
+    return min(LARGEST, console.largest)
+
+
 async def _import(console: Console, request: Request) -> Response:
     """Add the records of a file."""
-    form = await console.form(request, LARGEST)
+    form = await console.form(request, most := _largest(console))
     screener = _as(form)
     if not form.files or not form.files[0].content:
-        error = _refused(f"Choose a file of at most {LARGEST // 1_000_000} MB.")
+        error = _refused(f"Choose a file of at most {most // 1_000_000} MB.")
         return await _shown(console, request, "", screener, error)
     given = {
         "records": decoded(form.files[0].content),

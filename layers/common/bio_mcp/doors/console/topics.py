@@ -4,7 +4,9 @@ A topic is a followed query, and its name the query's key.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from functools import partial
@@ -20,14 +22,15 @@ from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown,
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
+from bio_mcp.ingesting import notices
 from bio_mcp.jobs.runner import FIRST_STEP_S
-from bio_mcp.literature.records import ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.syncing.news import NewsItem, count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
 from bio_mcp.tool import Context, resource
 from bio_mcp.tools.checkpoint import stop_following
-from bio_mcp.tools.news import News, mark_read, news_of, reader_of
+from bio_mcp.tools.news import mark_read, news_of, reader_of
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
 
@@ -69,23 +72,23 @@ def topics_page(backends: Backends, context: Context, topic: str = "", everythin
 
 def _topic(query: FollowedQuery, reader: str | None, backends: Backends) -> dict[str, Any]:
     """A topic: all that it matches is here up to the day `settled_to`."""
-    name, now = query.checkpoint.query_key, backends.now()
+    name = query.checkpoint.query_key
     count, more = count_unread(name, reader, backends)
-    sync = report_on(query.job, now) if query.job else None
-    facts = facts_of(query.job, now) if query.job else {"moving": False}
-    left_s = seconds_left(query.job, sync) if query.job and sync else None
+    sync = _sync(query.job, backends.now()) if query.job else None
     return {
         "name": name,
         "term": query.checkpoint.term,
         "settled_to": query.settled_to,
         "unread": count,
         "more": more,
-        "moving": facts["moving"],
-        "sync": sync and {**facts, **{each: getattr(sync, each) for each in COUNTED}, "left_s": left_s},
+        "moving": bool(sync and sync["moving"]),
+        "sync": sync,
     }
 
 
-COUNTED = ("inserted", "updated", "skipped", "failed", "processed", "expected", "warnings")
+def _sync(job: Job, now: datetime) -> dict[str, Any]:
+    report = report_on(job, now)
+    return {**facts_of(job, now), **asdict(report), "left_s": seconds_left(job, report)}
 
 
 def _has_unread(topic: Mapping[str, Any]) -> bool:
@@ -107,10 +110,14 @@ def _by_day(items: Sequence[NewsItem]) -> dict[str, Any]:
 
 
 def _paper(item: NewsItem) -> dict[str, Any]:
-    shown: News = news_of(item)
-    is_now = RetractionStatus.RETRACTED
-    retracted = item.entry.kind is ChangeKind.RETRACTED or shown.retraction is is_now
-    return {**shown.model_dump(mode="json"), "retracted": retracted}
+    return {**news_of(item).model_dump(mode="json"), "retracted": item.is_retracted}
+
+
+@resource("console://terms", name="followed terms", family=CONSOLE, scope="read", timeout=5)
+def followed_terms(backends: Backends) -> Shown:
+    """The term of each topic, by name; what the installation does for itself has a name too, and none."""
+    terms = {each.query_key: each.term for each in backends.checkpoints.all() if each.term is not None}
+    return Shown(terms=terms | dict.fromkeys((*OF_THE_INSTALLATION, notices.QUERY_KEY)))
 
 
 @resource("console://unread/{topic}", name="unread papers", family=CONSOLE, scope="read", timeout=10)
@@ -166,18 +173,21 @@ async def _offer(
     confirm: Mapping[str, Any] | None = None,
 ) -> Response:
     """How many papers PubMed has by a term, and the button that follows it. `confirm` is what it says yes to."""
-    topics = (await console.ask(topics_page, {}, request)).body.get("topics", [])
-    if same := next((each["name"] for each in topics if each["term"] == term), None):
+    followed = await console.ask(followed_terms, {}, request)
+    if followed.failed:
+        return console.failure(request, followed)
+    terms = followed.body["terms"]
+    if same := next((each for each in terms if terms[each] == term), None):
         return RedirectResponse(address_of(same), HTTPStatus.SEE_OTHER, PRIVATE)
     outcome = await console.ask(search_pubmed, {"queryTerm": term, "maxResults": 1}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"], term)
-    shown = {"term": term, "name": name or _name_of(term, [each["name"] for each in topics])}
+    shown = {"term": term, "name": name or _name_of(term, terms)}
     status = status_of(error) if error else HTTPStatus.OK
     return console.page(request, "follow.html", status, data=outcome.body, error=error, confirm=confirm or {}, **shown)
 
 
-def _name_of(term: str, taken: Sequence[str]) -> str:
+def _name_of(term: str, taken: Collection[str]) -> str:
     """A name for a term: its words without PubMed's tags, and a number where another topic has that name."""
     words = " ".join(_TAG.sub("", term).split())[:LONGEST_NAME].strip() or term[:LONGEST_NAME]
     names = (words, *(f"{words} {number}" for number in range(2, len(taken) + 3)))
@@ -188,8 +198,10 @@ async def follow(console: Console, request: Request) -> Response:
     """Begin to follow a term. What PubMed does not know, or has very much of, is asked once more."""
     form = await console.form(request)
     term, name = _text(form, "term"), _text(form, "name")
-    topics = (await console.ask(topics_page, {}, request)).body.get("topics", [])
-    if any(each["name"] == name and each["term"] != term for each in topics):
+    followed = await console.ask(followed_terms, {}, request)
+    if followed.failed:
+        return console.failure(request, followed)
+    if followed.body["terms"].get(name, term) != term:
         taken = {
             "code": "INVALID_ARG",
             "message": f"There is a topic {name!r} already. Choose another name.",
