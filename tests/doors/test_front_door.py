@@ -23,14 +23,16 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.aws.authorize_function import authorize_handler
 from bio_mcp.doors.aws.console_function import console_handler
-from bio_mcp.doors.console import library, people
-from bio_mcp.doors.console.library import address_of, keep_file, keep_part
+from bio_mcp.doors.console import people
+from bio_mcp.doors.console.library import PART, address_of, keep_file, keep_part
 from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.doors.queue_worker import work_once
-from bio_mcp.ingesting.added import Upload, kept_pdf
+from bio_mcp.ingesting.added import FILES, KEPT, Upload, kept_pdf
 from bio_mcp.literature.citing import cite
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.ingest import ingest_from_source
@@ -272,7 +274,7 @@ def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
     assert [each.status for each in answers] == [503] * 3
 
 
-def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy, monkeypatch):
+def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     """The pages, and the files that are sent; what else is changed is changed by other functions."""
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
@@ -280,7 +282,6 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy, monkey
     busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
     busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
     laptop, recorder = browser(busy), Recorder(busy)
-    monkeypatch.setattr(library, "PART", len(PDF) - 1)  # the file is a large one
     laptop.post("/reviews", data={"name": "wort", "screeners": "1", "criteria": "wort"})
     exported = "".join(cite(each, "ris") for each in articles()).encode()
     laptop.post("/reviews/wort/import", files={"file": ("all.ris", exported)})
@@ -294,10 +295,17 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy, monkey
     while work_once(busy.continuations, TOOLS, busy):
         pass
     [sent] = [each.doc_id for each in busy.project_documents.all(PROJECT) if kept_pdf(each)]
+    large = {KEPT: busy.blobs.put(FILES, b"%PDF-" + bytes(PART), ".pdf")}  # all of it has an address of its own
+    busy.project_documents.put(PROJECT, ProjectDocument(Work("doc:large"), frozenset({"doc:large"}), origin=large))
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
     pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", address_of(PROJECT)]
-    pages += [address_of(PROJECT, sent), address_of(PROJECT, sent, "files"), "/graph?q=Testwort", "/graph?q=Testwrot"]
+    pages += [
+        address_of(PROJECT, sent),
+        address_of(PROJECT, "doc:large", "files"),
+        "/graph?q=Testwort",
+        "/graph?q=Testwrot",
+    ]
     pages += ["/reviews", *(f"/reviews/wort/{each}".rstrip("/") for each in VIEWS)]
     pages += [*(f"/admin/{each}" for each in ("corpora", "syncs", f"syncs/{sync.job_id}", "evaluation"))]
     answers = {path: client.get(path) for path in pages}
