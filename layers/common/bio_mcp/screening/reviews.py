@@ -852,25 +852,33 @@ def _decide(
     wanted = {each.record_id: each for each in decisions}
     stands = {each.record_id: each for each in labels if each.stage == stage}  # the last of each record
     new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
-    taken_back = {each.record_id for each in new if each.decision == "none"}
     now = backends.now()
     made = [
         ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
         for each in new
         if each.decision != "none"
     ]
-    if made:
-        backends.screenings.put(review.name, made)
-    if gone := [each for each in labels if each.stage == stage and each.record_id in taken_back]:
-        backends.screenings.remove_labels(review.name, gone)
+    taken_back = {each.record_id for each in new} - {each.record_id for each in made}
+    _store(review, made, [each for each in labels if each.stage == stage and each.record_id in taken_back], backends)
     replaced = {each.record_id: each.decision for each in new if each.record_id in stands}
     if replaced:  # a first decision is its own record
         action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
         backends.audit.record(action, review.name, {name: stands[name].decision for name in replaced}, replaced)
+    return _changes(review, wanted, eligible, len(new))
+
+
+def _store(review: Review, made: Sequence[ScreeningLabel], gone: Sequence[ScreeningLabel], backends: Backends) -> None:
+    if made:
+        backends.screenings.put(review.name, made)
+    if gone:
+        backends.screenings.remove_labels(review.name, gone)
+
+
+def _changes(review: Review, wanted: Collection[str], eligible: Collection[str], changed: int) -> Changes:
     elsewhere = [name for name in wanted if name not in eligible]
     unknown = tuple(name for name in elsewhere if name not in review.by_id)
     not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
-    return Changes(len(new), len(wanted) - len(elsewhere) - len(new), unknown, not_at_stage)
+    return Changes(changed, len(wanted) - len(elsewhere) - changed, unknown, not_at_stage)
 
 
 def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:

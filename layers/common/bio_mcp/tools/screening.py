@@ -82,22 +82,23 @@ LARGEST = 20_000_000  # characters of an exported file
 
 
 class EditReview(Request):
-    """A review by its name, and what to do: make it or change how it is screened, add a file, take a merge back."""
+    """A review by its name, and what to do: make it or change how it is screened, add a file, whose `database` was
+    searched by `term`, take a merge back."""
 
     review: ReviewName
-    screeners: int = Field(default=ABSENT, ge=1, le=9, description="who decide about each record apart; 2 of a new one")
+    screeners: int = Field(default=ABSENT, ge=1, le=9)
     criteria: str = Field(default=ABSENT, description="words that speak for a record")
     records: str = Field(
         default=ABSENT,
         min_length=1,
         max_length=LARGEST,
         json_schema_extra=unpublished,
-        description="text of a file to add: RIS, NBIB, BibTeX, CSL-JSON, CSV",
+        description="a file to add: RIS, NBIB, BibTeX, CSV",
     )
     file: str = Field(default="records", min_length=1, max_length=200, json_schema_extra=unpublished)
-    database: str = Field(default="", description="searched for the file")
-    term: str = Field(default="", description="of that search")
-    split: str = Field(default=ABSENT, min_length=1, description="id of a merge to take back")
+    database: str = ""
+    term: str = ""
+    split: str = Field(default=ABSENT, min_length=1, description="id of a merge")
 
 
 class EditedReview(Response):
@@ -106,7 +107,7 @@ class EditedReview(Response):
     screeners: int
     records: int
     added: int
-    merged: int = Field(description="entries that are records of the review")
+    merged: int
     unreadable: int
 
 
@@ -426,10 +427,7 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
     also_uses=("screenings.reviews", "screenings.remove_merge", "audit.record"),
 )
 def edit_review(request: EditReview, backends: Backends) -> EditedReview:
-    """Make a review by name, or change how it is screened; add the records of an exported file; take a merge back.
-
-    The same file again changes nothing.
-    """
+    """Make a review or change how it is screened, add an exported file, take a merge back. Safe to repeat."""
     name = request.review.strip()
     before = review_of(name, backends.screenings)
     created = not (before.plan or before.records)

@@ -46,6 +46,10 @@ class Form(ImmutableMultiDict[str, str]):
 
     files: tuple[SentFile, ...] = ()
 
+    def text(self, name: str) -> str:
+        """The field without the blanks around it; "" where there is none."""
+        return self.get(name, "").strip()
+
 
 class Shown(Response, extra="allow"):
     """What a page shows, under the names that its template uses. No client sees it."""

@@ -453,19 +453,15 @@ async def _picture(console: Console, request: Request) -> Response:
     return Response(outcome.body["picture"], headers=dict(PRIVATE), media_type="image/svg+xml")
 
 
-def _text(form: Form, name: str) -> str:
-    return form.get(name, "").strip()
-
-
 async def _edit(console: Console, request: Request) -> Response:
     """Make a review, or change how one is screened."""
     form = await console.form(request)
-    name, many, known = _text(form, "name"), _text(form, "screeners"), _text(form, "known")
+    name, many, known = form.text("name"), form.text("screeners"), form.text("known")
     if not known:
         outcome = await console.ask(review_names, {}, request)
         if any(each["name"] == name for each in outcome.body.get("names", ())):
             return await _listed(console, request, _refused(f"There is a review of the name {name} already."))
-    given = {"review": name, "criteria": _text(form, "criteria"), "screeners": MANY.get(many, 2)}
+    given = {"review": name, "criteria": form.text("criteria"), "screeners": MANY.get(many, 2)}
     outcome = await console.ask(edit_review, given, request)
     if outcome.failed:
         return await _listed(console, request, outcome.body["error"])
@@ -503,8 +499,8 @@ async def _import(console: Console, request: Request) -> Response:
     given = {
         "records": decoded(form.files[0].content),
         "file": form.files[0].name[:LONGEST_NAME],
-        "database": _text(form, "database"),
-        "term": _text(form, "term"),
+        "database": form.text("database"),
+        "term": form.text("term"),
     }
     return await _changed(console, request, edit_review, given, screener)
 
@@ -513,7 +509,7 @@ async def _collect(console: Console, request: Request) -> Response:
     """Add what a search, topic or project finds; without one, what all of them find now."""
     form = await console.form(request)
     names = ("term", "query_key", "project")
-    given: dict[str, Any] = {each: text for each in names if (text := _text(form, each))}
+    given: dict[str, Any] = {each: text for each in names if (text := form.text(each))}
     if "term" not in given:
         given["collect"] = True
     return await _changed(console, request, label_papers, given, _as(form))
@@ -523,7 +519,7 @@ async def _split(console: Console, request: Request) -> Response:
     """Take a merge back."""
     form = await console.form(request)
     name, screener = request.path_params["name"], _as(form)
-    given = {"review": name, "split": _text(form, "merge") or "none"}
+    given = {"review": name, "split": form.text("merge") or "none"}
     outcome = await console.ask(edit_review, given, request, caller=_caller(request, screener))
     return console.failure(request, outcome) if outcome.failed else _to(name, screener, "duplicates")
 
@@ -531,10 +527,10 @@ async def _split(console: Console, request: Request) -> Response:
 async def _decide(console: Console, request: Request) -> Response:
     """Decide about a paper, or settle what screeners differ about; "none" takes a decision back."""
     form = await console.form(request)
-    name, screener, stage = request.path_params["name"], _as(form), _text(form, "stage")
-    settles = _text(form, "back") == "conflicts"
-    decision = {"paper": _text(form, "paper"), "decision": _text(form, "decision")}
-    if reason := _text(form, "reason"):
+    name, screener, stage = request.path_params["name"], _as(form), form.text("stage")
+    settles = form.text("back") == "conflicts"
+    decision = {"paper": form.text("paper"), "decision": form.text("decision")}
+    if reason := form.text("reason"):
         decision["reason"] = reason
     given = {"review": name, "stage": stage, "labels": [decision], "resolve": settles}
     outcome = await console.ask(label_papers, given, request, caller=_caller(request, screener))
@@ -542,7 +538,7 @@ async def _decide(console: Console, request: Request) -> Response:
         return console.failure(request, outcome)
     if settles:
         return _to(name, screener, "conflicts")
-    then = _text(form, "then").split()
+    then = form.text("then").split()
     if decision["decision"] == "none":  # it is shown again
         then.insert(0, decision["paper"])
     return _to(name, screener, "screen", stage=stage, paper=" ".join(then[:1]), then=" ".join(then[1:]))
@@ -553,7 +549,7 @@ async def _add(console: Console, request: Request) -> Response:
     form = await console.form(request)
     if not (pmids := selected(form)):
         return console.nothing_selected(request)
-    new, chosen = _text(form, "name"), _text(form, "review")
+    new, chosen = form.text("name"), form.text("review")
     if not (new or chosen):
         outcome = await console.ask(review_names, {}, request)
         if outcome.failed:
@@ -572,8 +568,8 @@ async def _add(console: Console, request: Request) -> Response:
 async def _export(console: Console, request: Request) -> Response:
     """Export all records with their decisions, and lead to the file, or show how far a long export is."""
     form = await console.form(request) if request.method == "POST" else Form(request.query_params.multi_items())
-    name, screener, job_id = request.path_params["name"], _as(form), _text(form, "job")
-    chosen = _text(form, "format")
+    name, screener, job_id = request.path_params["name"], _as(form), form.text("job")
+    chosen = form.text("format")
     given = {"review": name, "format": "csv" if chosen == "asreview" else chosen}
     given |= {"job_id": job_id} if job_id else {}
     outcome = await console.ask(export_papers, given, request, caller=_caller(request, screener))

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, status_of
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -197,7 +197,7 @@ def _name_of(term: str, taken: Collection[str]) -> str:
 async def follow(console: Console, request: Request) -> Response:
     """Begin to follow a term. What PubMed does not know, or has very much of, is asked once more."""
     form = await console.form(request)
-    term, name = _text(form, "term"), _text(form, "name")
+    term, name = form.text("term"), form.text("name")
     followed = await console.ask(followed_terms, {}, request)
     if followed.failed:
         return console.failure(request, followed)
@@ -208,7 +208,7 @@ async def follow(console: Console, request: Request) -> Response:
             "details": {},
         }
         return await _offer(console, request, term, name, taken)
-    confirmed = {each: _text(form, each) for each in CONFIRMATIONS if _text(form, each)}
+    confirmed = {each: form.text(each) for each in CONFIRMATIONS if form.text(each)}
     outcome = await console.ask(
         sync_delta, {"query_key": name, "term": term, **confirmed}, request, seconds=FIRST_STEP_S
     )
@@ -227,8 +227,8 @@ async def sync(console: Console, request: Request) -> Response:
     A sync whose result nobody was told yet is answered by that: the page has shown it, so the next one begins.
     """
     form = await console.form(request)
-    topic = _text(form, "topic")
-    arguments = {"query_key": topic, "term": _text(form, "term")}
+    topic = form.text("topic")
+    arguments = {"query_key": topic, "term": form.text("term")}
     outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
     if not outcome.failed and outcome.body.get("ended"):
         outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
@@ -240,7 +240,7 @@ async def sync(console: Console, request: Request) -> Response:
 async def read(console: Console, request: Request) -> Response:
     """Mark what a page showed of a topic as read."""
     form = await console.form(request)
-    given = {"query_key": _text(form, "topic"), "position": _text(form, "position")}
+    given = {"query_key": form.text("topic"), "position": form.text("position")}
     outcome = await console.ask(mark_read, given, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
@@ -250,14 +250,10 @@ async def read(console: Console, request: Request) -> Response:
 async def stop(console: Console, request: Request) -> Response:
     """Stop following a topic."""
     form = await console.form(request)
-    outcome = await console.ask(stop_following, {"query_key": _text(form, "topic")}, request)
+    outcome = await console.ask(stop_following, {"query_key": form.text("topic")}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
     return RedirectResponse(PATH, HTTPStatus.SEE_OTHER, PRIVATE)
-
-
-def _text(form: Form, name: str) -> str:
-    return form.get(name, "").strip()
 
 
 async def digest(console: Console, endpoint: str, request: Request) -> Response:
