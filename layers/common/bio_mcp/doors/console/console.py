@@ -90,6 +90,12 @@ async def body_of(request: Request, most: int) -> bytes | None:
     return bytes(body)
 
 
+PLOTS = {
+    "by_day": plots.by_day,
+    "by_year": plots.by_year,
+    "by_latency": plots.by_latency,
+    "course": plots.course,
+}
 LARGEST_REQUEST = 64 << 20  # bytes of a form with files
 
 
@@ -122,7 +128,7 @@ class Console:
         """The page that `template` makes of `values`, in the console's layout."""
         caller = caller_of(request)
         shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
-        shell |= {"may": partial(may, caller), "plots": plots}
+        shell |= {"may": partial(may, caller), "plots": PLOTS}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
