@@ -143,8 +143,9 @@ def test_a_review_is_done_by_the_keyboard_alone(page):
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="by keys").wait_for()
     tab_to(page, "file")
+    page.wait_for_load_state()
     with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
+        page.keyboard.press("Space")
     chooser.value.set_files({"name": "a.ris", "mimeType": "text/plain", "buffer": exported_file(FEW)})
     tab_to(page, "Import")
     page.keyboard.press("Enter")
@@ -200,6 +201,7 @@ def test_a_review_is_done_by_the_keyboard_alone(page):
     page.keyboard.press("Shift+Tab")
     tab_to(page, "Overview", 90)
     page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Searches").wait_for()
     tab_to(page, "Export")
     with page.expect_download() as download:
         page.keyboard.press("Enter")
