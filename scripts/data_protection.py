@@ -137,7 +137,7 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
             yield f"bucket, `{rule['Prefix']}`", what, people, f"{rule['ExpirationInDays']} days"
     yield (
         "bucket, the rest",
-        "large papers and documents, `inbox/`, files that are sent in the browser, reports",
+        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
         "what the documents say",
         LASTING,
     )

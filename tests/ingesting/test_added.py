@@ -1,5 +1,7 @@
 """What is added in the browser: files that are sent, and papers of the corpus that are saved."""
 
+from dataclasses import replace
+
 import pytest
 
 from bio_mcp.errors import InvalidInput
@@ -9,10 +11,11 @@ from tests.ingesting.library import PROJECT
 from tests.support.memory_corpus import article
 
 TEXT = b"title: A trial\ndoi: 10.1000/a\n# Results\nThe drug lowers mortality in adults with heart failure."
+PDF = TEXT.replace(b"#", b"version: %PDF-1.7\n#")
 PAPER = article("7", "A trial", "Mortality fell with the drug.", doi="10.1000/a")
 
 
-def sent(library, content=TEXT, name="trial.pdf"):
+def sent(library, content=PDF, name="trial.pdf"):
     """The source of a file that was sent."""
     return Upload(library.blobs.put(FILES, content, f".{name.rpartition('.')[2]}"), name).source
 
@@ -32,7 +35,7 @@ def test_a_file_that_was_sent_is_read_and_kept_for_its_document(library):
     assert (report.state, report.cursor.written) == ("complete", 1)
     [document] = documents(library)
     assert document.work.source == "trial.pdf"
-    assert library.blobs.get(kept_pdf(document)) == TEXT
+    assert library.blobs.get(kept_pdf(document)) == PDF
 
 
 def test_two_files_of_one_name_are_two_documents(library):
@@ -41,27 +44,26 @@ def test_two_files_of_one_name_are_two_documents(library):
     assert len(documents(library)) == 2
 
 
-def test_a_document_that_was_read_from_a_folder_has_its_file_kept_once_it_is_sent(library):
-    library.write("trial.pdf", TEXT)
+def test_a_pdf_is_kept_from_wherever_it_is_read(library):
+    library.write("trial.pdf", PDF)
     library.ingest()
-    assert kept_pdf(documents(library)[0]) is None
+    [document] = documents(library)
+    assert library.blobs.get(kept_pdf(document)) == PDF
+
+
+def test_a_pdf_that_an_earlier_version_did_not_keep_is_kept_once_it_is_sent(library):
+    library.write("trial.pdf", PDF)
+    library.ingest()
+    [document] = documents(library)
+    library.project_documents.put(PROJECT, replace(document, origin={**document.origin, KEPT: None}))
     report = library.ingest(sent(library))
     assert report.cursor.unchanged == 1
     assert kept_pdf(documents(library)[0]) is not None
 
 
-def test_a_file_stays_kept_when_it_is_read_again_from_a_folder_by_a_newer_parser(library):
-    library.ingest(sent(library))
-    library.plain.version = "plain 2"
-    library.write("trial.pdf", TEXT)
-    assert library.ingest().cursor.written == 1
-    assert kept_pdf(documents(library)[0]) is not None
-
-
 def test_what_is_no_pdf_has_no_pages_to_show(library):
-    library.ingest(sent(library, name="notes.txt"))
+    library.ingest(sent(library, b"title: A note\n# Text\nNothing is drawn.", "notes.txt"))
     [document] = documents(library)
-    assert document.origin[KEPT].endswith(".txt")
     assert kept_pdf(document) is None
 
 
@@ -79,7 +81,7 @@ def test_papers_are_saved_with_their_abstract_and_what_the_corpus_does_not_have_
 def test_the_file_of_a_saved_paper_takes_the_place_of_its_abstract(library):
     apply_records([PAPER], library)
     library.ingest("pmid:7")
-    library.ingest(sent(library))
+    library.ingest(sent(library, TEXT))
     [document] = documents(library)
     assert (document.work.pmid, document.work.doi) == ("7", "10.1000/a")
     assert texts(library, document) == ["The drug lowers mortality in adults with heart failure."]

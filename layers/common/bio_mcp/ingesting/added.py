@@ -74,7 +74,7 @@ class UploadFeed(Feed):
 
     def _load(self) -> Incoming:
         key, name = self.upload.key, self.upload.name
-        return Incoming(name, self.blobs.get(key), f"{UPLOAD}{key}", origin={KEPT: key})
+        return Incoming(name, self.blobs.get(key), f"{UPLOAD}{key}")
 
 
 def papers_in(source: str) -> list[str] | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument, UpstreamFailed
-from bio_mcp.ingesting.added import ABSTRACT, KEPT
+from bio_mcp.ingesting.added import ABSTRACT, FILES, KEPT
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     Authority,
@@ -110,7 +110,7 @@ class DocumentWriter:
         if current := self._current(known, incoming):
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
-                kept = {name: key for name, key in incoming.origin.items() if name == KEPT}
+                kept = self._kept(incoming)
                 with self._turn(incoming.own_identifiers, known):
                     self._record(
                         replace(
@@ -349,7 +349,7 @@ class DocumentWriter:
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
         same_file = (each.origin for each in older if each.sha256 == incoming.sha256)
-        kept = next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
+        kept = self._kept(incoming) or next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
         edited = {name: getattr(described.edited, name) for name in described.edited.stated}
         found = {
             "from": described.stated_by,
@@ -357,6 +357,12 @@ class DocumentWriter:
             "looked_up": self._lookup is not None and not self._unanswered,
         }
         return {**kept, **incoming.origin, **run, "authority": authority, "reference": reference, **found}
+
+    def _kept(self, incoming: Incoming) -> dict[str, str]:
+        """The key of a PDF among the blobs, where it is stored, so that its pages can be shown."""
+        if incoming.content is None or b"%PDF-" not in incoming.content[:1_024]:
+            return {}
+        return {KEPT: self._backends.blobs.put(FILES, incoming.content, ".pdf")}
 
     def _drop(
         self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str
