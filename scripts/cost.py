@@ -397,6 +397,9 @@ class Stack:
     snapshots_gb: float
 
 
+SNAPSHOT = {"ApplyOn": "PublishedVersions"}
+
+
 @cache
 def stack_of(tier: Tier, monitoring: Monitoring) -> Stack:
     """The stack of these parameters that follows one query."""
@@ -419,7 +422,8 @@ def stack_of(tier: Tier, monitoring: Monitoring) -> Stack:
         functions=kinds.count("AWS::Serverless::Function"),
         queues=sum(event["Type"] == "SQS" for event in events),
         of_logs=len({each["MetricName"] for several in filters for each in several}),
-        snapshots_gb=sum(each["MemorySize"] for _, each in made if "SnapStart" in each) / 1024,
+        snapshots_gb=sum(each["MemorySize"] for _, each in made if rendered(each.get("SnapStart"), given) == SNAPSHOT)
+        / 1024,
     )
 
 

@@ -161,8 +161,12 @@ def test_a_change_of_the_layers_publishes_what_the_api_calls_again_and_the_api_c
     assert own["AutoPublishAliasAllProperties"] is True
     assert all(MADE[layer["Ref"]]["Properties"]["PublishLambdaVersion"] is True for layer in own["Layers"])
     for switch, snapshots in (("on", "PublishedVersions"), ("off", "None")):
-        assert rendered(own["SnapStart"], {"SnapStart": switch}) == {"ApplyOn": snapshots}
+        given = {"SnapStart": switch, "IndexTier": "opensearch"}
+        assert rendered(own["SnapStart"], given) == {"ApplyOn": snapshots}
     assert own["VersionDeletionPolicy"] == "Delete"  # an older version ends with its snapshot
+    in_s3 = {"SnapStart": "on", "IndexTier": "s3", "IndexStorageMiB": 4096}
+    room = rendered(own.get("EphemeralStorage", {"Size": 512}), in_s3)["Size"]
+    assert (rendered(own["SnapStart"], in_s3)["ApplyOn"] == "None") == (room > 512)  # which SnapStart does not allow
     named = resource.removesuffix("Function")
     assert MADE[f"ApiTo{named}"]["Properties"]["IntegrationUri"] == {"Ref": f"{resource}.Alias"}
     assert MADE[f"ApiMayCall{named}"]["Properties"]["FunctionName"] == {"Ref": f"{resource}.Alias"}
