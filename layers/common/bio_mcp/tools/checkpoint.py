@@ -20,7 +20,7 @@ from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.windows import FIELDS, future_warning
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import BIO_MCP, REVIEW, QueryKey, reading_tool
+from bio_mcp.tools.fields import BIO_MCP, TOPICS, QueryKey, reading_tool
 
 MOST_QUERIES = 100
 
@@ -171,7 +171,7 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
 
 @tool(
     "stopFollowing",
-    family=REVIEW,
+    family=TOPICS,
     scope="admin",
     timeout=10,
     read_only=False,

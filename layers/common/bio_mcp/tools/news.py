@@ -19,7 +19,7 @@ from bio_mcp.syncing.news import mark_read as mark
 from bio_mcp.syncing.queries import list_queries, report_on
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, stated, tool
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
+from bio_mcp.tools.fields import REVIEW, TOPICS, AnsweredPmid, QueryKey, reading_tool
 
 DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
@@ -141,7 +141,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
 
 @tool(
     "markRead",
-    family=REVIEW,
+    family=TOPICS,
     scope="read",
     timeout=5,
     read_only=False,
