@@ -33,7 +33,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), in_process(corpus()), public=False)
+    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt", "topics")), in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"
