@@ -136,12 +136,14 @@ def test_it_is_all_done_without_scripts_but_for_the_mark_on_the_page(chromium, b
         page.get_by_label("Name").fill("Without scripts")
         page.get_by_role("button", name="New project").click()
         page.locator("input[type=file]").set_input_files(FILES)
-        page.get_by_role("button", name="Add documents").click()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Add documents").click()
         for _ in range(120):
             if not (again := page.get_by_role("link", name="See how far it is now")).count():
                 break
             page.wait_for_timeout(500)
-            again.click()
+            with page.expect_navigation():
+                again.click()
         assert page.get_by_role("heading", name="2 documents").is_visible()
         page.get_by_role("searchbox", name="Question").fill(QUESTION)
         page.get_by_role("button", name="Ask").click()

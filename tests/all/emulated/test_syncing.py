@@ -28,7 +28,7 @@ def dead_calls(stack):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def poison(up):
+def poison(up, no_letters):
     """Messages that no try will make well, after their tries, which take half a minute. Nothing is killed before: a
     function that dies before it has looked at its message leaves that hidden for the queue's own half hour.
 
