@@ -14,6 +14,7 @@ EVALUATE = BIO_MCP_HOME=.cache/eval BIO_MCP_MODE=embedded BIO_MCP_LLM=none BIO_M
 NODE := .cache/node
 NPM := .cache/npm
 OPENSEARCH := .cache/opensearch
+SCREENS := .cache/screens
 ARCH ?= arm64
 EMBEDDING_MODEL ?= bge-small-en-v1.5
 CONFIG ?= default
@@ -28,7 +29,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium libreoffice python313 demo-ncbi opensearch lock image dist clean
+.PHONY: help setup installed run test test-all screens check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium libreoffice python313 demo-ncbi opensearch lock image dist clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -49,8 +50,12 @@ test: setup $(VENV)/.dev ## everything that needs only Python
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
 test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium libreoffice ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, LibreOffice, Lambda's Python
-	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder tests/all
+	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q -n 3 --no-loadscope-reorder tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
+
+screens: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed chromium ## a picture of each page that a test looks at, into .cache/screens
+	rm -rf $(SCREENS)
+	PICTURES=$(CURDIR)/$(SCREENS) $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder $$(grep -lE "looked_at|tests.all.tasks" tests/all/test_*.py)
 
 check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothing reaches, generated pages, the AWS template
 	$(BIN)/ruff check $(SOURCES)
@@ -79,7 +84,7 @@ eval: setup ## evaluate search and answers on all sets; fails where a figure is 
 	$(EVALUATE) --set curated
 	$(EVALUATE) --set answers
 
-bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
+bench: setup $(VENV)/.dev $(VENV)/.browser chromium ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks
 
 build: $(VENV)/.run $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64, EMBEDDING_MODEL=NAME
@@ -212,7 +217,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
 	$(LOCK_LAYER) layers/hf/requirements.in -c requirements/hf.txt \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt
-	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
+	$(LOCK_LAYER) layers/mcp/requirements.in --excludes layers/mcp/excluded.in -o layers/mcp/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)
 	$(LOCK_LAYER) layers/parsing/requirements.in -o layers/parsing/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)

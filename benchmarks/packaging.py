@@ -1,11 +1,15 @@
 """What the functions weigh and what a cold start costs: `python -m benchmarks.packaging` prints Markdown tables.
 
 Both architectures are built, as `make build` does. A cold start is measured in a fresh process of Lambda's Python over
-the layers built for this machine, in the mode on AWS: CPU time of importing the entry point, and of its first call.
-What the call reaches over the network is a stub here that knows nothing, so no more than finding nothing is measured;
-the question of a search is embedded all the same. Each figure is the least of eight, since other work only adds.
+the layers built for this machine, in the mode on AWS: CPU time of importing the entry point, and of a first call that
+needs no data. What the call reaches over the network is a stub here that knows nothing, so no more than finding nothing
+is measured; the question of a search is embedded all the same. Each figure is the least of eight, since other work only
+adds.
+
+--before TREE   measure the imports of another checkout too, in turns; `make setup` was run in it
 """
 
+import argparse
 import json
 import os
 import platform
@@ -32,12 +36,15 @@ REPEATS = 8
 SECRET = "a secret that is long enough to sign with"  # noqa: S105  # of this benchmark
 URL = "https://mcp.example.org/mcp"
 LAYERS = {name: [each["Ref"] for each in made["Layers"]] for name, (_, made) in FUNCTIONS.items()}
-FIRST = {  # of its events
+FIRST = {  # of its events, one that needs no data
+    "authorize": "sign_in",
     "checkpoint": "corpus_checkpoint_get",
+    "console": "corpora",
     "get_doc": "rag_get",
     "lookup": "getBookRecord",
     "mcp_http": "tools_call",
     "pubmed": "searchPubMedArticles",
+    "search": "rag_search",
 }
 TOOL_MS, MODEL_MS, DOOR_MS = 300, 400, 900  # of the import, at most
 COLD = """
@@ -45,12 +52,11 @@ import json, sys, time
 class Context:
     function_name = function_version = memory_limit_in_mb = invoked_function_arn = aws_request_id = "benchmark"
     def get_remaining_time_in_millis(self): return 20_000
-event = json.load(open(sys.argv[1]))
-event.get("headers", {}).update(json.loads(sys.argv[2]))
+event = json.loads(sys.argv[1])
 began = time.process_time()
 import app
 imported = time.process_time()
-answer = app.handler(event, Context())
+answer = app.handler(event, Context()) if event else {}
 called = time.process_time()
 print()
 print(json.dumps([(imported - began) * 1000, (called - imported) * 1000, answer]))
@@ -76,7 +82,7 @@ class Stub(BaseHTTPRequestHandler):
             soon = int(time.time() * 1e6) + 400_000  # whoever asks may ask NCBI at once
             self._answer(200, {"Attributes": {"tat": {"N": str(soon)}}})
         else:
-            self._answer(200, {"Responses": {}, "UnprocessedKeys": {}})
+            self._answer(200, {"Responses": {}, "UnprocessedKeys": {}, "Items": []})
 
     def do_PUT(self) -> None:
         self._read()
@@ -110,12 +116,12 @@ def stub() -> Iterator[str]:
         server.server_close()
 
 
-def built(arch: str) -> Path:
+def built(arch: str, tree: Path = ROOT) -> Path:
     """The directory that `sam build` fills for this architecture."""
-    into = CACHE / arch
+    into = tree / CACHE.relative_to(ROOT) / arch
     environment = {**os.environ, "ARCH": arch, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1"}
     command = [ROOT / ".cache/sam/bin/sam", "build", "--build-dir", into]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
     return into
 
 
@@ -139,7 +145,7 @@ def weight(*paths: Path) -> int:
     return sum(file.stat().st_size for path in paths for file in path.rglob("*") if file.is_file())
 
 
-def environment(function: str, build: Path, runtime: Path, address: str) -> dict[str, str]:
+def environment(function: str, tree: Path, build: Path, runtime: Path, address: str) -> dict[str, str]:
     """The variables that template.yaml gives the function, filled in for a machine where there is nothing."""
     layers = [str(build / layer / "python") for layer in LAYERS[function]]
     given = {
@@ -156,7 +162,7 @@ def environment(function: str, build: Path, runtime: Path, address: str) -> dict
     names = {name: _made(value) for name, value in variables(function).items()}
     return {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "functions" / function), *layers, str(runtime)]),
+        "PYTHONPATH": os.pathsep.join([str(tree / "functions" / function), *layers, str(runtime)]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "none",
@@ -173,30 +179,51 @@ def _made(value: Any) -> str:
     return str(parameter.get("Default") or text(first))
 
 
-def cold_start(function: str, build: Path, runtime: Path, python: str, address: str) -> tuple[float, float]:
-    """CPU-ms of importing the entry point, and of its first call."""
-    events = sorted((ROOT / "events" / function).glob(f"{FIRST.get(function, '*')}.json"))
-    token = jwt.encode({"aud": URL, "sub": "benchmark", "exp": 4_000_000_000}, SECRET, "HS256")
-    command = [python, "-c", COLD, str(events[0]), json.dumps({"authorization": f"Bearer {token}"})]
-    runs = []
+def cold_starts(
+    function: str, builds: dict[Path, Path], runtime: Path, python: str, address: str
+) -> dict[Path, tuple[float, float]]:
+    """CPU-ms of importing the entry point of each tree, which has this build, and of a first call of ours."""
+    runs: dict[Path, list[tuple[float, float]]] = {tree: [] for tree in builds}
     for _ in range(REPEATS):
-        ran = subprocess.run(
-            command, env=environment(function, build, runtime, address), capture_output=True, text=True, check=False
-        )
-        if ran.returncode:
-            raise SystemExit(f"{function} did not start:\n{ran.stderr}")
-        imported, called, answer = json.loads(ran.stdout.splitlines()[-1])
-        if re.search("internal error|BIO_MCP_", json.dumps(answer)) or answer.get("statusCode", 200) != 200:
-            raise SystemExit(f"{function} failed: {answer}\n{ran.stdout}")
-        runs.append((imported, called))
-    return min(run[0] for run in runs), min(run[1] for run in runs)
+        for tree, build in builds.items():
+            event = _event(function) if tree == ROOT else {}
+            ran = subprocess.run(
+                [python, "-c", COLD, json.dumps(event)],
+                env=environment(function, tree, build, runtime, address),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if ran.returncode:
+                raise SystemExit(f"{function} of {tree} did not start:\n{ran.stderr}")
+            imported, called, answer = json.loads(ran.stdout.splitlines()[-1])
+            if re.search("internal error|BIO_MCP_", json.dumps(answer)) or answer.get("statusCode", 200) != 200:
+                raise SystemExit(f"{function} failed: {answer}\n{ran.stdout}")
+            runs[tree].append((imported, called))
+    return {
+        tree: (min(imported for imported, _ in each), min(called for _, called in each)) for tree, each in runs.items()
+    }
+
+
+def _event(function: str) -> dict[str, Any]:
+    """A first call of the function; empty where each needs data."""
+    if function not in FIRST:
+        return {}
+    event: dict[str, Any] = json.loads((ROOT / "events" / function / f"{FIRST[function]}.json").read_text("utf-8"))
+    if "headers" in event:
+        token = jwt.encode({"aud": URL, "sub": "benchmark", "exp": 4_000_000_000}, SECRET, "HS256")
+        event["headers"]["authorization"] = f"Bearer {token}"
+    return event
 
 
 def main() -> int:
     """Print the tables; 1 if something is too heavy."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--before", type=lambda given: Path(given).resolve())
+    before = parser.parse_args().before
     builds = {arch: built(arch) for arch in ("arm64", "x86_64")}
     print("| MB, unzipped | arm64 | x86_64 |\n|---|---|---|")
-    for layer in ("CommonLayer", "InferenceLayer", "McpLayer"):
+    for layer in ("CommonLayer", "InferenceLayer", "McpLayer", "ParsingLayer"):
         print(f"| {layer} | " + " | ".join(f"{weight(build / layer) / 1e6:.1f}" for build in builds.values()) + " |")
     sizes = {}
     for function, layers in LAYERS.items():
@@ -207,13 +234,18 @@ def main() -> int:
     print(f"\nLambda takes {LIMIT / 1e6:.1f} MB.\n")
     python = python313()
     brought = runtime(python)
-    print("| CPU-ms of a cold start | import | first call | both | at most |\n|---|---|---|---|---|")
+    trees = {ROOT: builds[HERE]} | ({before: built(HERE, before)} if before else {})
+    named = "import before | import" if before else "import"
+    print(
+        f"| CPU-ms of a cold start | {named} | import at most | first call |\n|---|---|{'---|' * bool(before)}---|---|"
+    )
     with stub() as address:
         for function, layers in LAYERS.items():
-            imported, called = cold_start(function, builds[HERE], brought, python, address)
-            door, model = "McpLayer" in layers, "InferenceLayer" in layers
-            most = DOOR_MS if door else MODEL_MS if model else TOOL_MS
-            print(f"| {function} | {imported:.0f} | {called:.0f} | {imported + called:.0f} | {most} to import |")
+            measured = cold_starts(function, trees, brought, python, address)
+            imported, called = measured[ROOT]
+            most = DOOR_MS if "McpLayer" in layers else MODEL_MS if "InferenceLayer" in layers else TOOL_MS
+            cells = [*([f"{measured[before][0]:.0f}"] if before else []), f"{imported:.0f}", str(most)]
+            print(f"| {function} | {' | '.join(cells)} | {f'{called:.0f}' if function in FIRST else ''} |", flush=True)
     return int(max(map(max, sizes.values())) > LIMIT)
 
 

@@ -26,7 +26,11 @@ from scripts import retained
 ROOT = Path(__file__).parents[1]
 ASKED = ("Corpus1Key", "Corpus1Term", "NcbiAdminEmail", "NcbiApiKeyName", "AuthSecretName", "AlarmTopicArn")
 ISSUER = ("AuthJwksUrl", "AuthIssuer")  # asked where no secret is named
-ENDPOINT = "Description: Every tool and resource over MCP"
+PUBLISHED = (  # the functions of which versions are published
+    "Description: Every tool and resource over MCP",
+    "Description: The pages for people",
+    "Description: Where people sign in and clients get tokens",
+)
 BUILT = ROOT / ".aws-sam/build/template.yaml"
 WHOLE = ROOT / ".aws-sam/samconfig.toml"
 LONGEST_NAME = 64  # of a function
@@ -93,10 +97,13 @@ def overrides(answers: Mapping[str, str]) -> Iterator[str]:
 
 
 def stamped(template: str, given: Any) -> str:
-    """The template with a digest of the parameters in the endpoint's description. Its alias moves to a new version
-    when the text of its properties changes, which a parameter's value does not."""
+    """The template with a digest of the parameters in the descriptions of the functions of which versions are
+    published. An alias moves to a new version when the text of the properties changes, which a parameter's value does
+    not."""
     digest = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:12]
-    return template.replace(ENDPOINT, f"{ENDPOINT}, configured as {digest}")
+    for each in PUBLISHED:
+        template = template.replace(each, f"{each}, configured as {digest}")
+    return template
 
 
 class Unusable(Exception):

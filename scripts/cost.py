@@ -82,7 +82,8 @@ REGIONS = {
         log_gb=0.70,
     ),
 }
-"""Prices by region: what is not named costs what it does in us-east-1. `domain_times` is a guess outside us-east-1."""
+"""Prices by region: what is not named costs what it does in us-east-1. Those of other regions are estimates that nobody
+has compared with AWS's pages, `domain_times` most of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +282,6 @@ FILE_GB = 0.035  # compressed
 SLICE_S = 878.5  # seconds of a function's fifteen minutes that it works
 FETCH_S, LIST_S = 10, 6  # of a file; the former is assumed, the latter what parsing its records takes
 WRITE_UNITS = 10  # of a new paper: eight for itself, in a transaction, one each for its DOI and its PMCID
-LEASE_UNITS = 0.2  # of a paper that is synced: a transaction checks the lease for two, and 32 papers take three
 READ_UNITS = 2
 RUN_CALLS, RUN_TRANSITIONS = 4, 12  # of the state machine, whatever the number of files
 FILE_TRANSITIONS, CALL_TRANSITIONS = 6, 2  # start and end of a file in each of three maps; a call and what follows it
@@ -370,6 +370,10 @@ LOOK_S, LOOKED_AT = 10, 2  # seconds between two looks of a warm function: which
 CHANGE_PAPERS = 32  # published together
 SEARCH_GB = 1_769 / 1_024
 BUDGET_WRITES, RECORD_WRITES = 2, 3  # of a call
+CHECK_UNITS = 2  # that each transaction takes to check the lease of whoever syncs
+NEW_CHECKS, REVISED_CHECKS = 3 / CHANGE_PAPERS, 1  # of a paper: new ones are stored together, a revised one alone
+SAVE_UNITS = 2 + CHECK_UNITS  # to save a job, which alone would be one: an item of a transaction is two
+SAVES = 2  # of a sync that finds nothing, each night; else one more after each 32 papers
 
 
 FAILING = 0.01  # of calls, for which a tool has a second metric
@@ -381,7 +385,8 @@ KEY_S, TABLES_A_CALL = 300, 3  # how long DynamoDB keeps the key of a table for 
 @dataclass(frozen=True, slots=True)
 class Stack:
     """What a stack has, counted in template.yaml: metrics under alarm, dashboards, secrets that it keeps, functions,
-    queues that Lambda polls, and metrics that are made of logs."""
+    queues that Lambda polls, metrics that are made of logs, and the memory of the functions that start from snapshots.
+    """
 
     alarms: int
     dashboards: int
@@ -389,6 +394,10 @@ class Stack:
     functions: int
     queues: int
     of_logs: int
+    snapshots_gb: float
+
+
+SNAPSHOT = {"ApplyOn": "PublishedVersions"}
 
 
 @cache
@@ -413,6 +422,8 @@ def stack_of(tier: Tier, monitoring: Monitoring) -> Stack:
         functions=kinds.count("AWS::Serverless::Function"),
         queues=sum(event["Type"] == "SQS" for event in events),
         of_logs=len({each["MetricName"] for several in filters for each in several}),
+        snapshots_gb=sum(each["MemorySize"] for _, each in made if rendered(each.get("SnapStart"), given) == SNAPSHOT)
+        / 1024,
     )
 
 
@@ -461,15 +472,17 @@ def _functions(workload: Workload, rates: Rates, prices: Prices) -> list[Line]:
         Line("their starts", calls * RESTORES * started, "GB-s", prices.lambda_gb_s),
         Line("functions that sync", settled * rates.seconds_a_record * rates.loader_gb, "GB-s", prices.lambda_gb_s),
         Line("their invocations", 2 * calls, "requests", prices.lambda_request),
-        *(_snapshot(calls, prices) if workload.snapstart else ()),
+        *(_snapshots(workload, prices) if workload.snapstart else ()),
         Line("heartbeats", HEARTBEATS * HEARTBEAT_GB_S, "GB-s", prices.lambda_gb_s),
         Line("HTTP API", calls, "requests", prices.http_request),
     ]
 
 
-def _snapshot(calls: float, prices: Prices) -> list[Line]:
+def _snapshots(workload: Workload, prices: Prices) -> list[Line]:
+    """Snapshots of the endpoint, of the pages and of signing in; restored is the endpoint's, for pages are few."""
+    memory, calls = stack_of(workload.tier, workload.monitoring).snapshots_gb, workload.calls_per_day * DAYS
     return [
-        Line("SnapStart's snapshot", SECONDS * ENDPOINT_GB, "GB-s", prices.snapstart_gb_s),
+        Line("SnapStart's snapshots", SECONDS * memory, "GB-s", prices.snapstart_gb_s),
         Line("SnapStart's restores", calls * RESTORES * ENDPOINT_GB, "GB", prices.snapstart_restore_gb),
     ]
 
@@ -479,9 +492,10 @@ def _stores(workload: Workload, prices: Prices) -> list[Line]:
     stack = stack_of(workload.tier, workload.monitoring)
     keys = min(calls, stack.functions * SECONDS / KEY_S) * TABLES_A_CALL
     reads = calls * PAPERS_A_CALL + settled * READ_UNITS + min(RETRACTED, workload.records) * DAYS
-    writes = settled * (WRITE_UNITS + LEASE_UNITS) + calls * (BUDGET_WRITES + RECORD_WRITES)
+    writes = settled * WRITE_UNITS + calls * (BUDGET_WRITES + RECORD_WRITES)
     return [
         Line("DynamoDB, writes", writes, "units", prices.write_unit),
+        Line("DynamoDB, leases checked and jobs saved", _leased_units(workload), "units", prices.write_unit),
         Line("DynamoDB, reads", reads, "units", prices.read_unit),
         Line("DynamoDB, papers", workload.records * PAPER_GB, "GB", prices.table_gb_month + prices.recovery_gb_month),
         Line("DynamoDB, keys of tables", keys, "requests", prices.key_request),
@@ -489,6 +503,13 @@ def _stores(workload: Workload, prices: Prices) -> list[Line]:
         Line("log of calls, written", calls, "requests", prices.s3_put),
         Line("log of calls, 30 days", calls * RECORDED_GB, "GB", prices.s3_gb_month),
     ]
+
+
+def _leased_units(workload: Workload) -> float:
+    """Write units that a sync takes since it writes under a lease: beyond those of its papers, and for its job."""
+    new, revised = workload.new_per_day * DAYS, workload.revised_per_day * DAYS
+    saves = SAVES * DAYS + (new + revised) / CHANGE_PAPERS
+    return CHECK_UNITS * (new * NEW_CHECKS + revised * REVISED_CHECKS) + SAVE_UNITS * saves
 
 
 def _traffic(workload: Workload, prices: Prices) -> list[Line]:
@@ -606,7 +627,11 @@ def _team_table() -> Table:
         estimates = [estimate(workload, prices=prices) for prices in REGIONS.values()]
         rows.append((f"{name}, at rest", *(f"{each.idle:,.0f}" for each in estimates)))
         rows.append((f"{name}, {RESEARCHERS} researchers", *(f"{together(each.month):,.0f}" for each in estimates)))
-    return ("dollars a month", *REGIONS), rows
+    return ("dollars a month", *(_region(each) for each in REGIONS)), rows
+
+
+def _region(name: str) -> str:
+    return name if name == "us-east-1" else f"{name}, estimated"
 
 
 def domain_table() -> Table:
@@ -763,7 +788,7 @@ def render(body: Mapping[str, Any]) -> None:
             terminal.show(terminal.table(("what", "arithmetic", "dollars"), rows, right=(2,)))
         parameters = " ".join(f"{name}={value}" for name, value in estimates[0]["parameters"].items())
         terminal.show("", f"Parameters of such a stack: {parameters}")
-    terminal.show("", SOURCE.format(as_of=body["prices_as_of"], region=body["region"]))
+    terminal.show("", SOURCE.format(as_of=body["prices_as_of"], region=_region(body["region"])))
 
 
 def _sizes(estimates: Sequence[Mapping[str, Any]]) -> Any:

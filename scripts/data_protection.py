@@ -40,7 +40,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
         "questions as typed",
         f"{ANSWER_S // DAY_S} days",
     ),
-    "NewsTable": ("which papers a followed query found", "", LASTING),
+    "NewsTable": ("which papers a followed query found, and how far each person has read", "subject", LASTING),
     "ScreeningsTable": ("reviews: decisions, reasons, searches", "subject", LASTING),
     "CallsTable": (
         "calls with their arguments, to be replayed",
@@ -48,14 +48,15 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
         f"{DEFAULT.calls_days} days",
     ),
     "AuthorizationsTable": (
-        "sign-in links, sessions, grants, used assertions, by hashes of their secrets",
-        "subject, tenant, scopes, program",
+        "sign-in links, sessions, grants and used assertions, by hashes of their secrets; the ids of tokens",
+        "subject, tenant, scopes, program, name of a token",
         f"until each expires, {int(LONGEST_AUTHORIZATION_S) // DAY_S} days at most",
     ),
     "BudgetsTable": ("what callers have used", "subject, tenant, or IP address", "two days at most"),
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
+    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
 QUEUES: Mapping[str, str] = {
@@ -134,7 +135,12 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
         if "ExpirationInDays" in rule:
             what, people = FOLDERS[rule["Prefix"]]
             yield f"bucket, `{rule['Prefix']}`", what, people, f"{rule['ExpirationInDays']} days"
-    yield "bucket, the rest", "large papers and documents, `inbox/`, reports", "what the documents say", LASTING
+    yield (
+        "bucket, the rest",
+        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
+        "what the documents say",
+        LASTING,
+    )
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",

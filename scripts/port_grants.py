@@ -258,6 +258,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "news.pmids": table("News", "Query"),
     "news.is_whole": table("News", "GetItem"),
     "news.set_whole": table("News", "PutItem"),
+    "news.read_to": table("News", "GetItem"),
+    "news.mark_read": table("News", "UpdateItem"),
     "news.forget": table("News", "Query", "BatchWriteItem", "DeleteItem"),
     "jobs.get": table("Jobs", "GetItem") | JOB,
     "jobs.latest": table("Jobs", "GetItem") | JOB,
@@ -275,18 +277,22 @@ GRANTS: dict[str, frozenset[Grant]] = {
 
 
 def given_for(methods: Iterable[str], queue: str = CONTINUATIONS, folder: str = FOLDER) -> Given:
-    """What methods of ports, as `documents.get`, take; `queue` is where continuations go, `folder` where files are.
+    """What methods of ports, as `documents.get`, take; `queue` is where continuations go, `folder` where files are,
+    unless a method names another, as `blobs.get files` does.
 
     Raises `LookupError` for a method that has no row here.
     """
     whole = Given()
-    for method in methods:
+    for each in methods:
+        method, _, of = each.partition(" ")
         port = method.partition(".")[0]
         if port not in VARIABLES or (not (grants := _grants(method)) and f"{port}.*" not in GRANTS):
             raise LookupError(f"scripts/port_grants.py does not say what {method} takes on AWS: add it to GRANTS")
         variables = (*VARIABLES[port], *MORE_VARIABLES.get(method, ()))
-        whole |= Given(frozenset(variables), grants)
-    return Given(whole.variables, frozenset((action, _own(on, queue, folder)) for action, on in whole.grants))
+        whole |= Given(
+            frozenset(variables), frozenset((action, _own(on, queue, of or folder)) for action, on in grants)
+        )
+    return whole
 
 
 def _own(resource: str, queue: str, folder: str) -> str:

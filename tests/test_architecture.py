@@ -72,6 +72,7 @@ THIRD_PARTIES = {
         "doors.auth.clients",
         "doors.aws",
         "doors.cli",
+        "doors.console.library",
     },
     "pydantic_core": {"doors.cli", "recording"},
     "yaml": {"adapters.parsers"},

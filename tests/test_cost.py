@@ -27,7 +27,7 @@ from scripts.cost import (
     vectors_gb,
 )
 from scripts.template import loading
-from tests.support.aws_template import ALARM, TEMPLATE, rendered
+from tests.support.aws_template import ALARM, TEMPLATE, of, rendered
 
 MILLION = usual(1_000_000)
 
@@ -115,6 +115,24 @@ def test_an_index_in_s3_has_no_domain_and_costs_little():
     assert file.domain is None
     assert not any("domain" in line.what for line in (*file.month, *file.load.lines))
     assert domain.idle - file.idle > 25
+
+
+def test_whoever_syncs_pays_for_the_lease_of_each_transaction_and_each_save_of_its_job():
+    nothing = {"new_per_day": 0, "revised_per_day": 0}
+    rest, new, revised = (
+        months_lines(**nothing | more)["DynamoDB, leases checked and jobs saved"].quantity / (365 / 12)
+        for more in ({}, {"new_per_day": 32}, {"revised_per_day": 32})
+    )
+    assert rest == pytest.approx(2 * (2 + 2))  # a put in a transaction, and the check
+    assert new - rest == pytest.approx(3 * 2 + 4)
+    assert revised - rest == pytest.approx(32 * 2 + 4)
+
+
+def test_snapshots_are_paid_for_by_the_memory_of_the_functions_that_have_one():
+    functions = [each for each in of("AWS::Serverless::Function").values() if "SnapStart" in each]
+    assert len(functions) == 3
+    line = months_lines()["SnapStart's snapshots"]
+    assert line.quantity == pytest.approx(730 * 3600 * sum(each["MemorySize"] for each in functions) / 1024)
 
 
 def test_an_index_in_s3_has_one_writer():

@@ -89,7 +89,7 @@ def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_the
     declared = set(TOOLS[name].also_uses)
     assert declared & reached(TOOLS[name].lambda_module)[name] == set()
     for method in declared:
-        port, _, called = method.partition(".")
+        port, _, called = method.partition(" ")[0].partition(".")
         assert port in PORTS
         declares = get_args(vars(Backends)[port].__orig_class__)[0]
         assert any(callable(getattr(each, called, None)) for each in (declares, *get_args(declares)))

@@ -12,7 +12,7 @@ from bio_mcp.errors import InvalidInput
 from tests.support.sample_corpus import corpus
 
 CALLS = Path(__file__).parent / "data/sloppy_calls"
-ONE_FORM = {"checkNotices", "jobs.cancel"}  # whose arguments are names alone
+ONE_FORM = {"checkNotices", "jobs.cancel", "markRead", "stopFollowing"}  # whose arguments are names alone
 OF_ONE_CALL = {"audit", "duration_seconds", "ended", "expires_at", "file", "job_id", "log_uri", "report_uri"}
 
 

@@ -154,16 +154,22 @@ def test_a_variable_names_a_secret_and_never_holds_one(function):
     assert PARAMETERS["SecretStore"]["AllowedValues"] == ["secretsmanager", "ssm"]
 
 
-def test_a_change_of_the_layers_publishes_the_endpoint_again_and_the_api_calls_what_was_published():
-    own = FUNCTIONS["mcp_http"][1]
+@pytest.mark.parametrize("function", ["authorize", "console", "mcp_http"])
+def test_a_change_of_the_layers_publishes_what_the_api_calls_again_and_the_api_calls_what_was_published(function):
+    resource, own = FUNCTIONS[function]
     assert own["AutoPublishAlias"] == "live"
     assert own["AutoPublishAliasAllProperties"] is True
     assert all(MADE[layer["Ref"]]["Properties"]["PublishLambdaVersion"] is True for layer in own["Layers"])
     for switch, snapshots in (("on", "PublishedVersions"), ("off", "None")):
-        assert rendered(own["SnapStart"], {"SnapStart": switch}) == {"ApplyOn": snapshots}
+        given = {"SnapStart": switch, "IndexTier": "opensearch"}
+        assert rendered(own["SnapStart"], given) == {"ApplyOn": snapshots}
     assert own["VersionDeletionPolicy"] == "Delete"  # an older version ends with its snapshot
-    assert MADE["ApiToMcpHttp"]["Properties"]["IntegrationUri"] == {"Ref": "McpHttpFunction.Alias"}
-    assert MADE["ApiMayCallMcpHttp"]["Properties"]["FunctionName"] == {"Ref": "McpHttpFunction.Alias"}
+    in_s3 = {"SnapStart": "on", "IndexTier": "s3", "IndexStorageMiB": 4096}
+    room = rendered(own.get("EphemeralStorage", {"Size": 512}), in_s3)["Size"]
+    assert (rendered(own["SnapStart"], in_s3)["ApplyOn"] == "None") == (room > 512)  # which SnapStart does not allow
+    named = resource.removesuffix("Function")
+    assert MADE[f"ApiTo{named}"]["Properties"]["IntegrationUri"] == {"Ref": f"{resource}.Alias"}
+    assert MADE[f"ApiMayCall{named}"]["Properties"]["FunctionName"] == {"Ref": f"{resource}.Alias"}
 
 
 # ---- a table of papers that was restored ----
@@ -255,11 +261,11 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
     assert not {name for name in logged.values() if "authorizer" in name or "header" in name.lower()}
     routes = {each["RouteKey"]: text(each["Target"]) for each in of("AWS::ApiGatewayV2::Route").values()}
     assert routes["ANY /{proxy+}"] == routes["GET /"] == "integrations/${ApiToConsole}"  # what no other has is a page
-    assert MADE["ApiToConsole"]["Properties"]["IntegrationUri"] == {"Fn::GetAtt": "ConsoleFunction.Arn"}
-    own = "sign-in sign-out authorize consent token register revoke .well-known/oauth-authorization-server"
+    own = "sign-in sign-out admin/people authorize consent token register revoke .well-known/oauth-authorization-server"
     others = "OPTIONS /mcp,GET /health,GET /ready,GET /,ANY /mcp,ANY /{proxy+},ANY /.well-known/{proxy+}"
     paths = [f"ANY /{path}" for path in (*own.split(), ".well-known/oauth-authorization-server/{proxy+}")]
     assert routes.keys() == {*others.split(","), *paths}
+    assert {routes[path] for path in paths} == {"integrations/${ApiToAuthorize}"}
 
 
 def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_not_those_of_a_preflight():

@@ -4,7 +4,18 @@ import re
 
 import pytest
 
-from tests.support.aws_template import FUNCTION, FUNCTIONS, IMAGES, RESOURCES, ROLE, TEMPLATE, allowed, of, rendered
+from tests.support.aws_template import (
+    FUNCTION,
+    FUNCTIONS,
+    IMAGES,
+    RESOURCES,
+    ROLE,
+    TEMPLATE,
+    allowed,
+    of,
+    rendered,
+    text,
+)
 
 PARAMETERS = TEMPLATE["Parameters"]
 GROUP = [
@@ -103,7 +114,6 @@ def test_who_reaches_a_store_may_use_the_key_there_and_nobody_else():
         if any(action.startswith(stores) for action, _ in allowed(each))
     }
     assert having == storing | {"ScheduleRole", "LoadMachineRole"}
-    assert "McpHttpRole" not in having
     policy = RESOURCES["KeyPolicy"]["Properties"]["PolicyDocument"]
     [statement] = rendered(policy, given(KmsKeyArn=KEY, **{"AWS::URLSuffix": "amazonaws.com"}))["Statement"]
     assert statement["Resource"] == KEY
@@ -143,3 +153,13 @@ def test_a_path_begins_and_ends_with_a_slash(path):
     pattern = PARAMETERS["RolePath"]["AllowedPattern"]
     assert re.fullmatch(pattern, path)
     assert not any(re.fullmatch(pattern, each) for each in ("research", "/research", "research/", "/"))
+
+
+def test_a_name_that_is_given_begins_with_the_name_of_the_stack():
+    named = {"AWS::Events::EventBus": "Name", "AWS::ApiGatewayV2::Api": "Name", FUNCTION: "FunctionName"}
+    named |= {"AWS::CloudWatch::Dashboard": "DashboardName", "AWS::StepFunctions::StateMachine": "StateMachineName"}
+    named["AWS::Logs::LogGroup"] = "LogGroupName"
+    names = [each["Properties"][named[each["Type"]]] for each in RESOURCES.values() if each["Type"] in named]
+    begun = re.compile(r"(/aws/(lambda|vendedlogs(/states)?)/)?(\$\{AWS::StackName\}-|AWS::StackName$)")
+    assert [each for each in names if not begun.match(text(each))] == []
+    assert len(names) > len(FUNCTIONS)

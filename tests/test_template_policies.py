@@ -60,6 +60,7 @@ def expected(function):
         return needed(function).grants | receiving(function)
     own = declared(function)
     called = {f"{FUNCTIONS[each][0]}.Arn" for each in own.get("calls", [])}
+    called |= {f"{name}.Arn" for name in IMAGES if "ingest" in own.get("calls", [])}
     every = [FUNCTIONS[each][0] for each in SERVING] + list(IMAGES)
     called |= {f"{name}.Arn" for name in every} if own.get("endpoint") else set()
     used = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)).grants
@@ -77,24 +78,30 @@ def test_a_function_has_the_variables_that_the_ports_of_its_tools_read_and_no_ot
     assert set(variables(function)) == needed(function).variables | EVERYONES
 
 
-def test_the_endpoint_holds_no_permission_on_data():
+def test_the_endpoint_reads_which_tokens_were_ended_and_no_data():
     services = {action.partition(":")[0] for action, _ in allowed("mcp_http")}
-    assert services == {"lambda", "logs", "secretsmanager", "ssm", "kms"}
-    assert not {name for name in variables("mcp_http") if "TABLE" in name or name.startswith("BIO_MCP_OPENSEARCH")}
+    assert services == {"lambda", "logs", "secretsmanager", "ssm", "kms", "dynamodb"}
+    tables = {each for each in allowed("mcp_http") if each[0].startswith("dynamodb:")}
+    assert tables == {("dynamodb:GetItem", "AuthorizationsTable.Arn")}
+    named = {name for name in variables("mcp_http") if "TABLE" in name or name.startswith("BIO_MCP_OPENSEARCH")}
+    assert named == {"BIO_MCP_TABLE_AUTHORIZATIONS"}
 
 
-def test_the_pages_change_nothing_of_what_they_show():
-    others = {(action, on) for action, on in allowed("console") if on != "BudgetsTable.Arn"}
+def test_the_pages_change_nothing_but_files_that_are_sent():
+    sent = {("s3:PutObject", f"${{Bucket.Arn}}/{folder}/*") for folder in ("files", "uploads")}
+    assert sent <= allowed("console")
+    others = {(action, on) for action, on in allowed("console") - sent if on != "BudgetsTable.Arn"}
     verbs = {action.partition(":")[2] for action, _ in others if not action.startswith(("logs:", "es:", "lambda:"))}
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
     assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
-    assert called == {f"{each}Function.Arn" for each in ("Search", "Answer", "Exports", "Bibliography")}
+    functions = "Search Answer Exports Bibliography Pubmed SyncDelta News Checkpoint Ingest Projects Screening".split()
+    assert called == {f"{each}Function.Arn" for each in (*functions, "IngestImage")}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
     reached = {on for action, on in allowed("authorize") if action.startswith(("dynamodb:", "s3:", "es:", "lambda:"))}
-    assert reached == {"AuthorizationsTable.Arn"}
+    assert reached == {"AuthorizationsTable.Arn", "BudgetsTable.Arn"}
     writers = {each for each in FUNCTIONS for action, on in allowed(each) if on in reached and "Put" in action}
     assert writers == {"authorize"}
 

@@ -13,7 +13,7 @@ condition    under which there is a function at all
 lists        the folder of the bucket that it may list, inbox where nothing is said
 endpoint     true where it serves no tools and calls every function that does
 calls        the functions that it calls, where it is no endpoint
-uses         methods of ports that it uses, as documents.get, where it serves no tools
+uses         methods of ports that it uses, as documents.get, where it serves no tools; "blobs.get files" in that folder
 settings     variables of its environment beside those of its ports, of `VALUES` in scripts/template/resources.py
 layers       beside those that follow
 properties   more of AWS::Serverless::Function, each value as YAML

@@ -9,7 +9,10 @@ from scripts.template.image import from_image, storage
 from scripts.template.policies import BOUNDARY, NO_VALUE, PATH, own, shared
 from scripts.template.watching import logs
 
-CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
+BY_LAMBDA = (
+    '{ Version: "2012-10-17", '
+    "Statement: [{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }] }"
+)
 OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/mcp"]'
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
@@ -87,7 +90,7 @@ def _role(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     properties: Value = {
         "Path": PATH,
         "PermissionsBoundary": BOUNDARY,
-        "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
+        "AssumeRolePolicyDocument": BY_LAMBDA,
         "ManagedPolicyArns": ["!Ref FunctionPolicy", *indices, *shared(function)],
         "Policies": [own(function, callees)],
     }

@@ -39,7 +39,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus()), listed=("all", "chatgpt"))
+    listed = ("all", "chatgpt", "topics")
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), in_process(corpus()), listed=listed)
     app = mcp_http.serving(with_fixtures(server) if request.param else server)
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"

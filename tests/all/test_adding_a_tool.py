@@ -105,7 +105,7 @@ def every_check_that_looks_at_all_tools_is_content(copy):
 def its_function_is_given_what_it_calls(copy):
     template = copy.read("template.yaml")
     role = template.partition("  SizeRole:\n")[2].partition("  SizeFunction:\n")[0]
-    assert "es:ESHttpGet" in role
+    assert "CorpusReaderPolicy" in role
     assert set(re.findall(r"(\w+Table)\.Arn", role)) == {"CallsTable", "BudgetsTable"}  # as any other function's
     assert "from bio_mcp.tools import size" in copy.read("functions/size/app.py")
 

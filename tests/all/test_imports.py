@@ -4,6 +4,7 @@ Each entry point is imported by a process of its own. What it may not have loade
 """
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -53,35 +54,29 @@ def test_the_endpoint_loads_what_calls_functions_when_it_calls_one():
     assert "bio_mcp.wiring" in found
 
 
-def test_the_layer_of_the_endpoint_imports_neither_the_clients_side_nor_a_second_server(tmp_path):
-    for package in ("mcp", "mcp_types", "fastapi"):
+@pytest.fixture
+def sdk_of_the_layer(tmp_path):
+    """The SDK as the layer has it: its packages import nothing by themselves."""
+    for package in ("mcp", "mcp_types"):
         copytree(Path(find_spec(package).origin).parent, tmp_path / package)
-    subprocess.run([sys.executable, ROOT / "layers/mcp/trim.py", tmp_path], check=True)
-    server = loaded("import mcp.server.lowlevel, fastapi", depth=3, PYTHONPATH=str(tmp_path))
+    emptied = re.search("^PARTS := (.+)$", (ROOT / "layers/mcp/Makefile").read_text(), re.MULTILINE)[1].split()
+    for each in emptied:
+        (tmp_path / each).write_text("")
+    return str(tmp_path)
+
+
+def test_the_layer_of_the_endpoint_imports_neither_the_clients_side_nor_a_second_server(sdk_of_the_layer):
+    server = loaded("import mcp.server.lowlevel", depth=3, PYTHONPATH=sdk_of_the_layer)
     assert "mcp.server.lowlevel" in server
-    assert server & {"mcp.client", "mcp.client.client", "mcp.server.mcpserver"} == set()
-    assert "mcp_types" not in loaded("import mcp.server.auth.handlers.token", PYTHONPATH=str(tmp_path))
-    assert "mcp.client.client" in loaded("import mcp.client", depth=3, PYTHONPATH=str(tmp_path))
+    assert server & {"mcp.client.client", "mcp.client.session", "mcp.server.mcpserver"} == set()
 
 
-def test_the_trimmed_sdk_lists_tools_and_calls_one(tmp_path):
-    """What is built on first use is built: the server's own client talks to it."""
-    for package in ("mcp", "mcp_types", "fastapi"):
-        copytree(Path(find_spec(package).origin).parent, tmp_path / package)
-    subprocess.run([sys.executable, ROOT / "layers/mcp/trim.py", tmp_path], check=True)
-    code = """
-import anyio
-from mcp.client import Client
-from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.mcp.server import server
-async def main():
-    async with Client(server(TOOLS.values(), RESOURCES.values(), None)) as client:
-        assert len((await client.list_tools()).tools) > 40
-        assert (await client.list_prompts()).prompts
-        print("listed")
-anyio.run(main)
-"""
-    assert "listed" in loaded(code, PYTHONPATH=str(tmp_path))
+@pytest.mark.parametrize("function", ["authorize", "heartbeat", "mcp_http"])
+def test_functions_start_with_the_sdk_as_the_layer_has_it(sdk_of_the_layer, function):
+    code = f"import sys; sys.path.insert(0, 'functions/{function}'); import app, mcp; print(mcp.__file__)"
+    found = loaded(code, depth=3, PYTHONPATH=sdk_of_the_layer)
+    assert f"{sdk_of_the_layer}/mcp/__init__.py" in found
+    assert "mcp.server.mcpserver" not in found
 
 
 def test_a_heavy_import_would_be_seen():

@@ -212,3 +212,16 @@ def test_a_scan_goes_through_the_child(parser):
 def test_the_packs_that_are_needed_are_installed():
     listed = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=True).stdout
     assert {"eng", "deu", "tha"} <= set(listed.split())
+
+
+def test_the_words_of_a_page_have_boxes_where_they_stand(parser):
+    scanned = scan(drawn(typeset(ENGLISH)), drawn(typeset(GERMAN)))
+    words = parser.words(scanned, 1, ["en"])
+    assert similarity(" ".join(each.text for each in words), " ".join(ENGLISH)) >= LEAST
+    first, second = (next(each for each in words if each.text == text) for text in ("Curcumin", "dyspepsia"))
+    left, top, right, bottom = first.box
+    assert 0 < left < right < second.box[0] < 1
+    assert abs(top - second.box[1]) < bottom - top < 0.05
+    assert parser.words(scanned, 3) == []
+    with pytest.raises(UnreadableDocument, match="not a PDF"):
+        parser.words(b"nothing of the kind", 1)

@@ -11,4 +11,4 @@ from tests.support.sample_corpus import Corpus, articles
 if __name__ == "__main__":
     log_for_people()
     home = Path(sys.argv[1])
-    stdio.serve(Settings(home=home, listed_tools=("all", "chatgpt")), Corpus(home, articles()))
+    stdio.serve(Settings(home=home, listed_tools=("all", "chatgpt", "topics")), Corpus(home, articles()))

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt")), in_process(corpus()), public=False)
+    app = mcp_http.application(Settings(listed_tools=("all", "chatgpt", "topics")), in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"
@@ -142,6 +142,8 @@ def events_of(function):
 
 PROGRAM = """
 import json, runpy, sys
+import bio_mcp.adapters.scholarly
+bio_mcp.adapters.scholarly.TRIES = 1  # services that are away are asked once
 from tests.doors.lambda_bridge import context
 for function, events in json.loads(sys.argv[1]).items():
     handler = runpy.run_path(f"functions/{function}/app.py")["handler"]

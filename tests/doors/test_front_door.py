@@ -6,6 +6,9 @@ import json
 import logging
 import re
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import jwt
 import pytest
@@ -17,13 +20,22 @@ from bio_mcp.callers import Caller
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.aws.authorize_function import authorize_handler
 from bio_mcp.doors.aws.console_function import console_handler
+from bio_mcp.doors.console import people
+from bio_mcp.doors.console.library import PART, address_of, keep_file, keep_part
+from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
+from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.ingesting.added import FILES, KEPT, Upload, kept_pdf
+from bio_mcp.literature.citing import cite
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
+from bio_mcp.tools.ingest import ingest_from_source
 from scripts.template.functions import declared
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import RESOURCE, SECRET, hs256
@@ -39,6 +51,7 @@ from tests.support.touched_ports import Recorder, small_corpus
 
 MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.values())})
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
+PDF = (Path(__file__).parents[1] / "data/pdf/demarchis2016.pdf").read_bytes()
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
 FOUND = {
@@ -165,6 +178,22 @@ def test_a_snapshot_is_made_with_clients_and_without_a_call():
         assert made.invoked == []
 
 
+@pytest.mark.parametrize("name", ["console", "authorize"])
+def test_a_snapshot_of_the_pages_is_made_with_clients_and_nothing_is_called_or_read(name):
+    made, reached = Functions(), []
+
+    def stores():
+        reached.append("client")
+        return SimpleNamespace(authorizations=object())  # of which nothing can be read
+
+    make = {"console": console_handler, "authorize": authorizing}[name]
+    start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
+    with door(stores, lambda: made, make, **start, **LOCKED):
+        assert reached == ["client"]
+        assert bool(made.prepared) == (name == "console")
+        assert made.invoked == []
+
+
 OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
 
 
@@ -246,27 +275,46 @@ def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
 
 
 def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
+    """The pages, and the files that are sent; what else is changed is changed by other functions."""
     [changed, *_] = articles()
     apply_records([replace(changed, title="Another title.", pmid_version=9)], busy)
     add_graph(busy)
-    recorder = Recorder(busy)
+    busy.checkpoints.advance(QUERY, "a term", None, {"edat": "2026-01-01"})
+    busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
+    laptop, recorder = browser(busy), Recorder(busy)
+    laptop.post("/reviews", data={"name": "wort", "screeners": "1", "criteria": "wort"})
+    exported = "".join(cite(each, "ris") for each in articles()).encode()
+    laptop.post("/reviews/wort/import", files={"file": ("all.ris", exported)})
+    for decision in ("include", "exclude"):  # by which the others are ranked
+        [paper, *_] = Page(laptop.get("/reviews/wort/screen")).all("input", name="paper")
+        decided = {"stage": "abstract", "paper": paper[1]["value"], "decision": decision}
+        laptop.post("/reviews/wort/decide", data=decided)
+    key = call(keep_part, {"content": base64.b64encode(PDF).decode()}, recorder).body["key"]
+    key = call(keep_file, {"name": "a.pdf", "parts": [key]}, recorder).body["key"]
+    call(ingest_from_source, {"project": PROJECT, "source": Upload(key, "a.pdf").source}, busy)
+    while work_once(busy.continuations, TOOLS, busy):
+        pass
+    [sent] = [each.doc_id for each in busy.project_documents.all(PROJECT) if kept_pdf(each)]
+    large = {KEPT: busy.blobs.put(FILES, b"%PDF-" + bytes(PART), ".pdf")}  # all of it has an address of its own
+    busy.project_documents.put(PROJECT, ProjectDocument(Work("doc:large"), frozenset({"doc:large"}), origin=large))
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/topics?query_key={QUERY}", f"/papers/{changed.pmid}", "/library", f"/library/{PROJECT}"]
+    pages = ["/", f"/topics?topic={QUERY}", f"/papers/{changed.pmid}", "/library", address_of(PROJECT)]
     pages += [
+        address_of(PROJECT, sent),
+        address_of(PROJECT, "doc:large", "files"),
         "/graph?q=Testwort",
         "/graph?q=Testwrot",
-        "/admin/corpora",
-        "/admin/syncs",
-        f"/admin/syncs/{sync.job_id}",
-        "/admin/evaluation",
     ]
-    answers = [client.get(path) for path in pages]
-    reports = [each for each in Page(answers[-1]).links if each.startswith("/admin/evaluation/reports/")]
-    assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
-    busy.answers.put(StoredAnswer("given", "Why?", "So.", (), 0.9, busy.now()))
+    pages += ["/reviews", *(f"/reviews/wort/{each}".rstrip("/") for each in VIEWS)]
+    pages += [*(f"/admin/{each}" for each in ("corpora", "syncs", f"syncs/{sync.job_id}", "evaluation"))]
+    answers = {path: client.get(path) for path in pages}
+    reports = [each for each in Page(answers["/admin/evaluation"]).links if "/reports/" in each]
+    assert {path: each.status_code for path, each in answers.items()} == dict.fromkeys(pages, 200)
+    assert client.get(reports[0]).status_code == 200
     assert not call(answer_page, {"answer_id": "given"}, recorder).failed  # its page searches too, as a function does
-    assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
+    given = {each.partition(" ")[0] for each in declared("console")["uses"]}  # some say which folder
+    assert recorder.touched | {"authorizations.get", "budgets.spend"} == given
 
 
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
@@ -287,6 +335,24 @@ def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(b
         assert refused.status in (400, 401)
 
 
+def test_the_page_people_is_served_where_people_sign_in(backends, functions, cookie):
+    with door(lambda: backends, lambda: functions, authorizing, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+        page = authorize(method="GET", path="/admin/people", cookie=cookie)
+        assert (page.status, "requests to NCBI" in page.text) == (200, True)
+        assert authorize(bearer(hs256()), method="GET", path="/admin/people").status == 303
+
+
+def test_a_listed_token_opens_the_endpoint_until_it_is_ended(backends, functions):
+    ann, store = Caller("ann", frozenset({"read"})), People(lambda: backends.authorizations)
+    given = Settings(auth_secret=SECRET, auth_audience="bio-mcp")
+    token, _ = store.give_token(given, ann, "script", timedelta(days=1))
+    with door(lambda: backends, lambda: functions, **LOCKED, BIO_MCP_FUNCTIONS=NAMED) as endpoint:
+        assert endpoint(bearer(token)).status == 200
+        [listed] = store.open_for(ann)["token"]
+        store.end(ann, listed.key)
+        assert endpoint(bearer(token)).status == 401
+
+
 def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
     with door(lambda: backends, lambda: functions, authorizing) as unlocked:
         assert unlocked(method="GET", path="/sign-in").status == 404
@@ -294,7 +360,9 @@ def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, function
 
 def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function():
     configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
-    pages = site.routes(configured, Sessions(lambda: None, https=True), lambda: None, lambda _: b"")
+    sessions = Sessions(lambda: None, https=True)
+    pages = site.routes(configured, sessions, lambda: None, lambda _: b"")
+    pages += people.routes(configured, sessions, lambda: None, Settings(auth_secret=SECRET), lambda: None)
     to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
     here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
     paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}

@@ -157,7 +157,7 @@ def test_no_exported_file_passes_it_on(hostile, name, tmp_path):
     assert set(piped.replace("\r\n", "\n")) & set(OBEYED) == set()
     assert hostile("export", "--pmid", "8", "--format", name, "-o", str(tmp_path / "file")).code == 0
     written = (tmp_path / "file").read_bytes().decode()
-    assert "It is" in written
+    assert ("aspirin" if name == "text" else "It is") in written  # a list of references has no abstracts
     assert set(written) & set(CONTROLS) <= {"\r"}
     assert neutral(written) == written
 

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from functools import cache
+from itertools import count
 
 import nbib
 import pybtex.database
@@ -14,7 +15,7 @@ import rispy
 
 from bio_mcp.exporting.formats import FORMATS, NAMES
 from bio_mcp.exporting.selecting import Record
-from bio_mcp.literature.citing import works
+from bio_mcp.literature.citing import cite, works
 from bio_mcp.literature.citing.formats import latex
 from bio_mcp.literature.citing.works import Work
 from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
@@ -35,7 +36,7 @@ TEXTS = set(  # the variables of CSL-JSON 1.0.2 that we use
 def written(name, decision=None):
     form = FORMATS[name]
     records = [Record(each, decision) for each in papers().values()]
-    return form.head + form.between.join(map(form.render, records)) + form.tail
+    return form.head + form.between.join(map(form.written, records, count(1))) + form.tail
 
 
 def one_line(text):
@@ -177,12 +178,19 @@ def bibtex_entries(text):
     return list(pybtex.database.parse_string(text, "bibtex").entries.values())
 
 
+def text_reads_back(record, line):
+    number, _, cited = line.partition(". ")
+    assert int(number) == list(papers()).index(record.article.pmid) + 1
+    assert cited == one_line(cite(record.article, "vancouver"))
+
+
 READ_BACK = {
     "ris": (rispy.loads, ris_reads_back),
     "nbib": (nbib.read, nbib_reads_back),
     "bibtex": (bibtex_entries, bibtex_reads_back),
     "csl-json": (json.loads, csl_reads_back),
     "csv": (lambda text: list(csv.DictReader(io.StringIO(text, newline=""))), csv_reads_back),
+    "text": (str.splitlines, text_reads_back),
 }
 
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from itertools import count
 
 import nbib
 import pybtex.database
@@ -47,7 +49,7 @@ def hostile(text):
 
 def written(name, text):
     form = FORMATS[name]
-    return form.head + form.between.join(map(form.render, hostile(text))) + form.tail
+    return form.head + form.between.join(map(form.written, hostile(text), count(1))) + form.tail
 
 
 def csv_rows(text):
@@ -63,12 +65,20 @@ def bibtex_entries(text):
     return [(each.fields["pmid"], each.fields.get("title", "")) for each in entries.values()]
 
 
+def text_rows(text):
+    lines = text.splitlines()
+    assert [each.partition(". ")[0] for each in lines] == ["1", "2"]
+    cited = [each.partition(". ")[2] for each in lines]
+    return [(re.search(r"PMID: (\d+)", each)[1], each.partition(". ")[0]) for each in cited]
+
+
 READ = {  # (PMID, title) of each record, by the reader of each format
     "ris": lambda text: [(each["accession_number"], each.get("title")) for each in rispy.loads(text)],
     "nbib": lambda text: [(str(each["pubmed_id"]), each.get("title")) for each in nbib.read(text)],
     "bibtex": bibtex_entries,
     "csv": csv_rows,
     "csl-json": lambda text: [(each["PMID"], each.get("title")) for each in json.loads(text)],
+    "text": text_rows,
 }
 
 

@@ -60,6 +60,14 @@ def test_nobody_sees_what_the_other_decided_before_both_have(two):
     assert [each.record_id for each in review.left_for("abstract", "ann")] == ["4", "5", "6"]
 
 
+def test_no_full_text_is_shown_whose_place_there_tells_what_another_decided(two):
+    decide(two, "ann", "1+ 2+")
+    assert [each.record_id for each in state(two).left_for("full_text", "ann")] == ["1", "2"]
+    assert state(two).left_for("full_text", "bob") == []
+    decide(two, "bob", "1+")
+    assert [each.record_id for each in state(two).left_for("full_text", "bob")] == ["1"]
+
+
 def test_a_third_person_is_shown_what_two_have_not_decided(two):
     decide(two, "ann", "1+ 2+ 3-")
     decide(two, "bob", "1- 2+")

@@ -74,7 +74,11 @@ def test_papers_are_exported_in_the_order_in_which_they_were_named_each_once(cor
 def test_a_file_of_several_parts_is_what_all_its_papers_make_at_once(corpus, name):
     body = exported(corpus, format=name, pmids=pmids(MANY))
     form = FORMATS[name]
-    whole = form.head + form.between.join(form.render(Record(each)) for each in records()) + form.tail
+    whole = (
+        form.head
+        + form.between.join(form.written(Record(each), place) for place, each in enumerate(records(), 1))
+        + form.tail
+    )
     assert body["file"]["parts"] == 2
     assert text_of(corpus, body) == whole
     stored = corpus.jobs.get(body["job_id"]).cursor["file"]

@@ -1,4 +1,4 @@
-"""whatsNew, called as every door calls it."""
+"""whatsNew and markRead, called as every door calls them."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -6,11 +6,12 @@ from datetime import UTC, date, datetime
 import pytest
 
 from bio_mcp.call import call
+from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.syncing.queries import RETRACTIONS_KEY
-from bio_mcp.tools.news import FIRST, whats_new
+from bio_mcp.tools.news import FIRST, mark_read, whats_new
 from bio_mcp.tools.sync_delta import sync_delta
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
@@ -166,3 +167,18 @@ def test_an_answer_about_a_query_whose_papers_are_not_all_known_says_so(corpus):
     assert "earlier version" in warning
     corpus.checkpoints.advance("begun", "t")
     assert "first sync" in asked(corpus, query_key="begun")["warnings"][0]
+
+
+@pytest.mark.parametrize("since", ["2020-01-01", None])
+def test_what_an_answer_gave_is_marked_as_read_by_its_next(corpus, since):
+    apply_records([RETRACTED], corpus)
+    body = asked(corpus, **({"since": since} if since else {}))
+    given = {"query_key": "topic", "position": body["next"]}
+    read_to = [call(mark_read, given, corpus, caller=Caller("ann")).body["position"] for _ in range(2)]
+    assert read_to == [corpus.news.since("topic", "", 1, newest_first=True)[0].position] * 2
+    assert corpus.news.read_to("topic", "ben") == ""
+
+
+def test_of_whoever_comes_without_a_token_nothing_is_noted(corpus):
+    given = {"query_key": "topic", "position": asked(corpus, since="2020-01-01")["next"]}
+    assert "Nobody is signed in" in call(mark_read, given, corpus, caller=ANONYMOUS).body["error"]["message"]

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.sync_state import SqliteLeases
 from bio_mcp.call import call
 from bio_mcp.callers import Caller
 from bio_mcp.errors import IndexUnavailable, NcbiFailed
@@ -11,8 +13,9 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import Work, unknown_project
-from bio_mcp.tools.screening import label_papers, screen_papers
+from bio_mcp.tools.screening import edit_review, label_papers, screen_papers
 from bio_mcp.tools.snowball import snowball_papers
+from tests.adapters.clocks import Clock
 from tests.support.corpus import Over
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords, corpus
@@ -249,3 +252,63 @@ def test_papers_without_titles_are_still_found_and_the_answer_is_partial(sample)
 @pytest.mark.parametrize("given", [{}, {"query_key": "unknown"}, {"project": "lab", "query_key": "x", "pmids": ["1"]}])
 def test_seeds_are_needed_and_one_review(sample, given):
     assert ask(sample, **given)["error"]["code"] == "VALIDATION"
+
+
+EXPORT = "TY  - JOUR\nTI  - Statins in adults with heart failure\nAU  - Doe, Jane\nPY  - 2024\nER  - \n"
+
+
+@pytest.fixture
+def reviews(backends, tmp_path):
+    """The backends with leases, which an import takes its turn by."""
+    database = Database(tmp_path)
+    backends.leases = SqliteLeases(database, Clock(1_000_000.0))
+    yield backends
+    database.close()
+
+
+def edit(backends, **arguments):
+    return call(edit_review, {"review": "statins", **arguments}, backends).body
+
+
+def test_a_review_is_made_gets_a_file_and_is_changed_where_something_is_given(reviews):
+    made = edit(reviews, criteria="heart failure", records=EXPORT, database="Embase", term="statin*")
+    assert made == {"review": "statins", "created": True, "screeners": 2, "records": 1, "added": 1, "merged": 0,
+                    "unreadable": 0}  # fmt: skip
+    again = edit(reviews, records=EXPORT, screeners=3)
+    assert (again["created"], again["screeners"], again["added"]) == (False, 3, 0)
+    assert reviews.screenings.plan("statins").criteria == "heart failure"
+    [search] = screen(reviews, {"review": "statins"}, show="report")["searches"]
+    assert (search["database"], search["term"], search["found"]) == ("Embase", "statin*", 1)
+
+
+def test_a_merge_is_taken_back(reviews):
+    edit(reviews, records=EXPORT)
+    assert edit(reviews, records=f"{EXPORT}\n")["merged"] == 1
+    [merge] = reviews.screenings.merges("statins")
+    assert edit(reviews, split=merge.merge_id)["records"] == 2
+    assert edit(reviews, split="none")["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_review_that_was_made_collects_from_a_topic_and_a_project_and_from_both_again(reviews):
+    edit(reviews)
+    documents = [ProjectDocument(Work("c", title="A paper", doi="10.1/c"), frozenset())]
+    reviews.project_documents = SimpleNamespace(all=lambda _project: documents)
+    given = {"review": "statins"}
+    assert label(reviews, {**given, "query_key": "heart"}, collect=True)["added"] == 6
+    assert label(reviews, {**given, "project": "lab/heart"}, collect=True)["added"] == 1
+    assert label(reviews, given, collect=True)["known"] == 7
+    assert label(reviews, {**given, "project": "lab/heart"})["error"]["code"] == "VALIDATION"
+    assert screen(reviews, {**given, "query_key": "heart"})["error"]["code"] == "VALIDATION"
+
+
+def test_a_review_searches_again_and_a_third_decision_settles_what_two_differ_about(reviews):
+    edit(reviews)
+    given = {"review": "statins"}
+    assert label(reviews, given, term="heart[ti]")["added"] == 6
+    assert label(reviews, given, collect=True)["added"] == 0
+    label(reviews, given, caller=Caller("ann"), labels=decided("include", "1"))
+    label(reviews, given, caller=Caller("bob"), labels=decided("exclude", "1"))
+    third = label(reviews, given, caller=Caller("cem"), resolve=True, labels=decided("include", "1", "2"))
+    assert third["labelled"] == 1
+    assert third["warnings"] == ["1 of the papers need no third decision: screeners do not differ about them"]
+    assert screen(reviews, given, show="report")["prisma"]["sought"] == 1

@@ -24,7 +24,7 @@ def modules_of_tools(package: ModuleType) -> tuple[ModuleType, ...]:
 
 
 MODULES = modules_of_tools(tools)
-TOOLS: dict[str, Tool] = tools_in(*MODULES)
+TOOLS: dict[str, Tool] = {name: each for name, each in tools_in(*MODULES).items() if not each.family.of_pages}
 RESOURCES: dict[str, Resource] = resources_in(*MODULES)
 
 _QUOTED_OR_NAME = re.compile(r"(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"|\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z][A-Za-z]+\b")

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import ceil
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 from urllib.parse import quote
 
 from bio_mcp.callers import Caller, is_anonymous
@@ -60,6 +60,12 @@ class Limits:
             most = self.tenants.get(f"{caller.tenant}:{unit}", self.tenants.get(unit))
             accounts.append((f"tenant:{caller.tenant}", most))
         return [Charge(account, unit, amount, most, UNITS[unit][0]) for account, most in accounts if most is not None]
+
+    def today(self, caller: Caller) -> list[Allowance]:
+        """What is left of the budgets of a day, the caller's and its tenant's. Raises `StoreFailed`."""
+        units = [unit for unit in get_args(Unit) if UNITS[unit][0] == DAY]
+        charges = [each for unit in units for each in self.charges(caller, unit, 0)]
+        return self.budgets.spend(charges) if charges else []
 
 
 def account_of(caller: Caller) -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from bio_mcp.callers import Caller, as_json
 from bio_mcp.errors import Forbidden, NotFound
 from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step, without_documents
-from bio_mcp.ports import Backends, BackendsOver
+from bio_mcp.ports import Backends, BackendsOver, PortOver
 from bio_mcp.ports.messages import Continuations
 from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.sources import Sources
@@ -35,7 +35,7 @@ JOINT = "."  # between a tenant and the name of a collection, which may be a par
 SHARED_KINDS = frozenset({"sync", "withdrawals", "import"})  # of jobs that are of the corpus, which is everybody's
 SHARED = frozenset(
     "documents passages indexes models embeddings entrez pubmed pubmed_files lookup metrics notices "
-    "europe_pmc open_access checkpoints news announcements parser language_model reranker answer_tau sync_max_records "
+    "europe_pmc open_access checkpoints announcements parser language_model reranker answer_tau sync_max_records "
     "chunk_namespace workers scratch checks upstreams".split()
 )
 """Ports that are the same for every tenant."""
@@ -292,6 +292,20 @@ class TenantJobs(Records):
         return self._own(self.port.newest(self.names.stored(kind), most))
 
 
+@dataclass(eq=False, repr=False)
+class TenantNews(PortOver):
+    """The port `News`, whose readers are the tenant's; the news are everybody's."""
+
+    names: Names
+
+    def read_to(self, query_key: str, reader: str) -> str:
+        position: str = self._over.read_to(query_key, self.names.stored(reader))
+        return position
+
+    def mark_read(self, query_key: str, reader: str, position: str) -> None:
+        self._over.mark_read(query_key, self.names.stored(reader), position)
+
+
 @dataclass
 class CallersAudit:
     """The port `Audit`; who asked for a change is the caller, whoever forgets to say so."""
@@ -377,6 +391,7 @@ OF_TENANT: Mapping[str, Callable[[CallBackends], object]] = {
     "screenings": lambda own: TenantScreenings(own.over.screenings, own.names),
     "leases": lambda own: FirstNamed(own.over.leases, own.names_of_work.stored),
     "jobs": lambda own: TenantJobs(own.over.jobs, own.names_of_work),
+    "news": lambda own: TenantNews(own.over.news, own.names),
     "audit": lambda own: CallersAudit(own.over.audit, own.caller),
     "continuations": lambda own: CallersQueue(own.over.continuations, own.caller),
     "answers": lambda own: TenantAnswers(own.over.answers, own.names),

@@ -182,7 +182,8 @@ class Family:
     """The tools of one contract document: their name in `?tools=`, and their error codes.
 
     `prefix` is one that calls may also carry ("tool." for TTM). `audited`: answers carry the audit record.
-    `by_name_only`: its tools are for clients that ask for them, and not among `?tools=all`.
+    `by_name_only`: its tools are for clients that ask for them, and not among `?tools=all`. `of_pages`: they are for
+    the console alone, which has them run in the function of their module; no client sees them.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Family:
     prefix: str = ""
     audited: bool = False
     by_name_only: bool = False
+    of_pages: bool = False
 
 
 WARNINGS_SCHEMA = {"type": "array", "items": {"type": "string"}, "description": "tell the user"}

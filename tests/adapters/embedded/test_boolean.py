@@ -44,7 +44,7 @@ def make_earlier(home):
     """Take from the corpus file what it did not have before the fields of papers were stored."""
     with closing(Database(home)) as database, database.writing() as connection:
         connection.execute("DROP TABLE words")
-        later = ("news_numbers", "review_numbers", "gone", "reviews", "review_merges", "review_labels")
+        later = ("news_numbers", "review_numbers", "gone", "reviews", "review_merges", "review_labels", "read_news")
         for table in ("texts", "fields", "published", "abbreviations", "known_words", "without_fields", *later):
             connection.execute(f"DROP TABLE {table}")
         keyed = "review TEXT NOT NULL, record_id TEXT NOT NULL, stage TEXT NOT NULL, body TEXT NOT NULL"

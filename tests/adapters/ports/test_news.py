@@ -185,3 +185,26 @@ def test_a_key_is_any_text(news, told, query_key):
     news.find(query_key, [Found("1", 1)])
     assert told(query_key) == [(NEW, "1", 1)]
     assert told("k") == []
+
+
+def test_what_a_reader_has_read_only_grows_and_is_nobody_elses(news):
+    first, second = "2026-01-01T00:00:00.000000+00:00 0000000001 000001 new", "n000000000001 2020 0000000002 000001 new"
+    assert news.read_to("k", "ann") == ""
+    for _ in range(2):
+        news.mark_read("k", "ann", second)
+        news.mark_read("k", "ann", first)
+    assert [news.read_to(*each) for each in (("k", "ann"), ("k", "ben"), ("l", "ann"), ("k", ""))] == [
+        second,
+        "",
+        "",
+        "",
+    ]
+    news.mark_read("k", "", first)
+    assert news.read_to("k", "") == first
+
+
+def test_of_a_key_that_is_forgotten_nothing_was_read(news):
+    for key in "kl":
+        news.mark_read(key, "ann", "2026")
+    news.forget("k")
+    assert (news.read_to("k", "ann"), news.read_to("l", "ann")) == ("", "2026")

@@ -79,6 +79,12 @@ class Papers:
         until(self.watermark, seconds, f"watermark of {self.key}")
 
 
+@pytest.fixture(scope="module")
+def no_letters(up):
+    """The stack's dead letters are none when the module begins, whatever others left there."""
+    up.stack.client("sqs").purge_queue(QueueUrl=up.stack.outputs["DeadLettersUrl"])
+
+
 @pytest.fixture
 def announced(up):
     """The PMIDs that the stack's event bus carried since the test began, by what happened to them."""

@@ -56,7 +56,7 @@ def operator(up):
 
 
 @pytest.fixture(scope="module")
-def fallen(up, operator):
+def fallen(up, operator, no_letters):
     """A file for a project that nobody made, poison, and what a schedule and the rule of the inbox could not send."""
     stack = up.stack
     queues = {name: stack.outputs[f"{name}Url"] for name in ("WorkQueue", "IngestQueue")}

@@ -7,17 +7,30 @@ from starlette.responses import Response
 from bio_mcp.adapters.aws.accounts import DynamoAuthorizations
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.sessions import Sessions
+from tests.all.emulated.conftest import SOME
+from tests.doors.console.pages import Page
+from tests.emulated.stack import until
 
 pytestmark = pytest.mark.timeout(240)
 PAGES = ["/", "/topics", "/library", "/graph", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/admin/connect"]
 
 
 @pytest.fixture(scope="module")
-def cookie(up):
+def signed_in(up):
+    """The cookie of somebody who has signed in."""
     store = DynamoAuthorizations(up.stack.client("dynamodb"), up.stack.table("AuthorizationsTable"))
-    answer = Response()
-    Sessions(lambda: store, https=True).begin(Caller("ann", frozenset({"read"})), answer)
-    return answer.headers["set-cookie"].partition(";")[0]
+
+    def cookie_of(subject, *scopes):
+        answer = Response()
+        Sessions(lambda: store, https=True).begin(Caller(subject, frozenset(scopes)), answer)
+        return answer.headers["set-cookie"].partition(";")[0]
+
+    return cookie_of
+
+
+@pytest.fixture(scope="module")
+def cookie(signed_in):
+    return signed_in("ann", "read")
 
 
 def page(up, path, **headers):
@@ -36,6 +49,32 @@ def test_a_search_on_the_page_is_made_by_the_function_that_searches(up, cookie):
     before = len(up.stack.log("search"))
     assert page(up, "/?q=depression", cookie=cookie).status_code == 200
     assert "ann" in {line.get("subject") for line in up.stack.log("search")[before:]}
+
+
+def test_a_topic_is_followed_synced_and_read_and_is_followed_no_more(up, signed_in, papers):
+    ben, ann = (signed_in(each, "read", "live", "sync", "admin") for each in ("ben", "ann"))
+    topic = {"topic": papers.key}
+
+    def sent(path, **fields):
+        url, headers = up.stack.mcp_url.removesuffix("/mcp") + path, {"cookie": ben, "sec-fetch-site": "same-origin"}
+        answer = httpx.post(url, data=fields, headers=headers, timeout=30)
+        assert answer.status_code == 303, (answer.text, up.stack.log("console")[-3:])
+
+    def shown(cookie):
+        return Page(page(up, f"/topics?topic={papers.key}", cookie=cookie))
+
+    def unread(cookie):
+        return len(shown(cookie).all("h4"))
+
+    sent("/topics", term=papers.event["arguments"]["term"], name=papers.key)
+    papers.until_synced()
+    assert (unread(ben), unread(ann)) == (SOME, SOME)
+    sent("/topics/read", **topic, position=shown(ben).all("input", name="position")[0][1]["value"])
+    assert (unread(ben), unread(ann)) == (0, SOME)
+    until(lambda: "Sync now" in shown(ben).texts("button"), 60, "end of the sync")
+    sent("/topics/remove", **topic)
+    assert papers.checkpoint() == []
+    assert shown(ben).status == 404
 
 
 def test_a_report_that_is_gone_is_no_page(up, cookie):

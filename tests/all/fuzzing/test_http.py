@@ -16,6 +16,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth import server as site
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
+from bio_mcp.doors.console import people
 from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp.http import application
@@ -42,7 +43,8 @@ LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE, "MCP_CALL
 PATHS = (
     "/mcp", "/mcp/", "/", "/?q=", "/health", "/ready", "/.well-known/oauth-protected-resource", "/sign-in", "/papers/1",
     "/.well-known/oauth-authorization-server", "/.well-known/mcp/server-card.json", "/papers/", "/static/",
-    "/admin/connect", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/library", "/library/", "/graph?q=",
+    "/admin/connect", "/admin/people", "/admin/people?subject=",
+    "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/library", "/library/", "/graph?q=",
     "/answers/", "/cite?pmid=", "/authorize?client_id=", "/authorize?redirect_uri=",
     "/sign-in?code=", "/sign-in?next=", "/static/../../../../etc/passwd", "/static/%2e%2e%2fpages.py",
 )  # fmt: skip
@@ -51,6 +53,7 @@ FORMS = {
     "/references": {"references": "Smith J. A title. 2020."},
     "/sign-in": {"code": "x", "next": "/"},
     "/sign-out": {"csrf": "x"},
+    "/admin/people": {"do": "invite", "name": "x", "scope": "read", "days": "7"},
     "/authorize": {"client_id": "x", "redirect_uri": "http://127.0.0.1:1/", "response_type": "code", "state": "x"},
     "/consent": {"csrf": "x", "decision": "allow"},
     "/token": {"grant_type": "authorization_code", "code": "x", "code_verifier": "y" * 43, "client_id": "x"},
@@ -82,6 +85,7 @@ def port(request, corpus):
     sessions = Sessions(lambda: corpus.authorizations, https=locked)
     pages = [
         *site.routes(allowed, sessions, lambda: corpus.authorizations, nothing_published),
+        *people.routes(allowed, sessions, lambda: corpus.authorizations, settings, lambda: corpus.limits),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
     with serving(application(settings, invoke, allowed, public=locked, pages=pages, parts=parts_of(corpus))) as port:

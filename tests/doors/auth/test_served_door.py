@@ -63,7 +63,7 @@ async def tools_for(url, token, era, answers):
     brings = {"authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=brings, timeout=30, event_hooks={"response": [note]}) as http,
-        Client(streamable_http_client(f"{url}?tools=all,chatgpt", http_client=http), mode=era) as client,
+        Client(streamable_http_client(f"{url}?tools=all,chatgpt,topics", http_client=http), mode=era) as client,
     ):
         listed = [each.title or each.name for each in (await client.list_tools()).tools]
         state = await client.call_tool("corpus_checkpoint_get", {"query_key": "nothing"})

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.access import access
-from bio_mcp.doors.auth.sessions import LIFETIME, SESSION, Sessions, SignedIn, hashed, owner_of, safe_next
+from bio_mcp.doors.auth.sessions import LIFETIME, SESSION, OwnForms, Sessions, SignedIn, hashed, owner_of, safe_next
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.clock import utc_now
@@ -39,7 +39,7 @@ def sessions(store):
 
 def browser(sessions, tokens=True):
     policy = access(Settings(auth_secret=SECRET)) if tokens else None
-    return TestClient(SignedIn(who, policy, sessions), BASE, follow_redirects=False)
+    return TestClient(OwnForms(SignedIn(who, policy, sessions)), BASE, follow_redirects=False)
 
 
 def signed_in(sessions, caller=ANN):

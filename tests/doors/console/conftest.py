@@ -43,9 +43,9 @@ def look(client_of_busy):
     return lambda path: Page(client_of_busy.get(path))
 
 
-@pytest.fixture(scope="session")
-def nothing(tmp_path_factory):
-    """A client of a corpus without anything."""
-    made = Corpus(tmp_path_factory.mktemp("empty"), [])
+@pytest.fixture
+def nothing(tmp_path):
+    """A client of a corpus without anything, where nothing was asked yet."""
+    made = Corpus(tmp_path, [])
     yield browser(made)
     made.close()

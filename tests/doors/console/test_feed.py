@@ -1,7 +1,6 @@
-"""The Atom feed of a query and the page of its news: valid, read again when something is new, closed to strangers."""
+"""The Atom feed of a query: valid, read again when something is new, closed to strangers."""
 
 import base64
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -12,14 +11,12 @@ from lxml import etree
 
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
-from bio_mcp.errors import StoreFailed
-from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
+from bio_mcp.literature.records import Correction, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
 from tests.doors.auth.minting import SECRET, hs256
-from tests.doors.console.pages import Page, browser
-from tests.doors.console.test_views import Broken
+from tests.doors.console.pages import browser
 from tests.support.corpus import Corpus
 from tests.support.memory_corpus import article
 
@@ -91,7 +88,8 @@ def test_addresses_of_the_feed_are_those_of_the_public_host(corpus):
     client = browser(corpus, resource_url="https://mcp.example.org/mcp")
     [own, page] = [each.get("href") for each in parsed(fetched(client)).findall(f"{ATOM}link")]
     named = "query_key=flu+%26+%3Ccolds%3E"
-    assert (own, page) == (f"https://mcp.example.org/news.atom?{named}", f"https://mcp.example.org/topics?{named}")
+    assert own == f"https://mcp.example.org/news.atom?{named}"
+    assert page == "https://mcp.example.org/topics?topic=flu+%26+%3Ccolds%3E"
 
 
 def test_a_reader_that_has_the_feed_is_sent_nothing_until_something_is_new(corpus):
@@ -120,9 +118,9 @@ def test_a_query_that_nothing_follows_and_none_are_refused(corpus):
     assert fetched(client, "").status_code == 400
 
 
-def test_the_page_of_news_leads_to_the_feed(corpus):
+def test_the_page_of_a_topic_leads_to_the_feed(corpus):
     client = browser(corpus)
-    page = client.get("/topics", params={"query_key": KEY}).text
+    page = client.get("/topics", params={"topic": KEY}).text
     assert 'href="/news.atom?query_key=flu%20%26%20%3Ccolds%3E"' in page
 
 
@@ -160,59 +158,3 @@ def test_a_password_opens_no_other_page(closed):
 
 def test_a_token_without_the_scope_reads_no_feed(closed):
     assert fetched(closed, authorization=basic(hs256(scope="live"))).status_code == 403
-
-
-HOSTILE = "<script>alert(1)</script>"
-
-
-@contextmanager
-def corpus_in(home):
-    with Corpus(home) as made:
-        old, going = article("1", title="Old."), article("2", title="Going.")
-        apply_records([old, going], made)
-        for key in ("topic", HOSTILE):
-            made.checkpoints.advance(key, "t", None, {"edat": "2025-12-31"})
-            made.news.set_whole(key)
-        made.news.find("topic", [Found("1", 1, datetime(2020, 1, 1, tzinfo=UTC)), Found("2", 1)])
-        notice = Correction("RetractionIn", "J Test. 2026;1:1", "99")
-        retracted = replace(old, title=f"{HOSTILE} Old.", retraction=RetractionStatus.RETRACTED, corrections=(notice,))
-        apply_records([retracted, Deletion("2")], made)
-        yield made
-
-
-@pytest.fixture(scope="module")
-def topic(tmp_path_factory):
-    with corpus_in(tmp_path_factory.mktemp("news")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def look(topic):
-    client = browser(topic)
-    return lambda path: Page(client.get(path))
-
-
-def test_the_news_of_a_query_are_shown_the_newest_first_with_what_differs(look):
-    page = look("/topics?query_key=topic")
-    titles = [" ".join(each.split()) for each in page.texts("h2")]
-    assert titles == [
-        "PMID 2 deleted", f"{HOSTILE} Old. retracted", f"{HOSTILE} Old. changed", "PMID 2 new", f"{HOSTILE} Old. new",
-    ]  # fmt: skip
-    assert "Retraction in: J Test. 2026;1:1" in page.texts("p")
-    assert HOSTILE in "".join(page.texts("ins"))
-
-
-def test_the_followed_queries_are_offered(look):
-    page = look("/topics")
-    assert sorted(page.texts("option")) == sorted([HOSTILE, "topic"])
-    assert page.texts("h2") == []
-
-
-def test_a_query_without_news_and_one_that_nobody_follows_say_so(look):
-    assert "Nothing is new." in look(f"/topics?query_key={HOSTILE}").texts("p")
-    assert look("/topics?query_key=other").status == 404
-
-
-def test_a_store_that_fails_is_no_page_without_news(topic):
-    page = Page(browser(Broken(topic, "news", StoreFailed("The news are away."))).get("/topics?query_key=topic"))
-    assert (page.status, "The news are away." in page.source) == (503, True)

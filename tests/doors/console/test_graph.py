@@ -31,15 +31,21 @@ def test_a_herb_has_its_statements_with_their_sources_and_what_endangers_apart(c
     assert page.text("desc").startswith("Herb: Testwort; Constituent: testin")
 
 
-def test_a_drug_shows_what_interacts_with_it(client):
+def test_a_drug_shows_what_interacts_with_it_and_the_herbs_that_have_such_a_constituent(client):
     page = asked(client, "placebin")
-    assert "interacts with" in page.text("section", cls="answer")
+    [_, interacts], [_, reaches] = ([row for row in page.rows() if len(row) == cells] for cells in (3, 4))
+    assert interacts[0] == "interacts with testin"
+    assert reaches == ["Testwort", "testin interacts with placebin", "PMID 17727691", "made up for tests"]
+    assert "Nothing is documented" not in page.source
 
 
-def test_a_name_that_is_nearly_right_is_suggested(client):
-    page = asked(client, "Testwrot")
+@pytest.mark.parametrize(
+    ("written", "meant"), [("Testwrot", "Testwort"), ("หญ้าทดสอ", "หญ้าทดสอบ"), ("ตั้งครรถ์", "ตั้งครรภ์")]
+)
+def test_a_name_that_is_nearly_right_is_suggested(client, written, meant):
+    page = asked(client, written)
     assert "Did you mean" in page.text("p", cls="empty")
-    assert "/graph?q=Testwort" in page.links
+    assert "/graph?" + urlencode({"q": meant}) in page.links
 
 
 @pytest.fixture
@@ -56,10 +62,16 @@ def test_a_name_of_several_shows_what_each_has_and_says_of_none_that_there_is_no
     page = asked(alike, "ginger")
     assert [text for text in page.texts("p") if text.startswith("herb")] == [
         "herb · 0 statements",
-        "herb · 1 statement",
+        "herb · 1 statement: 1 constituent",
     ]
     assert "Nothing is documented" not in page.source
     assert {"/graph?q=A", "/graph?q=B"} <= set(page.links)
+
+
+def test_a_node_without_any_leads_to_the_one_of_its_name_that_has_something(alike):
+    page = asked(alike, "A")
+    assert "Nothing is documented" not in page.source
+    assert "/graph?q=B" in page.links
 
 
 def test_what_a_source_writes_is_shown_as_text(alike):

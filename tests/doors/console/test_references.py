@@ -1,12 +1,15 @@
 """The page References: verdicts by what differs, and the right references as a file."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from bio_mcp.literature.citing import cite
-from tests.doors.console.pages import Page
-from tests.support.sample_corpus import articles, corpus
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.querying.references.run import ReferencesCursor
+from tests.doors.console.pages import Page, browser
+from tests.support.sample_corpus import Corpus, articles, corpus
 
 RIGHT, WRONG = articles()[:2]
 INVENTED = "Nobody A. A paper that nobody wrote about turtles in space. J Invented Res. 1987;12(3):45-67."
@@ -49,6 +52,41 @@ def test_the_corrected_list_is_what_pubmed_has(client, checked):
     assert sorted(re.findall("^PY  - (.*)$", sent, re.M)) == sorted(
         str(each.publication_date.year) for each in (RIGHT, WRONG)
     )
+
+
+def test_the_corrected_list_is_numbered_in_plain_text(client, checked):
+    pmids = [each[1]["value"] for each in checked.all("input", name="pmid")]
+    lines = client.post("/exports", data={"pmid": pmids, "format": "text"}).text.splitlines()
+    assert pmids == [RIGHT.pmid, WRONG.pmid]  # in the order of the list
+    assert [line.partition(". ")[0] for line in lines] == ["1", "2"]
+    assert [re.search(r"PMID: (\d+)", line)[1] for line in lines] == pmids
+
+
+def test_a_paper_with_a_concern_is_shown_as_such(tmp_path):
+    with_concern = replace(RIGHT, retraction=RetractionStatus.CONCERN)
+    made = Corpus(tmp_path, [with_concern])
+    page = Page(browser(made).post("/references", data={"references": cite(RIGHT, "ris")}))
+    assert [row[0] for row in page.rows()[1:]] == ["Expression of concern"]
+    made.close()
+
+
+def test_a_long_list_is_followed_to_its_end_without_words_of_the_tools(tmp_path):
+    made = Corpus(tmp_path, articles())
+    client, many = browser(made), "\n".join(INVENTED.replace("12(3)", f"{number}(3)") for number in range(90))
+    client.post("/references", data={"references": many})
+    [job] = made.jobs.newest("references", 1)
+    checked = ReferencesCursor.from_json(job.cursor)
+    job.state, job.cursor = "running", replace(checked, rows=checked.rows[:40]).to_json()
+    made.jobs.put(job)
+    made.leases.acquire(job.lease, "another call", 60)
+    page = Page(client.get(f"/references/{job.job_id}"))
+    assert (page.all("progress")[0][1]["value"], page.all("progress")[0][1]["max"]) == ("40", "90")
+    assert f"/references/{job.job_id}" in page.links
+    assert not {each for each in page.texts("p") if job.job_id in each}
+    assert page.all("form", action="/exports") == []
+    made.leases.release(job.lease, "another call")
+    assert len(Page(client.get(f"/references/{job.job_id}")).rows()) == 91
+    made.close()
 
 
 def test_a_reference_that_nobody_wrote_is_not_found_and_is_no_part_of_the_corrected_list(client):

@@ -14,7 +14,7 @@ from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.console.pages import PAGES
-from bio_mcp.doors.console.rendering import POLICY
+from bio_mcp.doors.console.rendering import ADMIN, MENU, POLICY
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import SECRET
 from tests.doors.console.pages import BASE, Page, browser
@@ -44,7 +44,7 @@ def test_a_page_has_no_script_or_style_within_and_nothing_from_another_host(get,
 
 
 def test_the_menu_names_every_page_and_marks_the_open_one(get):
-    for path, menu in [("/", "Search"), ("/admin/connect", "Connect"), *((p.path, p.menu) for p in PAGES if p.menu)]:
+    for path, menu in (*MENU, *ADMIN):
         current = get(path).all("a", **{"aria-current": "page"})
         assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
 
@@ -68,20 +68,40 @@ def test_what_is_not_there_is_a_page_that_says_so(busy, look, name):
 
 
 @pytest.mark.parametrize(
-    ("path", "advice"),
+    ("path", "button"),
     [
         ("/", "Follow a topic"),
-        ("/admin/corpora", "bio-mcp sync"),
-        ("/topics", "bio-mcp sync"),
-        ("/admin/syncs", "bio-mcp sync"),
-        ("/library", "bio-mcp projects create"),
+        ("/topics", "Follow"),
+        ("/library", "New project"),
+        ("/admin/corpora", "Follow a topic"),
+        ("/admin/syncs", "Follow a topic"),
+        ("/admin/evaluation", "Search"),
+        ("/admin/people", "Connect a client on this computer"),
     ],
 )
-def test_where_there_is_nothing_a_page_says_how_to_begin(nothing, path, advice):
+def test_where_there_is_nothing_a_page_says_so_with_a_button_and_no_command(nothing, path, button):
     page = Page(nothing.get(path))
     assert page.status == 200
-    assert advice in page.text("p", cls="empty")
+    assert page.all("p", cls="empty")
+    assert button in page.texts("a", "button")
+    assert "bio-mcp " not in page.text("main")
     assert page.all("svg") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/?q=pain&cursor=abc", "This is a page of another search."),
+        ("/?q=pain&year_from=soon", "From year: Give a whole number"),
+        ("/?q=(((", "The question: it has no word"),
+        ("/papers/1", "PMID 1 is not in the corpus"),
+        ("/topics?topic=none", "The button Follow of the page Topics begins one."),
+    ],
+)
+def test_a_failure_is_told_in_words_of_the_page(get, path, says):
+    page = get(path)
+    assert says in page.text("div", cls="problem")
+    assert not re.search(r"bio-mcp |_[a-z]+\b|\bpmid:|cursor", page.text("div", cls="problem"))
 
 
 def test_pages_are_not_stored_and_files_are_until_their_content_changes(client):
@@ -174,6 +194,13 @@ def test_a_caller_without_the_scope_is_told_which_one_is_missing():
     page = Page(browser(corpus(), As(Caller("ann", frozenset({"sync"})))).get("/?q=pain"))
     assert page.status == 403
     assert "the scope read" in page.text("div", cls="problem")
+
+
+@pytest.mark.parametrize(("scopes", "shown"), [({"read", "live"}, True), ({"read"}, False)], ids=["with", "without"])
+def test_a_button_is_there_for_callers_with_its_scope(scopes, shown):
+    page = Page(browser(corpus(), As(Caller("ann", frozenset(scopes)))).get("/references"))
+    assert (page.status, "Check references" in page.texts("button")) == (200, shown)
+    assert bool(page.all("p", cls="empty")) is not shown
 
 
 def test_whoever_comes_without_a_token_can_sign_in(get):

@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from bio_mcp.answering.answers import claims
 from bio_mcp.call import call
-from bio_mcp.doors.console.search import claims
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.quality import design
 from bio_mcp.tools.search import rag_search
@@ -109,7 +109,7 @@ def test_a_query_says_how_it_was_read_and_its_pages_follow_each_other(get):
     [
         ({"year_from": "soon"}, "From year: Give a whole number"),
         ({"kind": "poem"}, "Study design: "),
-        ({"cursor": "1-2"}, "cursor: "),
+        ({"cursor": "1-2"}, "This is a page of another search."),
         ({"year_from": "2020", "year_to": "2010"}, "From year: 2020 is after"),
     ],
 )

@@ -69,7 +69,7 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     likely = {
         pmid: probability
         for pmid, paper in words.items()
-        if _is_about(paper, asked)
+        if is_about(paper, asked)
         and (probability := answers(found.relevance[pmid], paper.share(asked.words))) >= ANSWERS_FROM
     }
     best = sorted(likely, key=lambda pmid: (-likely[pmid], order.index(pmid)))[:top_k]
@@ -85,7 +85,7 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     return Evidence(found, tuple(cited), tuple(sorted(retracted, key=int)), confidence, missing, had)
 
 
-def _is_about(paper: PaperWords, asked: Asked) -> bool:
+def is_about(paper: PaperWords, asked: Asked) -> bool:
     """Whether the paper has all that the question names, or something of a list."""
     has = [paper.has(each) for each in asked.concepts]
     return all(has) or (asked.listed and any(has))
@@ -290,3 +290,17 @@ def _stored(given: StoredAnswer, retracted: Sequence[str], backends: Backends) -
         return [_NOT_STORED]
     outdated = {each.answer_id: ", ".join(each.flagged) for each in citing if each.question == given.question}
     return [_OUTDATED.format(answer_id, pmids) for answer_id, pmids in outdated.items()]
+
+
+_CLAIM = re.compile(r"(.*?)((?:\s?\[\d+\])+)(?=\s|$)\s*", re.DOTALL)
+
+
+def claims(text: str) -> list[tuple[str, list[int]]]:
+    """The sentences of an answer, each with the numbers of its citations, which end it; none of the last sentences."""
+    found: list[tuple[str, list[int]]] = []
+    end = 0
+    for each in _CLAIM.finditer(text):
+        found.append((each[1].strip(), [int(number) for number in re.findall(r"\d+", each[2])]))
+        end = each.end()
+    rest = text[end:].strip()
+    return [*found, *([(rest, [])] if rest else [])]

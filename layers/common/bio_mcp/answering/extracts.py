@@ -88,7 +88,7 @@ def citable(document: Document) -> list[RoledSentence]:
         if len(each.text) <= LONGEST
         and not (len(title) >= SHORTEST_TITLE and title in each.text.casefold())
         and not each.text.rstrip().endswith("?")
-        and not _leaves_open(each.text)
+        and not leaves_open(each.text)
     ]
     found = [each for each in every if each.role in (Role.RESULT, Role.CONCLUSION, Role.SECONDARY)]
     if any(each.role is not Role.SECONDARY for each in found):
@@ -105,7 +105,7 @@ _OPEN = re.compile(
 )
 
 
-def _leaves_open(sentence: str) -> bool:
+def leaves_open(sentence: str) -> bool:
     """Whether the sentence says what is not known, or asks for research, and has no figure of what was found."""
     return bool(_OPEN.search(sentence)) and not any(map(str.isdecimal, sentence))
 
@@ -113,8 +113,12 @@ def _leaves_open(sentence: str) -> bool:
 def _score(sentence: RoledSentence, sim: float, coverage: float) -> float:
     """How directly the sentence answers: by meaning, by words, and by what it is."""
     worth = {Role.CONCLUSION: CONCLUDES, Role.SECONDARY: SECONDARY}.get(sentence.role, 0.0)
-    leans = LEANS if _LEANING.match(sentence.text) else 0.0
-    return sim + COVERAGE_WEIGHT * coverage + worth + leans
+    return sim + COVERAGE_WEIGHT * coverage + worth + leans(sentence.text)
+
+
+def leans(sentence: str) -> float:
+    """What a sentence is worth less where it leans on the one before it; else 0."""
+    return LEANS if _LEANING.match(sentence) else 0.0
 
 
 def _near(sentence: RoledSentence, windows: Sequence[StoredChunk], retrieved: Retrieved) -> tuple[float, float]:

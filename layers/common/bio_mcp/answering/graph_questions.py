@@ -80,6 +80,30 @@ def relations(node: Node, graph: Graph) -> tuple[list[Relation], int]:
     return [Relation(edge, nodes[other], edge.from_id == other) for edge, other in pairs], at.left_out
 
 
+@dataclass(frozen=True, slots=True)
+class ByConstituent:
+    """A herb that has a constituent, and the statement about that constituent."""
+
+    herb: Relation
+    stated: Relation
+
+
+def by_constituent(stated: Sequence[Relation], graph: Graph) -> tuple[list[ByConstituent], int]:
+    """The herbs that have the constituents at the other ends of these edges, by name, at most `MOST_RELATIONS` of each,
+    and how many were left out."""
+    of = [each for each in stated if each.node.type is NodeType.CONSTITUENT]
+    having = [Step(EdgeType.HAS_CONSTITUENT, backwards=True)]
+    found = graph.neighbours(sorted({each.node.node_id for each in of}), having, MOST_RELATIONS) if of else {}
+    herbs = graph.nodes(sorted({edge.from_id for at in found.values() for edge in at.edges}))
+    reached = [
+        ByConstituent(Relation(edge, herbs[edge.from_id], True), each)
+        for each in of
+        for edge in found.get(each.node.node_id, Neighbours()).edges
+    ]
+    ordered = sorted(reached, key=lambda each: (each.herb.node.label.casefold(), each.herb.node.node_id))
+    return ordered, sum(at.left_out for at in found.values())
+
+
 DEPTH = 3
 PATHS, MOST_PATHS = 100, 500
 ANYTHING = Filters()

@@ -231,7 +231,7 @@ LONGEST_ABSTRACT = 20_000  # characters of a document's abstract that are read
 def abstract_of(chunks: Sequence[ProjectChunk]) -> str:
     """The abstract of a document, by its headings; "" without one."""
     own = [each for each in chunks if any(headings.named(heading) == "abstract" for heading in _headings_of(each))]
-    return joined(list(map(_passage, own))).text[:LONGEST_ABSTRACT] if own else ""
+    return joined(list(map(passage_of, own))).text[:LONGEST_ABSTRACT] if own else ""
 
 
 def studies(hits: Iterable[ProjectHit], backends: Backends) -> dict[str, str]:
@@ -417,10 +417,10 @@ def _in_project(terms: Terms, backends: Backends, project_id: str, doc_id: str |
         chunks = backends.collections.document(collection, found)
         if chunks:  # not deleted meanwhile
             matched = {at for at, each in enumerate(chunks) if each.chunk_id in chunk_ids}
-            yield chunks[0].work, list(map(_passage, chunks)), matched
+            yield chunks[0].work, list(map(passage_of, chunks)), matched
 
 
-def _passage(chunk: ProjectChunk) -> Passage:
+def passage_of(chunk: ProjectChunk) -> Passage:
     start = chunk.char_start if chunk.char_end > chunk.char_start else None  # unknown
     return Passage(chunk.text, start, chunk.section, chunk.section_path, chunk.page_span)
 

@@ -10,7 +10,6 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from bio_mcp.answering.search import Question, search_papers
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.running import Invoke
@@ -29,6 +28,8 @@ Part = Callable[[], object]
 
 def parts_of(backends: Backends) -> dict[str, Part]:
     """What a search needs of this process, and the search itself."""
+    from bio_mcp.answering.search import Question, search_papers
+
     return {
         "store": lambda: backends.documents.get_many(["1"]),
         "index": lambda: backends.passages.count(),

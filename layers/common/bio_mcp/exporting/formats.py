@@ -16,12 +16,12 @@ from bio_mcp.ports.stores import Stage
 from bio_mcp.retrieval.chunking import abstract_text, study_of
 from bio_mcp.untrusted import neutral
 
-Name = Literal["ris", "nbib", "bibtex", "csl-json", "csv"]
+Name = Literal["ris", "nbib", "bibtex", "csl-json", "csv", "text"]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: the file's ending and media type, and how a record is written."""
+    """A format: the file's ending and media type, and how a record is written; `numbered` leads it by its place."""
 
     suffix: str
     mime_type: str
@@ -29,6 +29,11 @@ class Format:
     head: str = ""
     between: str = ""
     tail: str = ""
+    numbered: bool = False
+
+    def written(self, record: Record, place: int) -> str:
+        """A record as it stands at a place, counted from 1, in the file."""
+        return f"{place}. {self.render(record)}" if self.numbered else self.render(record)
 
 
 STAGES: Mapping[Stage, str] = {"abstract": "Title and abstract", "full_text": "Full text"}
@@ -54,6 +59,11 @@ def _csl(record: Record) -> str:
     more = {"abstract": abstract_text(record.article), "keyword": "; ".join(record.subjects)}
     whole = formats.csl_item(Work(record.article)) | {name: text for name, text in more.items() if text}
     return json.dumps(neutral(whole, places=False), ensure_ascii=False)  # before a control is escaped
+
+
+def _text(record: Record) -> str:
+    """A line as for the list of references of a manuscript, in Vancouver style."""
+    return " ".join(neutral(styles.vancouver(Work(record.article)), places=False).split()) + "\n"
 
 
 _WIDTH = 82  # of a line, without its tag
@@ -223,5 +233,6 @@ FORMATS: Mapping[Name, Format] = {
         ".json", "application/vnd.citationstyles.csl+json", _csl, head="[\n", between=",\n", tail="\n]\n"
     ),
     "csv": Format(".csv", "text/csv", _csv, head=_row(COLUMNS)),
+    "text": Format(".txt", "text/plain", _text, numbered=True),
 }
 NAMES: tuple[Name, ...] = get_args(Name)

@@ -101,7 +101,8 @@ class ExportRun(JobRun[ExportCursor, ExportReport]):
         batch = names[cursor.done : cursor.done + BATCH]
         records = self.selection.records(batch)
         cursor.warnings += [each for each in self.selection.warnings if each not in cursor.warnings]
-        rendered = [neutral(self.format.render(records[name]), places=False) for name in batch if name in records]
+        found = enumerate((records[name] for name in batch if name in records), cursor.written + 1)
+        rendered = [neutral(self.format.written(record, place), places=False) for place, record in found]
         last = cursor.done + len(batch) == len(names)
         text = "".join(
             (

@@ -34,6 +34,18 @@ def missing(document: ProjectDocument) -> list[str]:
     return ["title", *lacks] if named else lacks
 
 
+def in_normal_form(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a user says of a document, its DOI and PMID in their normal form. Raises `InvalidInput`."""
+    found = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items() if value}
+    for name, read in (("doi", identifiers.doi), ("pmid", identifiers.parse_pmid)):
+        if name in found and not (normal_form := normal(read, found[name])):
+            raise InvalidInput(f"{found[name]!r} is no {name.upper()}.", field=name)
+        found |= {name: normal_form} if name in found else {}
+    if not found:
+        raise InvalidInput("Say what to correct: the title, authors, year, journal, DOI, PMID or citekey.")
+    return found
+
+
 def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
     """Give the document that a citekey, DOI, PMID or its id names what its user says of it, by field.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import ModelMismatch
+from bio_mcp.ingesting.added import PaperFeed, UploadFeed, papers_in, upload_in
 from bio_mcp.ingesting.documents import Feed, FileFeed, Lookup
 from bio_mcp.ingesting.projects import lost_index, model_for, rebound
 from bio_mcp.ingesting.run import KIND, IngestCursor, IngestReport, IngestRun, Write
@@ -49,12 +50,7 @@ def ingest(
         raise other_model(project, backends)
 
     def located(local: bool) -> tuple[str, Feed]:
-        source = arguments["source"]
-        if source.strip().partition("?")[0] == ZOTERO:
-            feed = ZoteroFeed(parsed(source), project, backends, deadline, again=options.rebuild)
-            return feed.location, feed
-        location = backends.sources.locate(source, local=local)
-        return location, FileFeed(backends.sources, location, local)
+        return _located(arguments["source"], project, context, again=options.rebuild, local=local)
 
     def writer(job: Job, _cursor: IngestCursor) -> Write:
         sources, local = backends.sources, job.request["local"]
@@ -74,6 +70,20 @@ def ingest(
         ).write_document
 
     return IngestRun(context, KIND, project.project_id, arguments, located, writer, local=local).run(job_id)
+
+
+def _located(source: str, project: Project, context: RunContext, *, again: bool, local: bool) -> tuple[str, Feed]:
+    """Where the documents of a source are, and the feed of them."""
+    backends = context.backends
+    if source.strip().partition("?")[0] == ZOTERO:
+        feed = ZoteroFeed(parsed(source), project, backends, context.deadline, again=again)
+        return feed.location, feed
+    if (sent := upload_in(source)) is not None:
+        return source, UploadFeed(backends.blobs, sent)
+    if (pmids := papers_in(source)) is not None:
+        return source, PaperFeed(backends.documents, pmids)
+    location = backends.sources.locate(source, local=local)
+    return location, FileFeed(backends.sources, location, local)
 
 
 def _bound(project: Project, backends: Backends, deadline: Deadline, *, again: bool) -> Project:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument, UpstreamFailed
+from bio_mcp.ingesting.added import ABSTRACT, FILES, KEPT
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     Authority,
@@ -109,8 +110,15 @@ class DocumentWriter:
         if current := self._current(known, incoming):
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
+                kept = self._kept(incoming)
                 with self._turn(incoming.own_identifiers, known):
-                    self._record(replace(current, identifiers=joined(incoming.own_identifiers, [current])))
+                    self._record(
+                        replace(
+                            current,
+                            identifiers=joined(incoming.own_identifiers, [current]),
+                            origin={**current.origin, **kept},
+                        )
+                    )
             return WrittenDocument(current.doc_id)
         parsed = parse()
         documents, edited = self._backends.documents, edited_of(known)
@@ -225,6 +233,8 @@ class DocumentWriter:
         """Whether the document was read from another file of the same work, and that is as good as this one."""
         if incoming.state is not None or not self._is_read(document):
             return False
+        if document.origin.get(ABSTRACT) and incoming.content is not None:
+            return False  # the paper itself says more than its abstract
         other_file = incoming.place_id not in document.identifiers and document.sha256 != incoming.sha256
         return other_file and (not self._again or document.origin.get("run") == self._again)
 
@@ -338,13 +348,21 @@ class DocumentWriter:
         authority = max([int(described.authority), *(each.origin.get("authority", 0) for each in older)])
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
+        same_file = (each.origin for each in older if each.sha256 == incoming.sha256)
+        kept = self._kept(incoming) or next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
         edited = {name: getattr(described.edited, name) for name in described.edited.stated}
         found = {
             "from": described.stated_by,
             "edited": edited,
             "looked_up": self._lookup is not None and not self._unanswered,
         }
-        return {**incoming.origin, **run, "authority": authority, "reference": reference, **found}
+        return {**kept, **incoming.origin, **run, "authority": authority, "reference": reference, **found}
+
+    def _kept(self, incoming: Incoming) -> dict[str, str]:
+        """The key of a PDF among the blobs, where it is stored, so that its pages can be shown."""
+        if incoming.content is None or b"%PDF-" not in incoming.content[:1_024]:
+            return {}
+        return {KEPT: self._backends.blobs.put(FILES, incoming.content, ".pdf")}
 
     def _drop(
         self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str

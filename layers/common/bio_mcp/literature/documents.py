@@ -75,6 +75,15 @@ class ParsedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class PageWord:
+    """A word that was recognised on a page's image. `box`: its left, top, right and bottom edges, as shares of the
+    page's width and height."""
+
+    text: str
+    box: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Licence:
     """What the article may be used for, in its own words.
 

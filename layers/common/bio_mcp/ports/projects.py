@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature.documents import PageWord, ParsedDocument
 from bio_mcp.literature.notices import Notice
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk, Work
 
@@ -177,4 +177,10 @@ class Parser(Protocol):
         `languages` are ISO 639-1 or -3 codes for recognising text in images, the likeliest first. Takes bounded time
         and memory, whatever the file. Raises `UnreadableDocument` with the reason, and `DeadlineExceeded` when the
         `call_deadline` comes first.
+        """
+
+    def words(self, content: bytes, page: int, languages: Sequence[str] = ()) -> list[PageWord]:
+        """Recognise the words on the image of a PDF's page, in reading order; none of a page that there is not.
+
+        Bounded as `parse` is, and raises what that does.
         """

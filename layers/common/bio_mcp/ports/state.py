@@ -304,8 +304,14 @@ class News(Protocol):
     def set_whole(self, query_key: str) -> None:
         """Note that every paper of the query was found from the first day on."""
 
+    def read_to(self, query_key: str, reader: str) -> str:
+        """Return the position up to which a reader has read the news of the key; "" where nothing was read."""
+
+    def mark_read(self, query_key: str, reader: str, position: str) -> None:
+        """Note that a reader has read the news of the key up to `position`; it never goes back."""
+
     def forget(self, query_key: str) -> None:
-        """Delete all that is noted of the key; stopped half-way, the call may be repeated."""
+        """Delete all that is noted of the key, and what was read; stopped half-way, the call may be repeated."""
 
 
 class LoadFiles(Protocol):
@@ -382,7 +388,8 @@ class Budgets(Protocol):
     def spend(self, charges: Sequence[Charge]) -> list[Allowance]:
         """Charge all of them, or none if one would exceed its budget; returns an allowance for each, in order.
 
-        Not idempotent: each call charges again. Of calls at the same moment together no more is granted than `most`.
+        Not idempotent: each call charges again; an amount of 0 only asks what is left. Of calls at the same moment
+        together no more is granted than `most`.
         """
 
 

@@ -218,7 +218,7 @@ class Embeddings(Protocol):
         """Return as `embed` does what to compare with passages: some models want what is asked in another form."""
 
 
-EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7})
+EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7, "uploads": 1})
 """First folders whose files may be deleted so many days after they were last put."""
 
 

@@ -82,6 +82,7 @@ def _boxes(flow: Flow) -> list[_Box]:
         _Box(
             [*_counted("Records identified from", flow.identified), *found],
             ["Records removed before screening", *(line for each in removed for line in _counted(*each))],
+            least=4,
         ),
         _Box([*_counted("Records screened", flow.screened), *later], _counted("Records excluded", flow.excluded)),
         _Box(

@@ -2,13 +2,14 @@
 PRISMA flow."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date
 from difflib import get_close_matches
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
 from math import sqrt
@@ -244,10 +245,21 @@ class Review:
         passed = set(self.of("abstract", "include"))
         return [each for each in self.records if each.record_id in passed]
 
+    def eligible_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+        """The records at the stage, without those whose place there would tell the screener what another decided."""
+        if stage == "abstract":
+            return self.eligible(stage)
+        abstracts = self.outcomes["abstract"]
+        return [
+            each
+            for each in self.eligible(stage)
+            if (of := abstracts[each.record_id]).decided or of.state_for(screener) != "undecided"
+        ]
+
     def left_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
         """The records that the screener may decide next: not decided by them for sure, nor by enough others."""
-        decided = self.settled(stage, screener)
-        return [each for each in self.eligible(stage) if each.record_id not in decided and self._needs(stage, each)]
+        decided, eligible = self.settled(stage, screener), self.eligible_for(stage, screener)
+        return [each for each in eligible if each.record_id not in decided and self._needs(stage, each)]
 
     def _needs(self, stage: Stage, record: ReviewRecord) -> bool:
         found = self.outcome(stage, record.record_id)
@@ -322,17 +334,23 @@ def _filled(records: list[ReviewRecord], merges: Sequence[ReviewMerge]) -> list[
     return list(by_id.values())
 
 
-def create_review(name: str, backends: Backends, screeners: int = 2, criteria: str = "") -> tuple[ReviewPlan, bool]:
-    """Begin a review; returns its plan, and whether it is new: one that exists is changed to what is given.
+def create_review(
+    name: str, backends: Backends, screeners: int | None = None, criteria: str | None = None
+) -> tuple[ReviewPlan, bool]:
+    """Begin a review, by default for two screeners; returns its plan, and whether it is new: one that exists is changed
+    to what is given.
 
     Raises `InvalidInput` for a name that no review can have.
     """
-    name = name.strip()
-    if not name or len(name) > LONGEST_NAME or ":" in name or not name.isprintable():
-        raise InvalidInput(f"a review has a name of up to {LONGEST_NAME} characters, without a colon", field="name")
-    before = backends.screenings.plan(name)
-    plan = ReviewPlan(
-        before.created if before else backends.now(), screeners, criteria or (before.criteria if before else "")
+    before = backends.screenings.plan(name := name.strip())
+    if not before and not (re.fullmatch(rf"[^:/]{{1,{LONGEST_NAME}}}", name) and name.isprintable()):
+        wanted = f"a review has a name of up to {LONGEST_NAME} characters, without a colon or slash"
+        raise InvalidInput(wanted, field="review")
+    plan = before or ReviewPlan(backends.now(), 2)
+    plan = replace(
+        plan,
+        screeners=plan.screeners if screeners is None else screeners,
+        criteria=plan.criteria if criteria is None else criteria,
     )
     if plan != before:
         backends.screenings.put_plan(name, plan)
@@ -610,28 +628,39 @@ def record_id_of(work: Work) -> str:
     return f"doi:{work.doi}" if work.doi else f"document:{sha256(work.doc_id.encode()).hexdigest()[:24]}"
 
 
+WAYS: Mapping[str, Callable[[str, str, Backends, Deadline], Collected]] = {
+    "topic": collect_query,
+    "project": collect_project,
+    "question": collect_question,
+    "term": search_pubmed,
+}
+
+
+def repeatable(review: str, search: ReviewSearch) -> tuple[str, str] | None:
+    """The way and what it is asked for by which the search can be made again; None for files and what was chosen by
+    hand."""
+    kind, _, value = search.source.partition(":")
+    if kind == "project" or search.database == DOCUMENTS:
+        return "project", value or review.partition(":")[2]
+    if kind == "topic":
+        return kind, value
+    term = search.term or ""
+    if kind == "question":
+        return kind, term
+    return ("term", term) if term and not kind and search.database == "PubMed" else None
+
+
 def collect_again(review: str, backends: Backends, deadline: Deadline) -> list[Collected]:
     """Repeat every search, topic and project that the review was collected from, each once; files stay as they are.
 
     Raises `InvalidInput` for a review that was collected from none.
     """
-    repeatable: dict[tuple[str, str], Callable[[], Collected]] = {}
-    for each in backends.screenings.searches(review):
-        kind, _, value = each.source.partition(":")
-        if kind == "topic":
-            repeatable[kind, value] = partial(collect_query, review, value, backends, deadline)
-        elif kind == "project" or each.database == DOCUMENTS:
-            project = value or review.partition(":")[2]
-            repeatable["project", project] = partial(collect_project, review, project, backends, deadline)
-        elif kind == "question":
-            repeatable[kind, each.term or ""] = partial(collect_question, review, each.term or "", backends, deadline)
-        elif not kind and each.database == "PubMed" and each.term:
-            repeatable["term", each.term] = partial(search_pubmed, review, each.term, backends, deadline)
-    if not repeatable:
-        raise InvalidInput(
-            "nothing was collected yet that could be searched again: give a term, question, topic or project"
-        )
-    return [search() for search in repeatable.values()]
+    searches = backends.screenings.searches(review)
+    if again := dict.fromkeys(each for search in searches if (each := repeatable(review, search))):
+        return [WAYS[way](review, what, backends, deadline) for way, what in again]
+    raise InvalidInput(
+        "nothing was collected yet that could be searched again: give a term, question, topic or project"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -790,17 +819,10 @@ def label(
     The full text of a record is decided only where its abstract was included. A decision that stands already changes
     nothing, and keeps its time.
     """
-    wanted = {each.record_id: each for each in decisions}
     eligible = {each.record_id for each in review.eligible(stage)}
-    labels = [each for each in review.labels if not each.resolves]
-    if review.screeners == 1:
-        stands = review.decisions(stage)
-    else:
-        labels = [each for each in labels if each.caller == caller]
-        stands = {name: own for name, each in review.outcomes[stage].items() if (own := each.of(caller))}
-    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
-    _store(review, stage, new, labels, caller, backends)
-    return _changes(review, wanted, eligible, len(new))
+    alone = review.screeners == 1
+    labels = [each for each in review.labels if alone or (each.caller == caller and not each.resolves)]
+    return _decide(review, stage, decisions, caller, backends, eligible, labels)
 
 
 def resolve(
@@ -810,19 +832,46 @@ def resolve(
 
     Records without a conflict are among `not_at_stage`.
     """
-    wanted = {each.record_id: each for each in decisions}
-    found = review.outcomes[stage]
-    eligible = {name for name, each in found.items() if each.state == "conflict" or each.resolved}
-    stands = {name: each.resolved for name, each in found.items() if each.resolved}
-    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
+    eligible = {name for name, each in review.outcomes[stage].items() if each.state == "conflict" or each.resolved}
     labels = [each for each in review.labels if each.resolves]
-    _store(review, stage, new, labels, caller, backends, resolves=True)
+    return _decide(review, stage, decisions, caller, backends, eligible, labels, resolves=True)
+
+
+def _decide(
+    review: Review,
+    stage: Stage,
+    decisions: Sequence[Decided],
+    caller: str | None,
+    backends: Backends,
+    eligible: Collection[str],
+    labels: Sequence[ScreeningLabel],
+    *,
+    resolves: bool = False,
+) -> Changes:
+    """Store what is decided about `eligible` records in place of `labels`, which "none" removes."""
+    wanted = {each.record_id: each for each in decisions}
+    stands = {each.record_id: each for each in labels if each.stage == stage}  # the last of each record
+    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
+    now = backends.now()
+    made = [
+        ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
+        for each in new
+        if each.decision != "none"
+    ]
+    taken_back = {each.record_id for each in new} - {each.record_id for each in made}
+    _store(review, made, [each for each in labels if each.stage == stage and each.record_id in taken_back], backends)
+    replaced = {each.record_id: each.decision for each in new if each.record_id in stands}
+    if replaced:  # a first decision is its own record
+        action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
+        backends.audit.record(action, review.name, {name: stands[name].decision for name in replaced}, replaced)
     return _changes(review, wanted, eligible, len(new))
 
 
-def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:
-    before = (stands.decision, stands.reason) if stands else ("none", wanted.reason)
-    return before != (wanted.decision, wanted.reason)
+def _store(review: Review, made: Sequence[ScreeningLabel], gone: Sequence[ScreeningLabel], backends: Backends) -> None:
+    if made:
+        backends.screenings.put(review.name, made)
+    if gone:
+        backends.screenings.remove_labels(review.name, gone)
 
 
 def _changes(review: Review, wanted: Collection[str], eligible: Collection[str], changed: int) -> Changes:
@@ -832,35 +881,9 @@ def _changes(review: Review, wanted: Collection[str], eligible: Collection[str],
     return Changes(changed, len(wanted) - len(elsewhere) - changed, unknown, not_at_stage)
 
 
-def _store(
-    review: Review,
-    stage: Stage,
-    new: Sequence[Decided],
-    labels: Sequence[ScreeningLabel],
-    caller: str | None,
-    backends: Backends,
-    *,
-    resolves: bool = False,
-) -> None:
-    """Store what was decided; "none" removes those of `labels` that are of the record and stage."""
-    now = backends.now()
-    made = [
-        ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
-        for each in new
-        if each.decision != "none"
-    ]
-    taken_back = {each.record_id for each in new if each.decision == "none"}
-    gone = [each for each in labels if each.stage == stage and each.record_id in taken_back]
-    if made:
-        backends.screenings.put(review.name, made)
-    if gone:
-        backends.screenings.remove_labels(review.name, gone)
-    before = {each.record_id: each.decision for each in labels if each.stage == stage}  # the last of each
-    old = {each.record_id: before[each.record_id] for each in new if each.record_id in before}
-    if old:  # a first decision is its own record
-        replaced = {each.record_id: each.decision for each in new if each.record_id in old}
-        action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
-        backends.audit.record(action, review.name, old, replaced)
+def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:
+    before = (stands.decision, stands.reason) if stands else ("none", wanted.reason)
+    return before != (wanted.decision, wanted.reason)
 
 
 def find_record(review: Review, name: str) -> str:

@@ -1,19 +1,22 @@
-"""News of a query: papers that are new, changed, retracted or withdrawn, each with what a reader wants to know."""
+"""News of a query: papers that are new, changed, retracted or withdrawn, each with what a reader wants to know, and
+which of them a reader has not read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bio_mcp.errors import NotFound
+from bio_mcp.errors import Conflict, InvalidInput, NotFound
 from bio_mcp.literature.differences import Difference, differences
-from bio_mcp.literature.records import Article, ChangeKind
+from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import Job, NewsEntry, going_on
+from bio_mcp.ports.state import Job, NewsEntry, divided, going_on
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import jobs_of
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
 MOST_NAMED = 20  # queries in an error
+MOST_UNREAD = 200  # entries that are given as unread, besides retractions among
+LOOKED_THROUGH = 1_000  # of the newest
 INCOMPLETE = (
     "an earlier version of bio-mcp synced {!r}, and did not note the papers that it found: remove the query and sync "
     "it once more to have them all"
@@ -33,6 +36,12 @@ class NewsItem:
     article: Article | None
     changed: list[Difference] | None = None
 
+    @property
+    def is_retracted(self) -> bool:
+        """Whether the news is that the paper was retracted, or is of one that had been."""
+        was = self.article.retraction if self.article else RetractionStatus.UNKNOWN
+        return self.entry.kind is ChangeKind.RETRACTED or was is RetractionStatus.RETRACTED
+
 
 @dataclass(frozen=True, slots=True)
 class NewsPage:
@@ -45,6 +54,21 @@ class NewsPage:
     position: str
     more: bool = False
     warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a reader has not read of a query: one item a paper, the retracted ones first, then the newest.
+
+    `position` is that of the newest entry, up to which the reader may mark the news as read; "" before the first sync
+    is complete, as nothing can be marked until then. `more`: there are older ones besides. `warnings` are sentences for
+    the user.
+    """
+
+    items: list[NewsItem]
+    position: str
+    more: bool
+    warnings: list[str]
 
 
 def read_news(query_key: str, limit: int, backends: Backends, after: str | None = None) -> NewsPage:
@@ -70,9 +94,68 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
     checkpoints = [each for each in backends.checkpoints.all(query_key) if each.term is not None]
     if not checkpoints:
         raise unfollowed(query_key, backends)
-    if not any(each.windows for each in checkpoints):
+    if not _is_settled(query_key, backends):
         return [f"the first sync of {query_key!r} is not complete yet"]
     return [INCOMPLETE.format(query_key)]
+
+
+def _is_settled(query_key: str, backends: Backends) -> bool:
+    """Whether a sync of the key was ever complete. Until then papers come with times of their own, and so before others
+    that were given already."""
+    return backends.news.is_whole(query_key) or any(each.windows for each in backends.checkpoints.all(query_key))
+
+
+def unread(query_key: str, reader: str | None, backends: Backends) -> Unread:
+    """Return what a reader has not read; without a reader, the newest. Raises `NotFound` for a query that nothing
+    followed."""
+    warnings = check_followed(query_key, backends)
+    entries, more = _unread_entries(query_key, reader, backends)
+
+    def rank(item: NewsItem) -> int:
+        """The entry of a paper that tells most: its retraction or withdrawal, else that it is new."""
+        return (ChangeKind.RETRACTED, ChangeKind.DELETED, ChangeKind.NEW, ChangeKind.CHANGED).index(item.entry.kind)
+
+    by_paper: dict[str, NewsItem] = {}
+    for each in _items(entries, "", backends):
+        known = by_paper.setdefault(each.entry.pmid, each)
+        if rank(each) < rank(known):
+            by_paper[each.entry.pmid] = each
+    newest = sorted(by_paper.values(), key=lambda each: each.entry.position, reverse=True)
+    position = entries[0].position if entries and _is_settled(query_key, backends) else ""
+    return Unread(sorted(newest, key=lambda each: not each.is_retracted), position, more, warnings)
+
+
+def count_unread(query_key: str, reader: str | None, backends: Backends) -> tuple[int, bool]:
+    """Return how many papers `unread` has, and whether there are more."""
+    entries, more = _unread_entries(query_key, reader, backends)
+    known = {each.pmid for each in entries if each.kind is not ChangeKind.CHANGED}
+    changed = [each for each in entries if each.pmid not in known]
+    return len(known | {each.entry.pmid for each in _items(changed, "", backends)}), more
+
+
+def mark_read(query_key: str, reader: str, position: str, backends: Backends) -> None:
+    """Note that a reader has read the news of a query up to `position`, and nothing that comes later.
+
+    Raises `NotFound` for a query that nothing followed, `InvalidInput` for a position behind the newest entry, and
+    `Conflict` before the first sync is complete.
+    """
+    check_followed(query_key, backends)
+    if not _is_settled(query_key, backends):
+        raise Conflict("the first sync is not complete yet; mark its papers as read when it is")
+    place, _ = divided(position)
+    newest = backends.news.since(query_key, "", 1, newest_first=True)
+    if not newest or place > newest[0].position:
+        raise InvalidInput("there is no such place in the news", field="position")
+    backends.news.mark_read(query_key, reader, place)
+
+
+def _unread_entries(query_key: str, reader: str | None, backends: Backends) -> tuple[list[NewsEntry], bool]:
+    """The entries behind what a reader has read, the newest first, then older retractions; and whether there are
+    others."""
+    after = "" if reader is None else backends.news.read_to(query_key, reader)
+    entries = backends.news.since(query_key, after, LOOKED_THROUGH, newest_first=True)
+    given = entries[:MOST_UNREAD] + [each for each in entries[MOST_UNREAD:] if each.kind is ChangeKind.RETRACTED]
+    return given, len(given) < len(entries)
 
 
 def unfollowed(query_key: str, backends: Backends) -> NotFound:

@@ -70,6 +70,12 @@ def report_on(job: Job, now: datetime) -> SyncReport:
     return SyncRun.report(job, SyncCursor.from_json(job.cursor), state_of(job, now))
 
 
+def seconds_left(job: Job, report: SyncReport) -> float | None:
+    """How long a sync still takes if it goes on as it did since it began; None where that is not known."""
+    took, left = (job.updated - job.created).total_seconds(), report.expected - report.processed
+    return took * left / report.processed if took > 0 and left > 0 and report.processed else None
+
+
 def stop(query_key: str, backends: Backends) -> list[Job]:
     """Cancel the unfinished jobs of a query, and return them.
 

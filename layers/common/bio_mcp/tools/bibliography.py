@@ -64,6 +64,7 @@ class CheckedBibliography(MayBePartial):
     counts: dict[str, int]
     state: str = Field(default="complete", description="complete, continues, running, incomplete or cancelled")
     job_id: str | None = None
+    expected: int | None = Field(default=None, description="references of the list, while it is a job")
     next: int | None = None
 
 
@@ -92,7 +93,7 @@ def check_bibliography(request: BibliographyQuestion, backends: Backends, contex
         status="partial" if report.reasons or unknown or report.state != "complete" else "complete",
         reasons=report.reasons,
         state=report.state,
-        **stated(job_id=report.job_id),
+        **stated(job_id=report.job_id, expected=report.expected),
     )
 
     def from_there(rest: Sequence[CheckedReference]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _works(request: BibliographyQuestion) -> list[Any]:
     items = json.dumps(request.items) if request.items else ""
     works = read_references(items, "csl-json") if items else read_references(request.text, request.format)
     if len(works) > MOST:
-        raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
+        raise InvalidInput(f"{len(works)} references; {MOST} are the most at once: split the list")
     return works
 
 

@@ -1,4 +1,4 @@
-"""Read and move the watermark of a named query, and list the queries that the corpus follows."""
+"""Read and move the watermark of a named query, list the queries that the corpus follows, and stop following one."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -15,12 +15,12 @@ from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import LEASE_S
 from bio_mcp.syncing.delta import abandon, jobs_of, lease_name
 from bio_mcp.syncing.news import unfollowed
+from bio_mcp.syncing.queries import OF_THE_INSTALLATION, remove, report_on, stop
 from bio_mcp.syncing.queries import list_queries as list_followed
-from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.windows import FIELDS, future_warning
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import BIO_MCP, QueryKey, reading_tool
+from bio_mcp.tools.fields import BIO_MCP, TOPICS, QueryKey, reading_tool
 
 MOST_QUERIES = 100
 
@@ -52,6 +52,17 @@ class Queries(Request):
     query_key: QueryKey = Field(default=ABSENT, description="only this one")
     starts_with: str = Field(default="", max_length=200, description="only keys that begin so, in either case")
     cursor: answer_size.Cursor = ABSENT
+
+
+class StopFollowing(Request):
+    query_key: QueryKey
+
+
+class Stopped(Response):
+    """`terms` are those that the key had, none where nothing followed it."""
+
+    query_key: str
+    terms: list[str]
 
 
 class LastSync(Response):
@@ -156,6 +167,28 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
         papers = backends.documents.count()
     answer = QueryList(queries=queries, papers=papers, left_out=left_out, **following)
     return answer_size.within(answer, "queries", more=lambda rest: {"next_cursor": str(last - len(rest))})
+
+
+@tool(
+    "stopFollowing",
+    family=TOPICS,
+    scope="admin",
+    timeout=10,
+    read_only=False,
+    destructive=True,
+    beyond="to stop following a topic on its page",
+    also_uses=("jobs.put", "jobs.remove", "audit.record"),
+)
+def stop_following(request: StopFollowing, backends: Backends) -> Stopped:
+    """Stop following a query, for everybody: its syncs, watermarks and news go, its papers stay."""
+    if request.query_key in OF_THE_INSTALLATION:
+        raise InvalidInput(f"the installation {OF_THE_INSTALLATION[request.query_key]}", field="query_key")
+    try:
+        stop(request.query_key, backends)
+        removed = remove(request.query_key, backends)
+    except Conflict:
+        raise Conflict("its sync is still ending; try again in a minute", retry_after_s=60) from None
+    return Stopped(query_key=request.query_key, terms=[each.term for each in removed if each.term])
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:

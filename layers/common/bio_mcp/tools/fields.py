@@ -31,6 +31,8 @@ PUBMED = Family("pubmed", errors.PUBMED)
 CITELOOM = Family("projects", errors.CITELOOM)
 REVIEW = Family("review", errors.BIO_MCP)
 CHATGPT = Family("chatgpt", errors.BIO_MCP, by_name_only=True)  # `search` and `fetch`, as its deep research wants
+TOPICS = Family("topics", errors.BIO_MCP, by_name_only=True)  # buttons of the page Topics
+PAGES = Family("pages", errors.CITELOOM, of_pages=True)
 TTM = Family("ttm", errors.TTM, prefix="tool.", audited=True)
 
 live_tool = partial(tool, family=PUBMED, scope="live", timeout=27, open_world=True, longest=answer_size.DEFAULT)

@@ -6,12 +6,16 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bio_mcp.arguments import OneOf
-from bio_mcp.errors import Forbidden, InvalidInput
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Forbidden, InvalidInput, NotFound
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
+from bio_mcp.ingesting.added import upload_in
+from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
+from bio_mcp.ingesting.projects import Created, create_project
 from bio_mcp.ingesting.projects import Options as New
-from bio_mcp.ingesting.projects import create_project
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
+from bio_mcp.ingesting.scanned_quotes import boxed_words
 from bio_mcp.ingesting.sources import Options, ingest
 from bio_mcp.jobs.runner import RunContext
 from bio_mcp.ports import Backends
@@ -19,7 +23,7 @@ from bio_mcp.querying.looking_up import lookup_of
 from bio_mcp.tenants import NO_EDGES
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, TTM, ProjectId, log_report
+from bio_mcp.tools.fields import CITELOOM, PAGES, SPARSE_MODEL, TTM, ProjectId, log_report, reading_tool
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +77,7 @@ class IngestResult(Response):
         *("collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
         *("zotero.changes", "project_documents.all", "project_documents.put_cursor"),
-        *("continuations.send", "jobs.get"),
+        *("continuations.send", "jobs.get", "blobs.get files", "blobs.put files"),
     ),
 )
 def ingest_from_source(request: Ingest, backends: Backends, context: Context) -> IngestResult:
@@ -85,6 +89,8 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
     if request.create:
         _make(request.project, backends, context)
     options = request.options or IngestOptions()
+    waits = upload_in(request.source) is None or context.unattended
+    deadline = context.deadline if waits else Deadline(0)  # the queue reads what was sent, however long it takes
     report = ingest(
         request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
         Options(
@@ -93,7 +99,7 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
             options.force_rebuild,
             lookup_of(request.project, backends, context.deadline),
         ),
-        RunContext(backends, context.deadline, context.progress, context.unattended),
+        RunContext(backends, deadline, context.progress, context.unattended),
         local=context.local,
         job_id=request.job_id,
     )
@@ -114,12 +120,91 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
     )
 
 
-def _make(project_id: str, backends: Backends, context: Context) -> None:
+class NewProject(Request):
+    project: ProjectId
+
+
+class MadeProject(Response):
+    """`new`: there was none of this id."""
+
+    project: str
+    new: bool
+
+
+@tool("create_project", family=PAGES, scope="ingest", timeout=15, read_only=False)
+def create_project_tool(request: NewProject, backends: Backends, context: Context) -> MadeProject:
+    """Make an empty project for the user's own documents; one that exists stays as it is."""
+    created = _make(request.project, backends, context)
+    return MadeProject(project=created.project.project_id, new=created.new)
+
+
+class DocumentCorrection(Request):
+    project: ProjectId
+    document: str = Field(min_length=1, description="its citekey, DOI, PMID or id")
+    title: str = Field(default=ABSENT, min_length=1)
+    authors: list[str] = Field(default_factory=list, description="each as Doe J")
+    year: int = Field(default=ABSENT, ge=1500, le=2100)
+    journal: str = Field(default=ABSENT, min_length=1)
+    doi: str = Field(default=ABSENT, min_length=1)
+    pmid: str = Field(default=ABSENT, min_length=1)
+    citekey: str = Field(default=ABSENT, min_length=1)
+
+
+class CorrectedDocument(Response):
+    """The document, and what a citation of it still lacks."""
+
+    doc_id: str
+    citekey: str | None = None
+    missing: list[str]
+
+
+@tool("edit_document", family=PAGES, scope="ingest", timeout=10, read_only=False)
+def edit_document(request: DocumentCorrection, backends: Backends) -> CorrectedDocument:
+    """Correct what is known of a document of a project, which holds over whatever a later ingest finds."""
+    said = request.model_dump(exclude_unset=True, exclude={"project", "document"})
+    corrected = correct(backends.projects.get(request.project), request.document, in_normal_form(said), backends)
+    return CorrectedDocument(doc_id=corrected.doc_id, citekey=corrected.work.citekey, missing=list(missing(corrected)))
+
+
+LONGEST_QUOTE = 2_000  # characters
+
+
+class QuoteOnPage(Request):
+    project: ProjectId
+    doc_id: str = Field(min_length=1)
+    page: int = Field(ge=1)
+    quote: str = Field(min_length=8, max_length=LONGEST_QUOTE)
+
+
+class BoxedWord(Response):
+    """`box`: left, top, right and bottom edge, as shares of the page's width and height."""
+
+    text: str
+    box: list[float]
+
+
+class BoxedQuote(Response):
+    words: list[BoxedWord] = Field(description="none: it does not stand there, or the file is not kept")
+
+
+@reading_tool("box_quote", family=PAGES, timeout=25)
+def box_quote(request: QuoteOnPage, backends: Backends) -> BoxedQuote:
+    """Find where the words of a quotation stand on a scanned page of a document whose file is kept."""
+    backends.projects.get(request.project)
+    found = backends.project_documents.find(request.project, [request.doc_id])
+    if not found:
+        raise NotFound(f"Project {request.project!r} has no document {request.doc_id!r}.")
+    words = boxed_words(found[0], request.page, request.quote, backends)
+    shown = [BoxedWord(text=each.text, box=[round(edge, 4) for edge in each.box]) for each in words]
+    return answer_size.within(BoxedQuote(words=shown), "words")
+
+
+def _make(project_id: str, backends: Backends, context: Context) -> Created:
     """Make the project, unless it exists. Raises `InvalidInput` for a caller over the network with `MOST_MADE`."""
     known = [each.project_id for each in backends.projects.all()] if context.caller and not context.local else []
     if len(known) >= MOST_MADE and project_id not in known:
         raise InvalidInput(f"there are {MOST_MADE} projects, each with an index; have one deleted", field="project")
-    create_project(project_id, New(), backends)
+    return create_project(project_id, New(), backends)
 
 
 class Item(Request):

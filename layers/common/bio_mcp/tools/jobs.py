@@ -1,31 +1,37 @@
 """Long pieces of work: how far one is, and its end before its time."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import Field
 
-from bio_mcp.evaluating import run as evaluating
-from bio_mcp.exporting import run as exporting
-from bio_mcp.ingesting import run as ingesting
 from bio_mcp.jobs.runner import cancel
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-from bio_mcp.querying.references import run as references
-from bio_mcp.syncing.delta import KIND as SYNC
-from bio_mcp.syncing.delta import SyncRun
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools.fields import BIO_MCP
 
-CALLS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
-    SYNC: SyncRun.continuation,
-    ingesting.KIND: ingesting.IngestRun.continuation,
-    ingesting.BATCH_KIND: ingesting.IngestRun.continuation,
-    evaluating.KIND: evaluating.EvaluationRun.continuation,
-    exporting.KIND: exporting.ExportRun.continuation,
-    references.KIND: references.ReferencesRun.continuation,
-}
+
+@cache
+def _calls() -> Mapping[str, Callable[[Job], dict[str, Any]]]:
+    """What makes the call that continues a job, by its kind; a start imports none of these."""
+    from bio_mcp.evaluating import run as evaluating
+    from bio_mcp.exporting import run as exporting
+    from bio_mcp.ingesting import run as ingesting
+    from bio_mcp.querying.references import run as references
+    from bio_mcp.syncing.delta import KIND as SYNC
+    from bio_mcp.syncing.delta import SyncRun
+
+    return {
+        SYNC: SyncRun.continuation,
+        ingesting.KIND: ingesting.IngestRun.continuation,
+        ingesting.BATCH_KIND: ingesting.IngestRun.continuation,
+        evaluating.KIND: evaluating.EvaluationRun.continuation,
+        exporting.KIND: exporting.ExportRun.continuation,
+        references.KIND: references.ReferencesRun.continuation,
+    }
 
 
 class JobStatus(Response):
@@ -59,7 +65,7 @@ class Cancelled(Response):
 def job(backends: Backends, job_id: str, context: Context) -> JobStatus:
     """How far a sync, ingest or evaluation is, by its job_id."""
     found = backends.jobs.get(job_id)
-    known = CALLS.get(found.kind) if context.local or not found.request.get("local") else None
+    known = _calls().get(found.kind) if context.local or not found.request.get("local") else None
     call = known(found) if known else {}
     return JobStatus.of(
         found,

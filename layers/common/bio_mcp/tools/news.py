@@ -1,4 +1,4 @@
-"""What is new about a followed query."""
+"""What is new about a followed query, and what of it a person has read."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -7,17 +7,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bio_mcp.arguments import Day
-from bio_mcp.errors import InvalidInput
+from bio_mcp.callers import Caller, is_anonymous
+from bio_mcp.errors import Forbidden, InvalidInput
 from bio_mcp.literature.clock import instant, moment, sortable
 from bio_mcp.literature.differences import Difference
 from bio_mcp.literature.quality import year
 from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.news import NewsItem, first_sync, read_news
+from bio_mcp.syncing.news import mark_read as mark
 from bio_mcp.syncing.queries import list_queries, report_on
-from bio_mcp.tool import ABSENT, Request, Response, said, stated
+from bio_mcp.tool import ABSENT, Context, Request, Response, said, stated, tool
 from bio_mcp.tools import answer_size, next_steps
-from bio_mcp.tools.fields import REVIEW, AnsweredPmid, QueryKey, reading_tool
+from bio_mcp.tools.fields import REVIEW, TOPICS, AnsweredPmid, QueryKey, reading_tool
 
 DAYS = 30  # before today, where nothing says since when
 MOST_ENTRIES = 200
@@ -39,6 +41,18 @@ class WhatsNew(Request):
     )
     limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")
     max_characters: answer_size.MaxCharacters = answer_size.DEFAULT
+
+
+class MarkRead(Request):
+    query_key: QueryKey
+    position: str = Field(min_length=1, max_length=200, description="`next` of whatsNew")
+
+
+class ReadTo(Response):
+    """How far the caller has read the news of a query."""
+
+    query_key: str
+    position: str
 
 
 class ChangedField(Response):
@@ -123,6 +137,30 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
         request.max_characters,
         more=lambda rest: {"next": positions[len(positions) - len(rest) - 1], "more": True},
     )
+
+
+@tool(
+    "markRead",
+    family=TOPICS,
+    scope="read",
+    timeout=5,
+    read_only=False,
+    beyond="what of a topic is unread, on its page",
+)
+def mark_read(request: MarkRead, backends: Backends, context: Context) -> ReadTo:
+    """Mark the news of a query as read by the caller, for the page Topics; what comes after the position is unread."""
+    if (reader := reader_of(context.caller)) is None:
+        raise Forbidden("Nobody is signed in whose reading could be noted.")
+    mark(request.query_key, reader, request.position, backends)
+    return ReadTo(query_key=request.query_key, position=backends.news.read_to(request.query_key, reader))
+
+
+def reader_of(caller: Caller | None) -> str | None:
+    """By what name it is noted within the tenant what a person has read: "" is the user of this machine. None: of who
+    comes without a token nothing is noted."""
+    if caller is None:
+        return ""
+    return None if is_anonymous(caller) else caller.subject
 
 
 def _followed(backends: Backends) -> WhatIsNew:

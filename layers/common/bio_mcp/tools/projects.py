@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, WithJsonSchema, model_validator
 
+from bio_mcp.answering.project_answers import answer_from_projects
 from bio_mcp.answering.project_search import (
     TOP_K,
     ProjectHit,
@@ -32,7 +33,7 @@ from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import ABSENT, Context, Request, Response, said, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.answer_size import DEFAULT, Cursor, MaxCharacters
-from bio_mcp.tools.fields import CITELOOM, SPARSE_MODEL, ProjectId, reading_tool
+from bio_mcp.tools.fields import CITELOOM, PAGES, SPARSE_MODEL, ProjectId, reading_tool
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
 
 MOST_PROJECTS = 10  # asked at once
@@ -388,6 +389,65 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     Take it before find_chunks and query, which go by meaning alone, for a project that is not searched by words.
     """
     return _search(HybridPassages, request, request.text or request.query, backends, context)
+
+
+class AskedProjects(Request):
+    question: str = Field(min_length=1)
+    projects: list[ProjectId] = Field(min_length=1, max_length=MOST_PROJECTS)
+
+
+class ProjectStatement(Response):
+    """A sentence as it stands in a document, with what cites it."""
+
+    quote: str
+    project: str
+    doc_id: str
+    citekey: str | None = None
+    title: str | None = None
+    authors: list[str] = Field(default_factory=list)
+    year: int | None = None
+    journal: str | None = None
+    pmid: str | None = None
+    section: str | None = None
+    page_span: list[int] | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    study: str = said(default="", description="what the abstract states of it")
+
+
+class AnsweredFromProjects(Response):
+    """Sentences that answer, the most direct first. Without any `reason` says why; `passages` are then the nearest."""
+
+    statements: list[ProjectStatement]
+    passages: list[ProjectStatement]
+    reason: str = ""
+    warnings: list[str] = Field(default_factory=list, description="tell the user")
+
+
+@reading_tool("ask_projects", family=PAGES, timeout=20)
+def ask_projects(request: AskedProjects, backends: Backends, context: Context) -> AnsweredFromProjects:
+    """Answer a question from projects by sentences of their documents, word for word, and list the passages found."""
+    given = answer_from_projects(request.question, request.projects, backends, context.deadline)
+    stated = studies(given.hits, backends)
+
+    def shown(hit: ProjectHit, quote: str) -> ProjectStatement:
+        work = hit.chunk.work
+        return ProjectStatement.of(
+            hit.chunk,
+            work,
+            hit,
+            quote=quote,
+            project=hit.project.project_id,
+            retraction=hit.retraction or RetractionStatus.UNKNOWN,
+            study=stated[work.doc_id],
+        )
+
+    answer = AnsweredFromProjects(
+        statements=[shown(each.hit, each.quote) for each in given.statements],
+        passages=[shown(each, cut(each.text, each.project.max_characters)) for each in given.hits],
+        reason=given.reason,
+        warnings=list(given.warnings),
+    )
+    return answer_size.within(answer, "passages")
 
 
 @reading_tool(

@@ -20,16 +20,21 @@ from bio_mcp.screening.reviews import (
     Decided,
     Review,
     collect,
+    collect_again,
     collect_project,
     collect_query,
+    create_review,
     find_review,
     flow,
+    import_records,
     label,
     next_records,
+    resolve,
     review_name,
     review_of,
     search_log,
     search_pubmed,
+    split,
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
@@ -66,7 +71,44 @@ class LabelPapers(OfReview):
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
-    collect: bool = Field(default=False, description="add the project's papers, or what the query key's term finds")
+    collect: bool = Field(
+        default=False,
+        description="add the project's papers, what the query key's term finds, or a review's searches again",
+    )
+    resolve: bool = Field(default=False, description="labels settle what screeners differ about")
+
+
+LARGEST = 20_000_000  # characters of an exported file
+
+
+class EditReview(Request):
+    """A review by its name, and what to do: make it or change how it is screened, add a file, whose `database` was
+    searched by `term`, take a merge back."""
+
+    review: ReviewName
+    screeners: int = Field(default=ABSENT, ge=1, le=9)
+    criteria: str = Field(default=ABSENT, description="words that speak for a record")
+    records: str = Field(
+        default=ABSENT,
+        min_length=1,
+        max_length=LARGEST,
+        json_schema_extra=unpublished,
+        description="a file to add: RIS, NBIB, BibTeX, CSV",
+    )
+    file: str = Field(default="records", min_length=1, max_length=200, json_schema_extra=unpublished)
+    database: str = ""
+    term: str = ""
+    split: str = Field(default=ABSENT, min_length=1, description="id of a merge")
+
+
+class EditedReview(Response):
+    review: str
+    created: bool
+    screeners: int
+    records: int
+    added: int
+    merged: int
+    unreadable: int
 
 
 class Counts(Response):
@@ -248,7 +290,7 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     At the full text the reason "not retrieved" counts apart.
     """
     name = _name(request, backends)
-    done = [*_added(request, name, backends, context)]
+    done = _added(request, name, backends, context)
     review = review_of(name, backends.screenings)
     papers = _record_ids([each.paper for each in request.labels or ()], review, backends)
     decisions = [Decided(papers[each.paper], each.decision, each.reason) for each in request.labels or ()]
@@ -256,10 +298,13 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     if chosen:
         done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
         review = review_of(name, backends.screenings)
-    changes = label(review, request.stage, decisions, context.subject, backends)
+    decide = resolve if request.resolve else label
+    changes = decide(review, request.stage, decisions, context.subject, backends)
     unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
     early = len(changes.not_at_stage)
     warning = f"{early} papers have no decision at the full text: include their abstracts first"
+    if request.resolve:
+        warning = f"{early} of the papers need no third decision: screeners do not differ about them"
     return Labelled.of(
         changes,
         added=sum(each.new for each in done),
@@ -282,8 +327,13 @@ def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> di
 
 
 def _name(request: OfReview, backends: Backends) -> str:
-    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project."""
-    if request.review and not (request.project or request.query_key):
+    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project or review.
+
+    With `collect` a review may be named beside the project or query key whose papers it is given.
+    """
+    named = sum(map(bool, (request.project, request.query_key, request.review)))
+    collects = isinstance(request, LabelPapers) and request.collect
+    if request.review and (named == 1 or collects):
         return find_review(request.review, backends).name
     name = review_name(request.project, request.query_key, backends)
     if name is None or request.review:
@@ -361,4 +411,41 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
         done.append(collect_project(name, request.project, backends, context.deadline))
     if request.collect and request.query_key:
         done.append(collect_query(name, request.query_key, backends, context.deadline))
+    if request.collect and not (request.project or request.query_key):
+        done += collect_again(name, backends, context.deadline)
     return done
+
+
+@tool(
+    "editReview",
+    family=REVIEW,
+    scope="ingest",
+    timeout=25,
+    read_only=False,
+    destructive=True,
+    beyond="a review is made, and gets the exports of other data bases, before anybody screens it",
+    also_uses=("screenings.reviews", "screenings.remove_merge", "audit.record"),
+)
+def edit_review(request: EditReview, backends: Backends) -> EditedReview:
+    """Make a review or change how it is screened, add an exported file, take a merge back. Safe to repeat."""
+    name = request.review.strip()
+    before = review_of(name, backends.screenings)
+    created = not (before.plan or before.records)
+    if created or {"screeners", "criteria"} & request.model_fields_set:
+        create_review(name, backends, request.screeners, request.criteria)
+    done = Collected()
+    if request.records:
+        content = request.records.encode()
+        done = import_records(name, content, backends, file=request.file, database=request.database, term=request.term)
+    if request.split:
+        split(review_of(name, backends.screenings), request.split, backends)
+    after = review_of(name, backends.screenings)
+    return EditedReview(
+        review=name,
+        created=created,
+        screeners=after.screeners,
+        records=len(after.records),
+        added=done.new,
+        merged=len(done.merged),
+        unreadable=done.unreadable,
+    )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from bio_mcp.errors import Misconfigured
 from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.embedded import Embedded
 from bio_mcp.wiring.mode import load_from_aws
 
 if TYPE_CHECKING:
@@ -19,6 +18,13 @@ if TYPE_CHECKING:
     from bio_mcp.deadline import Deadline
     from bio_mcp.syncing.bulk_load import Loading
     from bio_mcp.wiring.aws import Aws
+    from bio_mcp.wiring.embedded import Embedded
+
+
+def _embedded(settings: Settings) -> "Embedded":
+    from bio_mcp.wiring.embedded import Embedded
+
+    return Embedded(settings)
 
 
 def _aws(settings: Settings) -> "Aws":
@@ -29,7 +35,7 @@ def _aws(settings: Settings) -> "Aws":
     return Aws(settings)
 
 
-MODES: dict[str, Callable[[Settings], "Embedded | Aws"]] = {"embedded": Embedded, "aws": _aws}
+MODES: dict[str, Callable[[Settings], "Embedded | Aws"]] = {"embedded": _embedded, "aws": _aws}
 
 
 def _configured() -> "Embedded | Aws":

@@ -16,6 +16,7 @@ from bio_mcp.doors.auth import server as sign_in
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import People, Sessions
 from bio_mcp.doors.auth.tokens import hmac_keys
+from bio_mcp.doors.console import people
 from bio_mcp.errors import InvalidInput
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
@@ -44,6 +45,7 @@ class Team:
         self.people = People(self._stored)
         self.sessions = Sessions(self._stored, https=True)
         pages = sign_in.routes(self.access, self.sessions, self._stored, self._read)
+        pages += people.routes(self.access, self.sessions, self._stored, given, lambda: None)
         self.app = sample_app(given, access=self.access, public=True, pages=pages)
 
     def _stored(self):

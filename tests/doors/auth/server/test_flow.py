@@ -340,7 +340,7 @@ def test_everyone_who_was_invited_is_listed_with_what_is_open(team):
     team.people.invite(ANN, DAY)
     assert team.people.everyone() == [Caller("bob", frozenset({"read"})), ANN]
     counts = {kind: len(found) for kind, found in team.people.open_for(ANN).items()}
-    assert counts == {"invitation": 1, "session": 1, "grant": 0}
+    assert counts == {"invitation": 1, "session": 1, "grant": 0, "token": 0}
     assert team.people.revoke(ANN) == 2
     assert team.people.everyone() == [Caller("bob", frozenset({"read"}))]
 

@@ -2,7 +2,8 @@
 
 A query key has a partition of its papers and one of its entries, by their position, and an item that counts the writes
 of entries, each of which moves it: who reads an entry can read all that come before it. A paper has a partition of the
-query keys that found it, with the version that each kind of entry was last made for.
+query keys that found it, with the version that each kind of entry was last made for. A query key has a partition of
+its readers, with the position up to which each has read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -102,9 +103,20 @@ class DynamoNews(DynamoStore):
     def set_whole(self, query_key: str) -> None:
         self._table.put_item(item_key(f"query {query_key}", WHOLE))
 
+    def read_to(self, query_key: str, reader: str) -> str:
+        found = self._table.get_item(_read(query_key, reader))
+        return str(found["position"]) if found else ""
+
+    def mark_read(self, query_key: str, reader: str, position: str) -> None:
+        further = "attribute_not_exists(#position) OR #position < :position"
+        marked = _read(query_key, reader)
+        self._table.update_item(marked, "SET #position = :position", further, returns=False, position=position)
+
     def forget(self, query_key: str) -> None:
         self._table.batch_write_items(deletes=[item_key(f"query {query_key}", WHOLE)])
-        self._table.batch_write_items(deletes=list(self._table.partition(f"news {query_key}", names=("name", "item"))))
+        for each in ("news", "read"):
+            items = self._table.partition(f"{each} {query_key}", names=("name", "item"))
+            self._table.batch_write_items(deletes=list(items))
         found = list(self._table.partition(f"found {query_key}", names=("name", "item")))
         papers = [item_key(_paper(str(int(each["item"]))), query_key) for each in found]
         self._table.batch_write_items(deletes=papers)
@@ -153,6 +165,10 @@ class DynamoNews(DynamoStore):
         if refused == {-1}:
             raise _Outrun(f"the news of {query_key!r} are being written by many at once; try again")
         return [each for at, each in enumerate(entries) if at not in refused] if refused else []
+
+
+def _read(query_key: str, reader: str) -> Item:
+    return item_key(f"read {query_key}", f"by {reader}")
 
 
 def _paper(pmid: str) -> str:

@@ -29,7 +29,7 @@ that has longer left was written while the clock was ahead.
 
 `found_papers` has the papers of each query key, `whole_queries` the keys of which it has all. `news` has what became
 of them, by a position that sorts by the number of the write; `news_numbers` counts those of each key, also of one that
-was forgotten.
+was forgotten. `read_news` has the position up to which each reader has read those of a key.
 
 `indexes` names the index that is searched and the one beside it: "" is that of this file, another name that of a file
 below the directory `indexes`. Without a row this file's is searched.
@@ -258,6 +258,9 @@ MIGRATIONS = (
         body FROM older_labels;
     DROP TABLE older_labels;
     ALTER TABLE answers ADD COLUMN notes TEXT NOT NULL DEFAULT '["", []]';
+    CREATE TABLE read_news (
+        query_key TEXT NOT NULL, reader TEXT NOT NULL, position TEXT NOT NULL, PRIMARY KEY (query_key, reader)
+    ) WITHOUT ROWID;
     """,
 )
 

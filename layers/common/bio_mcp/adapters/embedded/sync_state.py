@@ -366,9 +366,21 @@ class SqliteNews(Store):
     def set_whole(self, query_key: str) -> None:
         self._database.write("INSERT OR IGNORE INTO whole_queries VALUES (?)", (query_key,))
 
+    def read_to(self, query_key: str, reader: str) -> str:
+        sql = "SELECT position FROM read_news WHERE query_key = ? AND reader = ?"
+        found = self._database.row(sql, (query_key, reader))
+        return found[0] if found else ""
+
+    def mark_read(self, query_key: str, reader: str, position: str) -> None:
+        self._database.write(
+            "INSERT INTO read_news VALUES (?, ?, ?) "
+            "ON CONFLICT (query_key, reader) DO UPDATE SET position = max(position, excluded.position)",
+            (query_key, reader, position),
+        )
+
     def forget(self, query_key: str) -> None:
         with self._database.writing() as connection:
-            for table in ("whole_queries", "found_papers", "news"):
+            for table in ("whole_queries", "found_papers", "news", "read_news"):
                 connection.execute(f"DELETE FROM {table} WHERE query_key = ?", (query_key,))  # noqa: S608  our own names
 
     def _now(self) -> datetime:

@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -50,23 +51,29 @@ def main() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
     threading.Thread(target=_watch, args=(limits["memory"], os.getppid()), daemon=True).start()
     module, _, function = limits["reader"].partition(":")
-    read: Read = getattr(import_module(module), function)
+    readers = import_module(module)
+    read: Read = getattr(readers, function)
     while (head := read_line(requests)) is not None:
         content = requests.read(head["size"])
         write(PROGRESS)  # it has the file: from here on its end is due to the file
-        answer = _answer(read, content, head, limits, lambda: write(PROGRESS))
+        options = Options(tuple(head["languages"]), limits["pages"], limits["tesseract"], lambda: write(PROGRESS))
+        answer = _answer(partial(_read, readers, read, content, head, options))
         answer["ends"] = answer.get("ends", False) or _peak() > limits["memory"] // 2
         write(line(answer))
         if answer["ends"]:
             return
 
 
-def _answer(
-    read: Read, content: bytes, head: Mapping[str, Any], limits: Mapping[str, Any], advance: Callable[[], None]
-) -> dict[str, Any]:
-    options = Options(tuple(head["languages"]), limits["pages"], limits["tesseract"], advance)
+def _read(readers: Any, read: Read, content: bytes, head: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    """What is asked of the file: the words on a page, or all that it says."""
+    if page := head.get("page"):
+        return {"words": [asdict(each) for each in readers.words_on(content, page, options)]}
+    return {"document": asdict(read(content, head["name"], options))}
+
+
+def _answer(asked: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        return {"document": asdict(read(content, head["name"], options))}
+        return asked()
     except UnreadableDocument as refused:
         return {"refused": str(refused)}
     except ImportError as missing:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature.documents import PageWord, ParsedDocument
 
 LONGEST_LINE = 160 << 20  # bytes of one answer
 PROGRESS = b"{}\n"
@@ -42,6 +42,16 @@ def document_from_json(value: Mapping[str, Any]) -> ParsedDocument:
 
     try:
         return TypeAdapter(ParsedDocument).validate_python(value)
+    except ValidationError:
+        raise Broken from None
+
+
+def words_from_json(value: Any) -> list[PageWord]:
+    """The words again, of their `dataclasses.asdict`. Raises `Broken` for values that are none."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(list[PageWord]).validate_python(value)
     except ValidationError:
         raise Broken from None
 

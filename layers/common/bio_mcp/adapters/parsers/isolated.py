@@ -15,9 +15,16 @@ from time import monotonic
 from typing import Any
 
 from bio_mcp.adapters.child_processes import ChildProcess
-from bio_mcp.adapters.parsers.frames import OUT_OF_MEMORY, Broken, document_from_json, line, read_line
+from bio_mcp.adapters.parsers.frames import (
+    OUT_OF_MEMORY,
+    Broken,
+    document_from_json,
+    line,
+    read_line,
+    words_from_json,
+)
 from bio_mcp.errors import DeadlineExceeded, Failure, Misconfigured, UnreadableDocument
-from bio_mcp.literature.documents import LARGEST_FILE, ParsedDocument
+from bio_mcp.literature.documents import LARGEST_FILE, PageWord, ParsedDocument
 from bio_mcp.scope import call_deadline
 
 MODULE = "bio_mcp.adapters.parsers.child"
@@ -51,20 +58,27 @@ class Child(ChildProcess):
     def is_alive(self) -> bool:
         return not self.timed_out and self._process.poll() is None
 
-    def ask(self, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
-        """The answer about a file, with the document in it; None when the process ended, or was ended, without one."""
+    def ask(
+        self, content: bytes, name: str, languages: Sequence[str], page: int | None = None
+    ) -> dict[str, Any] | None:
+        """The answer about a file, with the document in it, or with the words on a `page`; None when the process
+        ended, or was ended, without one."""
         self.has_file, self._heard_at = False, monotonic()
         end, done = self._heard_at + min(self._limits.seconds, call_deadline().remaining), threading.Event()
         threading.Thread(target=self._watch, args=(end, done), daemon=True).start()
         try:
             with contextlib.suppress(BrokenPipeError):
-                self._input.write(line({"size": len(content), "name": name, "languages": list(languages)}))
+                self._input.write(
+                    line({"size": len(content), "name": name, "languages": list(languages), "page": page})
+                )
                 self._input.write(content)
                 self._input.flush()
             while (answer := read_line(self._output)) == {}:
                 self.has_file, self._heard_at = True, monotonic()
             if answer and "document" in answer:
                 answer["document"] = document_from_json(answer["document"])
+            elif answer and "words" in answer:
+                answer["words"] = words_from_json(answer["words"])
             return answer
         except Broken:
             return {"failed": "Broken", "ends": True}
@@ -126,21 +140,29 @@ class IsolatedParser:
         return " ".join([str(READERS), *found, f"tesseract-{program}"])
 
     def parse(self, content: bytes, name: str, languages: Sequence[str] = ()) -> ParsedDocument:
+        document: ParsedDocument = self._asked("document", content, name, languages)
+        return document
+
+    def words(self, content: bytes, page: int, languages: Sequence[str] = ()) -> list[PageWord]:
+        words: list[PageWord] = self._asked("words", content, "page.pdf", languages, page)
+        return words
+
+    def _asked(self, what: str, content: bytes, name: str, languages: Sequence[str], page: int | None = None) -> Any:
+        """What a child answers about the file, under that name. Raises what `parse` does."""
         if len(content) > LARGEST_FILE:
             raise UnreadableDocument(f"The file is larger than {LARGEST_FILE >> 20} MB; split it.")
         child, shown = self._take(), name[-LONGEST_NAME:]
-        answer = child.ask(content, shown, languages)
+        answer = child.ask(content, shown, languages, page)
         if answer is None and not child.has_file and not child.timed_out:  # it ended while it was idle
             child.end()
             child = self._start()
-            answer = child.ask(content, shown, languages)
+            answer = child.ask(content, shown, languages, page)
         if answer is None:
             raise self._died(child)
         self._give_back(child, answer)
-        if "document" not in answer:
+        if what not in answer:
             raise self._refused(answer)
-        document: ParsedDocument = answer["document"]
-        return document
+        return answer[what]
 
     def close(self) -> None:
         """End the idle children."""

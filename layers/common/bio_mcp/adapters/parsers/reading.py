@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from bio_mcp.adapters.parsers.frames import Options
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.literature import identifiers
-from bio_mcp.literature.documents import ParsedDocument, ParsedSection
+from bio_mcp.literature.documents import PageWord, ParsedDocument, ParsedSection
 from bio_mcp.literature.languages import language_of, two_letters
 
 _MARKS = (
@@ -234,6 +234,13 @@ def _line(text: str) -> str:
 def read(content: bytes, name: str, options: Options) -> ParsedDocument:
     """Read the file. Raises `UnreadableDocument` with the reason."""
     return clean(_parsed(content, kind_of(content, name), options))
+
+
+def words_on(content: bytes, page: int, options: Options) -> list[PageWord]:
+    """Recognise the words on a page of a PDF. Raises `UnreadableDocument`."""
+    from bio_mcp.adapters.parsers.scans import words_on_page
+
+    return words_on_page(content, page, options)
 
 
 def _parsed(content: bytes, kind: Kind, options: Options) -> ParsedDocument:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from lxml import etree
 
 from bio_mcp.adapters.parsers.frames import Options
-from bio_mcp.adapters.parsers.pdf import POINTS_PER_INCH, PageImage, RecognisedPage, parse_pdf
+from bio_mcp.adapters.parsers.pdf import POINTS_PER_INCH, PageImage, RecognisedPage, image_of, opened, parse_pdf
 from bio_mcp.errors import UnreadableDocument
 from bio_mcp.health import OK, Finding
-from bio_mcp.literature.documents import ParsedDocument
+from bio_mcp.literature.documents import PageWord, ParsedDocument
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.literature.layout.document import lay_out
 from bio_mcp.literature.layout.lines import PageLines, PositionedLine, readable
@@ -41,6 +41,8 @@ class _Word(NamedTuple):
     left: int
     right: int
     sure: float
+    top: int
+    bottom: int
 
 
 class _Line(NamedTuple):
@@ -117,14 +119,14 @@ def _line(line: etree._Element) -> _Line:
         text = "".join(map(str, each.itertext())).strip()
         of_word = _stated(each)
         if each.get("class") == "ocrx_word" and text and "x_wconf" in of_word:
-            start, _, end, _ = map(int, of_word["bbox"])
-            words.append(_Word(text, start, end, of_word["x_wconf"][0] / 100))
-    left, top, right, bottom = stated["bbox"]
-    is_tall = bottom - top > _TALL * (right - left) and sum(len(word.text) for word in words) > 1
+            start, top, end, bottom = map(int, of_word["bbox"])
+            words.append(_Word(text, start, end, of_word["x_wconf"][0] / 100, top, bottom))
+    left, upper, right, lower = stated["bbox"]
+    is_tall = lower - upper > _TALL * (right - left) and sum(len(word.text) for word in words) > 1
     baseline = stated.get("baseline")
     return _Line(
         () if is_tall or baseline is None else tuple(words),
-        bottom + (baseline[1] if baseline else 0.0),
+        lower + (baseline[1] if baseline else 0.0),
         stated.get("x_size", [1.0])[0],
     )
 
@@ -288,6 +290,36 @@ def parse_pdf_with_scans(content: bytes, options: Options) -> ParsedDocument:
         raise UnreadableDocument(f"The PDF holds images of pages. {problem}")
     lacking = (problem,) if problem else tesseract.warnings if asked else ()
     return replace(document, warnings=(*document.warnings, *lacking, *_doubts(document.confidence)))
+
+
+def words_on_page(content: bytes, page: int, options: Options) -> list[PageWord]:
+    """Recognise the words on a page of a PDF, as it lies. Raises `UnreadableDocument`."""
+    tesseract = Tesseract(options.tesseract, options.languages)
+    if tesseract.problem:
+        raise UnreadableDocument(tesseract.problem)
+    with opened(content, options.most_pages) as document:
+        if page > len(document):
+            return []
+        drawn = document[page - 1]
+        try:
+            image = image_of(drawn, page)
+        finally:
+            drawn.close()
+    options.advance()
+    return [
+        PageWord(
+            word.text,
+            (
+                word.left / found.width,
+                word.top / found.height,
+                word.right / found.width,
+                word.bottom / found.height,
+            ),
+        )
+        for found in tesseract.pages_in(image.pgm, "--dpi", str(round(image.dpi)))
+        for line in found.lines
+        for word in line.words
+    ]
 
 
 def parse_image(content: bytes, options: Options) -> ParsedDocument:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from urllib.parse import urlsplit
 
 from bio_mcp.callers import SCOPES, Caller
 from bio_mcp.doors.auth.assertions import IdentityProvider, identity_provider
-from bio_mcp.doors.auth.tokens import Keys, Tokens, hmac_keys, public_keys
+from bio_mcp.doors.auth.tokens import LISTED, Keys, Tokens, hmac_keys, public_keys
 from bio_mcp.errors import InvalidInput, Misconfigured
+from bio_mcp.ports.state import Authorizations
 from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
 from bio_mcp.untrusted import excerpt
@@ -19,6 +21,7 @@ from bio_mcp.wiring import published_keys
 from bio_mcp.wiring.mode import STORED, stored_secret
 
 DEFAULT_AUDIENCE = "bio-mcp"
+TOKEN = "token"  # noqa: S105  the kind of a listed token among authorizations
 LOOPBACK_HOSTS = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 LOOPBACK_ORIGIN = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?"
 SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")  # characters of a scope (RFC 6749, 3.3), of a quoted string without escapes
@@ -72,8 +75,8 @@ class Access:
         return frozenset(read.union(scopes) & {*SCOPES})
 
 
-def access(settings: Settings) -> Access | None:
-    """The policy; None if no tokens are configured, and reading takes none."""
+def access(settings: Settings, authorizations: Callable[[], Authorizations] | None = None) -> Access | None:
+    """The policy; None if no tokens are configured, and reading takes none. `authorizations` has the listed tokens."""
     read = _issuers(settings) if settings.auth_jwks_url else _shared(settings)
     public_read = settings.public_read == "on"
     if read is None and public_read:
@@ -92,7 +95,8 @@ def access(settings: Settings) -> Access | None:
         if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
             raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
-    tokens = Tokens((algorithm,), RefreshingValue(read), audience(settings), settings.auth_issuer)
+    keys, is_open = RefreshingValue(read), partial(_is_open, authorizations) if authorizations else None
+    tokens = Tokens((algorithm,), keys, audience(settings), settings.auth_issuer, is_open=is_open)
     issuer = settings.auth_issuer if settings.auth_jwks_url else own_issuer(settings)
     return Access(
         tokens,
@@ -117,10 +121,14 @@ def own_issuer(settings: Settings) -> str:
     return origin if settings.auth_secret and settings.resource_url and alone else ""
 
 
-def access_if_complete(settings: Settings) -> Access | None:
+def _is_open(authorizations: Callable[[], Authorizations], token_id: str) -> bool:
+    return authorizations().get(TOKEN, token_id) is not None
+
+
+def access_if_complete(settings: Settings, authorizations: Callable[[], Authorizations] | None = None) -> Access | None:
     """As `access`, but None, logged as an error, if the configuration is incomplete: the endpoint then stays closed."""
     try:
-        return access(settings)
+        return access(settings, authorizations)
     except Misconfigured as problem:
         log.error("access tokens are not configured: %s", problem)
         return None
@@ -193,13 +201,19 @@ def _must_be_https(name: str, url: str) -> None:
 
 
 def issue(
-    settings: Settings, subject: str, lifetime: timedelta, now: datetime, scopes: Sequence[str] = (), tenant: str = ""
+    settings: Settings,
+    subject: str,
+    lifetime: timedelta,
+    now: datetime,
+    scopes: Sequence[str] = (),
+    tenant: str = "",
+    listed: str = "",
 ) -> tuple[str, datetime]:
     """Issue an HS256 token that the server of these settings accepts. Returns the token and its expiry.
 
     It has every scope that the server requires, and `scopes`, which default to reading and writing. `tenant` owns the
-    projects that its holder sees. It is signed with the newest secret. Raises `StoreFailed` if a secret that AWS stores
-    cannot be read.
+    projects that its holder sees. One that is `listed` by an id is good while the store has that. It is signed with the
+    newest secret. Raises `StoreFailed` if a secret that AWS stores cannot be read.
     """
     if access(settings) is None or not settings.auth_secret:
         raise Misconfigured(
@@ -218,6 +232,8 @@ def issue(
         claims["iss"] = settings.auth_issuer
     if tenant:
         claims["tenant"] = tenant
+    if listed:
+        claims[LISTED] = listed
     granted = scopes or (settings.auth_read_scope, settings.auth_write_scope)
     claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *granted)))
     newest = shared_keys(settings.auth_secret)()[0]

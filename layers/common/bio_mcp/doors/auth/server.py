@@ -34,7 +34,7 @@ from bio_mcp.doors.auth.assertions import PROFILE
 from bio_mcp.doors.auth.bearer import RateLimiter, network_of, published, refused, too_many, unavailable
 from bio_mcp.doors.auth.clients import CONFIDENTIAL, PUBLIC, Client, described, host_of, is_address
 from bio_mcp.doors.auth.grants import CONSENT, Provider
-from bio_mcp.doors.auth.sessions import SIGN_IN, CookieRequired, People, Sessions, derived, is_same_origin, safe_next
+from bio_mcp.doors.auth.sessions import SIGN_IN, CookieRequired, OwnForms, People, Sessions, derived, safe_next
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.doors.console.rendering import POLICY, PRIVATE, render
 from bio_mcp.errors import Failure
@@ -60,7 +60,7 @@ def page(
 ) -> Response:
     """The page that `template` makes of `values`."""
     shell = {"menu": (), "admin": (), "path": request.url.path, "caller": request.scope.get(KEY)}
-    return HTMLResponse(render(template, **shell, **values), status, headers)
+    return HTMLResponse(render(template, **{**shell, **values}), status, headers)
 
 
 def problem(request: Request, message: str, status: int = HTTPStatus.BAD_REQUEST) -> Response:
@@ -129,8 +129,6 @@ class SignInPages:
         """Use the code up and begin a session."""
         form = await read_form(request)
         code, back = code_in(field(form, "code")), safe_next(field(form, "next"))
-        if not is_same_origin(request.headers):
-            return await self._page(request, "", back, "This form came from another site's page.", 403)
         caller = await run_sync(self.people.accept, code) if code else None
         if caller is None:
             return await self._page(request, "", back, GONE, 400)
@@ -145,7 +143,7 @@ class SignInPages:
         """End the session."""
         response = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER, {"cache-control": "no-store"})
         secret = request.cookies.get(self.sessions.cookie, "")
-        if secret and is_same_origin(request.headers):
+        if secret:
             await run_sync(self.sessions.end, secret)
             self.sessions.forget(response)
         return response
@@ -340,11 +338,11 @@ def routes(
     def route(path: str, handler: Handler, method: str, middleware: Sequence[Middleware] = ()) -> Route:
         return Route(path, Guarded(handler, rate), methods=[method], middleware=middleware)
 
-    signing = SignInPages(People(authorizations), sessions)
+    signing, own = SignInPages(People(authorizations), sessions), [Middleware(OwnForms)]
     pages: list[BaseRoute] = [
         route(SIGN_IN, signing.show, "GET"),
-        route(SIGN_IN, signing.sign_in, "POST"),
-        route(SIGN_OUT, signing.sign_out, "POST"),
+        route(SIGN_IN, signing.sign_in, "POST", own),
+        route(SIGN_OUT, signing.sign_out, "POST", own),
     ]
     if not access.issues_tokens:
         return pages
@@ -361,7 +359,7 @@ def routes(
         *published(metadata(access).model_dump_json(exclude_none=True), [WELL_KNOWN, WELL_KNOWN + path]),
         route(AUTHORIZE, endpoints.authorize, "GET", people),
         route(CONSENT, consent.show, "GET", people),
-        route(CONSENT, consent.decide, "POST", people),
+        route(CONSENT, consent.decide, "POST", [*own, *people]),
         route(TOKEN, endpoints.token, "POST"),
         route(REGISTER, registering.handle, "POST"),
         route(REVOKE, endpoints.revoke, "POST"),

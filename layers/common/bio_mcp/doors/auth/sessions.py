@@ -6,7 +6,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlsplit
 
@@ -17,12 +17,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bio_mcp.callers import SCOPES, Caller
-from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.access import TOKEN, Access, issue
 from bio_mcp.doors.auth.bearer import TokenRequired, unavailable
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.ports.state import Authorization, Authorizations
+from bio_mcp.settings import Settings
 
 
 def new_secret() -> str:
@@ -128,8 +129,7 @@ class SignedIn:
 class CookieRequired:
     """Passes requests of people who are signed in on to `app`, with their `Caller`; a token is not enough.
 
-    A cookie changes nothing from another site's page. Browsers without a cookie are sent to the sign-in page, or to the
-    application `otherwise`.
+    Browsers without a cookie are sent to the sign-in page, or to the application `otherwise`.
     """
 
     app: ASGIApp
@@ -147,17 +147,24 @@ class CookieRequired:
             return
         if caller is None:
             await (self.otherwise or to_sign_in(request))(scope, receive, send)
-        elif request.method not in READING and not is_same_origin(request.headers):
-            await PlainTextResponse("this form came from another site's page", 403)(scope, receive, send)
         else:
             await self.app({**scope, KEY: caller}, receive, send)
 
 
-def is_same_origin(headers: Headers) -> bool:
-    """Whether a browser says that a form or script of this very site sent the request: an allowed origin is another."""
-    if site := headers.get("sec-fetch-site"):
-        return site == "same-origin"
-    return urlsplit(headers.get("origin", "")).netloc == headers.get("host")
+@dataclass(frozen=True)
+class OwnForms:
+    """Passes requests on to `app`; those that change something only where a browser says that a form or script of this
+    very site sent them. An allowed origin is another site."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, answer = Headers(scope=scope), self.app
+        site = headers.get("sec-fetch-site")
+        own = site == "same-origin" if site else urlsplit(headers.get("origin", "")).netloc == headers.get("host")
+        if scope["method"] not in READING and not own:
+            answer = PlainTextResponse("this form came from another site's page", 403, {"cache-control": "no-store"})
+        await answer(scope, receive, send)
 
 
 def to_sign_in(request: Request) -> Response:
@@ -169,6 +176,12 @@ def to_sign_in(request: Request) -> Response:
     return PlainTextResponse("sign in first", 401, {"hx-redirect": SIGN_IN, "cache-control": "no-store"})
 
 
+def sign_in_link(endpoint: str, code: str) -> str:
+    """The link that signs in whoever has the code of an invitation, at the server of this endpoint."""
+    parts = urlsplit(endpoint)
+    return f"{parts.scheme}://{parts.netloc}{SIGN_IN}?code={code}"
+
+
 def safe_next(path: str) -> str:
     """`path` if it is one of this site's, else "/": a sign-in leads to no other site."""
     own = path.startswith("/") and not path.startswith("//") and path.isprintable() and "\\" not in path
@@ -176,6 +189,7 @@ def safe_next(path: str) -> str:
 
 
 INVITATION, PERSON, GRANT = "invitation", "person", "grant"
+OPEN = (INVITATION, SESSION, GRANT, TOKEN)
 PEOPLE = "people"
 REMEMBERED = timedelta(days=400)  # longer than any grant
 NAME = re.compile(r"[\w.@+-]{1,64}")
@@ -209,15 +223,28 @@ class People:
         found = self.authorizations().take(INVITATION, hashed(code))
         return caller_in(found) if found else None
 
+    def give_token(self, settings: Settings, person: Caller, name: str, lifetime: timedelta) -> tuple[str, datetime]:
+        """An access token in the person's name, with their scopes, and its expiry; it is good until it is ended.
+
+        `name` is what the person knows it by. Raises as `issue` does.
+        """
+        token_id, now = new_secret(), utc_now()
+        scopes = sorted(person.scopes)
+        token, expiry = issue(settings, person.subject, lifetime, now, scopes, person.tenant, token_id)
+        listed = naming(person, TOKEN, token_id, owner_of(person), expiry)
+        named = {**listed.content, "name": name, "at": now.isoformat(timespec="seconds")}
+        self.authorizations().put(replace(listed, content=named))
+        return token, expiry
+
     def everyone(self) -> list[Caller]:
         """Who was invited, with what the last invitation allowed, by tenant and subject."""
         found = [caller_in(each) for each in self.authorizations().of(PERSON, PEOPLE)]
         return sorted(found, key=lambda each: (each.tenant, each.subject))
 
     def open_for(self, person: Caller) -> dict[str, list[Authorization]]:
-        """The invitations, sessions and grants of a person, by kind."""
+        """The invitations, sessions, grants and listed tokens of a person, by kind."""
         owner = owner_of(person)
-        return {kind: self.authorizations().of(kind, owner) for kind in (INVITATION, SESSION, GRANT)}
+        return {kind: self.authorizations().of(kind, owner) for kind in OPEN}
 
     def end(self, person: Caller, beginning: str) -> int:
         """End those of them whose key begins so; returns how many there were."""

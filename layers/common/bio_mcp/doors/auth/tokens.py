@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,7 @@ def candidates(keys: Iterable[Key], kid: str | None) -> list[Key]:
 
 LEEWAY_S = 30
 MAX_TOKEN = 16 * 1024  # characters
+LISTED = "listed"  # the claim with the id of a token that its owner can end
 COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)  # RFC 7515, 7.1; PyJWT reads over what is not base64
 
 
@@ -114,6 +115,7 @@ class Tokens:
 
     A token must be signed by one of `keys`, be within its validity (give or take `LEEWAY_S`), and name `audience`, the
     `issuer` if there is one, a subject, and what else is `required`. `kind` is the type that its header must name.
+    `is_open` says of a token that is `listed` by an id whether nobody has ended it; without it no such token is good.
     """
 
     algorithms: tuple[str, ...]
@@ -122,10 +124,13 @@ class Tokens:
     issuer: str = ""
     kind: str = ""
     required: tuple[str, ...] = ()
+    is_open: Callable[[str], bool] | None = None
 
     def check(self, token: str) -> Caller:
         """The caller of a valid token. Raises `TokenRejected`, or a `Failure` if the keys cannot be read."""
         claims = self.claims(token)
+        if (listed := _word(claims, LISTED)) and not (self.is_open and self.is_open(listed)):
+            raise TokenRejected("the token was ended")
         return Caller(claims["sub"], frozenset(scopes_in(claims)), _word(claims, "tenant"), _word(claims, "client_id"))
 
     def claims(self, token: str) -> Mapping[str, Any]:

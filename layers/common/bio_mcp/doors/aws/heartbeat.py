@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 from aws_lambda_powertools.metrics import MetricUnit
-from mcp.client import Client
+from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from bio_mcp.doors.auth.access import issue
@@ -63,10 +63,12 @@ async def _beat(url: str, token: str) -> None:
 async def _search(url: str, token: str) -> None:
     async with (
         httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=TIME_OUT_S) as http,
-        Client(streamable_http_client(url, http_client=http), mode="2026-07-28") as client,
+        streamable_http_client(url, http_client=http) as streams,
+        ClientSession(*streams) as session,
     ):
-        listed = {tool.name for tool in (await client.list_tools()).tools}
-        result = await client.call_tool("rag_search", {"query": QUERY, "top_k": 1})
+        await session.discover()
+        listed = {tool.name for tool in (await session.list_tools()).tools}
+        result = await session.call_tool("rag_search", {"query": QUERY, "top_k": 1})
     if result.is_error or "rag_search" not in listed:
         raise UpstreamFailed(f"rag_search was {'refused' if result.is_error else 'not listed'}")
 

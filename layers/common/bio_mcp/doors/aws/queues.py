@@ -11,7 +11,6 @@ from bio_mcp.call import Outcome, call
 from bio_mcp.callers import Caller, as_json
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, Conflict, Failure, InvalidInput, NotFound
-from bio_mcp.ingesting.run import TOOL
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.tool import Request, Tool
@@ -88,6 +87,8 @@ def call_for(event: Any) -> Any:
     project, _, _ = key.removeprefix(INBOX).rpartition("/")
     if not key.startswith(INBOX) or not project:
         raise InvalidInput(f"a file for a project is put below {INBOX}, in a folder that has the project's id as name")
+    from bio_mcp.ingesting.run import TOOL
+
     return {"tool": TOOL, "arguments": {"project": project, "source": f"s3://{bucket}/{key}"}}
 
 

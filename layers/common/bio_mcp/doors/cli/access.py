@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -72,23 +71,26 @@ def invite_command(session: Session, subject: str, scopes: tuple[Scope, ...], te
 
     They may then open the console and connect programs such as Claude. Another link signs them in on another device.
     """
+    from bio_mcp.doors.auth.sessions import sign_in_link
+
     code = _people(session).invite(Caller(subject, frozenset(scopes), tenant), timedelta(days=days))
     settings = session.settings
-    parts = urlsplit(settings.resource_url or f"http://{settings.http_host}:{settings.http_port}")
-    body = {"link": f"{parts.scheme}://{parts.netloc}/sign-in?code={code}", "subject": subject, "days": days}
+    endpoint = settings.resource_url or f"http://{settings.http_host}:{settings.http_port}"
+    body = {"link": sign_in_link(endpoint, code), "subject": subject, "days": days}
     session.answer(body, lambda answer: click.echo(answer["link"]))
 
 
 @click.command("people")
 @click.option("--subject", help="One person alone, with what is open in their name.")
 @click.option("--tenant", default="", help="Their tenant.  [default: none]")
-@click.option("--end", "ids", multiple=True, help="End one link, session or grant, by its id.")
-@click.option("--revoke", is_flag=True, help="End all of the person's links, sessions and grants.")
+@click.option("--end", "ids", multiple=True, help="End one link, session, grant or token, by its id.")
+@click.option("--revoke", is_flag=True, help="End all of the person's links, sessions, grants and tokens.")
 @answering
 def people_command(session: Session, subject: str | None, tenant: str, ids: tuple[str, ...], revoke: bool) -> None:
     """List who was invited, or what one person has open; end some of it with --end, or all with --revoke.
 
-    Access tokens that programs hold already end by themselves within a quarter of an hour.
+    Access tokens that programs hold already end by themselves within a quarter of an hour; those of `bio-mcp token` are
+    not listed, and end with their time.
     """
     people = _people(session)
     if subject is None:
@@ -112,7 +114,7 @@ def people_command(session: Session, subject: str | None, tenant: str, ids: tupl
             opened[f"{kind}s"] = [
                 {
                     "id": each.key[:ID],
-                    **({"client": each.content["client"]} if "client" in each.content else {}),
+                    **{name: each.content[name] for name in ("client", "name") if name in each.content},
                     "scopes": [scope for scope in SCOPES if scope in each.content["scopes"]],
                     "expires": instant(each.expires),
                 }

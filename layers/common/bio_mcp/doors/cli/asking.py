@@ -1,6 +1,5 @@
 """`bio-mcp search`, `get`, `answer` and `news`: what the papers of the corpus say."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +8,7 @@ import click
 from rich.console import RenderableType
 from rich.text import Text
 
+from bio_mcp.answering.answers import claims
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
 from bio_mcp.doors.cli.render import View, entry, markdown, render
@@ -32,7 +32,6 @@ EXPLAINED = replace(HITS, hidden=frozenset("section interpreted total weak".spli
 HITS_SHOWN = 10
 CITED = View(hidden=frozenset("uri span role".split()))
 SUREST = 0.99  # as is shown
-_CLAIM_END = re.compile(r"(\[\d+\]) ")
 HOW = {"extractive": "Quoted word for word"}  # by mode; else a model wrote it
 HELPS = {
     "lang": "language of the question",
@@ -161,7 +160,8 @@ def show_answer(body: Mapping[str, Any]) -> None:
     for doc_id in body.get("retracted_since", ()):
         terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
     asked, answer_id = body.get("asked"), body["answer_id"]
-    text = f"No answer: {body['reason']}." if body.get("withheld") else _CLAIM_END.sub(r"\1\n", body["answer"])
+    stated = [f"{text} {''.join(f'[{number}]' for number in cited)}".strip() for text, cited in claims(body["answer"])]
+    text = f"No answer: {body['reason']}." if body.get("withheld") else "\n".join(stated)
     parts: list[RenderableType] = [*([Text(body["question"], "bold")] if asked else []), Text(text), ""]
     cited: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
     for number, each in enumerate(body["citations"], 1):

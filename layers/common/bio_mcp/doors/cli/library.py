@@ -14,9 +14,8 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.correcting import correct, missing
+from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
-from bio_mcp.literature import identifiers
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, ProjectDocument
@@ -202,13 +201,7 @@ def edit_command(session: Session, project_id: str, document: str, **given: Any)
 
     What you say holds over whatever a later ingest finds.
     """
-    said = {name: value for name, value in given.items() if value}
-    for name, read in (("doi", identifiers.doi), ("pmid", identifiers.parse_pmid)):
-        if name in said and not (normal := identifiers.normal(read, said[name])):
-            raise InvalidInput(f"{said[name]!r} is no {name.upper()}.", field=name)
-        said |= {name: normal} if name in said else {}
-    if not said:
-        raise InvalidInput("Say what to correct, such as --year 2016 or --author 'Doe J'.")
+    said = in_normal_form(given)
     own = session.own
     corrected = correct(own.projects.get(project_id), document, said, own)
     changed = ", ".join(said)

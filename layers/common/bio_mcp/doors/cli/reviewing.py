@@ -86,14 +86,12 @@ def review_command() -> None:
 @click.option(
     "--screeners",
     type=click.IntRange(1, 9),
-    default=2,
-    show_default=True,
-    help="How many decide about each record, without seeing each other's decisions.",
+    help="How many decide about each record, without seeing each other's decisions. [default: 2 of a new review]",
 )
-@click.option("--criteria", default="", help="Words that speak for a record: they are marked, and rank the first ones.")
+@click.option("--criteria", help="Words that speak for a record: they are marked, and rank the first ones.")
 @answering
-def create_command(session: Session, name: str, screeners: int, criteria: str) -> None:
-    """Make the review NAME; of one that exists, --screeners and --criteria are changed."""
+def create_command(session: Session, name: str, screeners: int | None, criteria: str | None) -> None:
+    """Make the review NAME; of one that exists, --screeners and --criteria are changed where they are given."""
     plan, new = create_review(name, session.own, screeners, criteria)
     body = {"review": name, "created": new, "screeners": plan.screeners, "criteria": plan.criteria}
     became = "is there, and empty" if new else "was there already"
@@ -223,7 +221,7 @@ def list_command(session: Session, name: str | None, stage: Stage, show: str | N
         session.answer(body, REVIEWS)
         return
     review = find_review(name, session.own)
-    names = {each.record_id for each in review.eligible(stage)}
+    names = {each.record_id for each in review.eligible_for(stage, screener)}
     if since:
         names &= {each.record_id for each in new_since(review, session.own.screenings.searches(name), since.date())}
     rows = [

@@ -55,7 +55,7 @@ def serve_command(
 
     settings = listing(session.settings, tools)
     log_for_people(settings.log_level)
-    host, allowed = host or settings.http_host, access(settings)
+    host, allowed = host or settings.http_host, access(settings, lambda: session.backends.authorizations)
     must_require_tokens(host, allowed is not None)
     must_be_addresses(settings.trusted_proxies)
     app = _application(session, settings, host, allowed)
@@ -82,6 +82,7 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
     from bio_mcp.doors.auth import server as sign_in
     from bio_mcp.doors.auth.access import is_loopback
     from bio_mcp.doors.auth.sessions import Sessions, SignedIn
+    from bio_mcp.doors.console import people
     from bio_mcp.doors.console.routes import routes
     from bio_mcp.doors.mcp.http import application
     from bio_mcp.doors.readiness import parts_of
@@ -91,6 +92,9 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
     pages = [
         *sign_in.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
+        *people.routes(
+            allowed, sessions, lambda: session.backends.authorizations, settings, lambda: session.backends.limits
+        ),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
     here = f"[{host}]:*" if ":" in host else f"{host}:*"  # requests may name the server so, at any port

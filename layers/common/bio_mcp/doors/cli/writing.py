@@ -29,6 +29,7 @@ from bio_mcp.literature.references import files as reading
 from bio_mcp.literature.references.word import read_docx
 from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports import Backends
+from bio_mcp.querying.references.checking import PROBLEMS, problem_of
 from bio_mcp.querying.references.run import check_all
 from bio_mcp.settings import words_of
 from bio_mcp.tool import Context
@@ -37,27 +38,9 @@ from bio_mcp.untrusted import notes, sanitized
 
 Row = Mapping[str, Any]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-RULES = {
-    "retracted": "The cited paper was retracted.",
-    "not_found": "PubMed has no such paper: the reference may be invented.",
-    "doubtful": "The reference differs from the record of the paper that it seems to mean.",
-    "unknown": "The reference could not be checked, as a service could not be asked.",
-    "concern": "An expression of concern was published about the cited paper.",
-    "corrected": "A correction of the cited paper was published.",
-    "unchecked": "No article, or too little stated: the reference was not checked.",
-}
 _LEVELS = {"retracted": "error", "not_found": "error"} | dict.fromkeys(("doubtful", "unknown", "concern"), "warning")
 _MARKS = {"found": "ok", "retracted": "RETRACTED", "not_found": "NOT FOUND", "concern": "CONCERN"}
 _COLOURS = {"found": "green", "retracted": "bold red", "not_found": "bold red", "unchecked": "dim"}  # others: yellow
-
-
-def problem_of(row: Row) -> str | None:
-    """The rule that a reference breaks; None for one that is found and clear. A retraction counts before all else."""
-    if row["retraction"] == "retracted":
-        return "retracted"
-    if row["verdict"] != "found":
-        return str(row["verdict"])
-    return str(row["retraction"]) if row["retraction"] in ("concern", "corrected") else None
 
 
 def fails(row: Row, chosen: frozenset[str]) -> bool:
@@ -136,7 +119,7 @@ def as_sarif(body: Mapping[str, Any], file: str, chosen: frozenset[str]) -> str:
     """SARIF 2.1.0: a result for each reference with a problem, at its line; errors are what fails the command."""
     rows = [(place, row, problem) for place, row in enumerate(body["references"], 1) if (problem := problem_of(row))]
     results = [_result(row, problem, place, file, fails(row, chosen)) for place, row, problem in rows]
-    rules = [{"id": name, "shortDescription": {"text": text}, "helpUri": _HELP} for name, text in RULES.items()]
+    rules = [{"id": name, "shortDescription": {"text": text}, "helpUri": _HELP} for name, text in PROBLEMS.items()]
     driver = {"name": "bio-mcp check-refs", "version": __version__, "informationUri": _HELP, "rules": rules}
     notes = [{"level": "warning", "message": {"text": each}} for each in body["reasons"]]
     run = {
@@ -153,7 +136,7 @@ _HELP = "https://pubmed.ncbi.nlm.nih.gov/help/"
 
 def _result(row: Row, problem: str, position: int, file: str, failed: bool) -> dict[str, Any]:
     _, place = _named(row, position)
-    message = f"{RULES[problem]} {place}: {row['reference'][:300]}. {'; '.join(differences(row))}".strip()
+    message = f"{PROBLEMS[problem]} {place}: {row['reference'][:300]}. {'; '.join(differences(row))}".strip()
     location = {"artifactLocation": {"uri": quote(file)}, "region": {"startLine": max(row["line"], 1)}}
     known = sha256(f"{problem}\n{row['key']}\n{row['reference']}".encode()).hexdigest()
     return {
@@ -172,7 +155,7 @@ REPORTS: dict[str, Callable[[Mapping[str, Any], str, frozenset[str]], str]] = {
     "json": lambda body, _file, _chosen: json.dumps(body, ensure_ascii=False, indent=2),
 }
 
-FAILS = tuple(RULES)
+FAILS = tuple(PROBLEMS)
 BY_DEFAULT = FAILS[:4]
 LARGEST = 64_000_000  # bytes of a file
 SUFFIXES = {each.suffix: name for name, each in FORMATS.items()}

@@ -2,7 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -15,19 +17,38 @@ from starlette.types import Message
 
 from bio_mcp import errors
 from bio_mcp.call import Outcome
+from bio_mcp.callers import Caller, may
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.console.rendering import PRIVATE, render
+from bio_mcp.doors.console import plots
+from bio_mcp.doors.console.rendering import ADMIN, MENU, PRIVATE, render
 from bio_mcp.doors.running import Running
-from bio_mcp.tool import MAX_TEXT, Context, Family, Resource, Response, Tool
+from bio_mcp.tool import MAX_ITEMS, MAX_TEXT, Context, Family, Resource, Response, Tool
 from bio_mcp.untrusted import notes
 
 CONSOLE = Family("console", errors.BIO_MCP)
 
 Answer = Callable[[Request], Awaitable[Http]]
 MAX_FORM = 16 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
-MAX_FIELDS = 500
-Form = ImmutableMultiDict[str, str | bytes]
+MAX_FIELDS = MAX_ITEMS + 20  # as many papers as a call takes, and what else a form has
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file of a form: what its sender calls it, and its bytes."""
+
+    name: str
+    content: bytes
+
+
+class Form(ImmutableMultiDict[str, str]):
+    """The fields of a form by their names, and the files that were chosen in it."""
+
+    files: tuple[SentFile, ...] = ()
+
+    def text(self, name: str) -> str:
+        """The field without the blanks around it; "" where there is none."""
+        return self.get(name, "").strip()
 
 
 class Shown(Response, extra="allow"):
@@ -41,14 +62,12 @@ class Shown(Response, extra="allow"):
 class Page:
     """A page at `path` that shows what `reads` gives, as `data` in the template `template`.
 
-    `reads` is given the path's `{parameters}` and those of the query that `takes` names, as strings. `menu` is the
-    page's name in the menu; "" leaves it out.
+    `reads` is given the path's `{parameters}` and those of the query that `takes` names, as strings.
     """
 
     path: str
     template: str
     reads: Resource
-    menu: str = ""
     takes: tuple[str, ...] = ()
 
 
@@ -61,50 +80,83 @@ STATUS = {
 }  # by the code of a failure; any other is ours, and may pass
 
 
+async def body_of(request: Request, most: int) -> bytes | None:
+    """The body of a request; None where it is longer than `most` bytes."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            return None
+    return bytes(body)
+
+
+PLOTS = {
+    "by_day": plots.by_day,
+    "by_year": plots.by_year,
+    "by_latency": plots.by_latency,
+    "course": plots.course,
+}
+LARGEST_REQUEST = 64 << 20  # bytes of a form with files
+
+
 @dataclass(frozen=True)
 class Console:
     """The console over `running`, which calls tools and resources.
 
-    `menu` has the path and the name of the pages for everybody, `admin` those about the server.
+    A request has `largest` bytes at most.
     """
 
     running: Running
-    menu: tuple[tuple[str, str], ...]
-    admin: tuple[tuple[str, str], ...]
+    largest: int = LARGEST_REQUEST
 
-    async def ask(self, what: Tool | Resource, arguments: Mapping[str, Any], request: Request) -> Outcome:
-        """Call a tool, or read a resource, for whoever sent `request`."""
-        context = Context(uuid4().hex, Deadline(what.timeout), caller=caller_of(request))
+    async def ask(
+        self,
+        what: Tool | Resource,
+        arguments: Mapping[str, Any],
+        request: Request,
+        *,
+        seconds: float = inf,
+        caller: Caller | None = None,
+    ) -> Outcome:
+        """Call a tool, or read a resource, for whoever sent `request`, or for `caller`; it has its time-out, or
+        `seconds` if those are fewer."""
+        deadline = Deadline(min(what.timeout, seconds))
+        context = Context(uuid4().hex, deadline, caller=caller or caller_of(request))
         return await self.running.within(what, arguments, context)
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
         """The page that `template` makes of `values`, in the console's layout."""
-        shell: dict[str, Any] = {"menu": self.menu, "admin": self.admin}
-        shell |= {"path": request.url.path, "caller": caller_of(request)}
+        caller = caller_of(request)
+        shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
+        shell |= {"may": partial(may, caller), "plots": PLOTS}
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
             values["data"] = {**data, "warnings": [each for each in data["warnings"] if each not in said]}
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
-    async def form(self, request: Request, most: int = MAX_FORM) -> Form:
-        """The fields of a form, a file as bytes; nothing of one that is longer than `most` bytes, or broken."""
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > most:
-                return Form()
+    async def form(self, request: Request, most: int = MAX_FORM, most_files: int = 1) -> Form:
+        """The fields of a form, and its files; nothing of one that is longer than `most` bytes, or broken."""
+        if (body := await body_of(request, most)) is None:
+            return Form()
 
         async def read() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": most}
+        limits = {"max_files": most_files, "max_fields": MAX_FIELDS, "max_part_size": most}
+        fields, files = [], []
         try:
-            async with Request(request.scope, read).form(**limits) as form:
-                fields = form.multi_items()
-                return Form([(name, each if isinstance(each, str) else await each.read()) for name, each in fields])
+            async with Request(request.scope, read).form(**limits) as sent:
+                for name, each in sent.multi_items():
+                    if isinstance(each, str):
+                        fields.append((name, each))
+                    elif each.filename:  # or none was chosen
+                        files.append(SentFile(each.filename, await each.read()))
         except HTTPException:  # it is no form, or has more fields
             return Form()
+        form = Form(fields)
+        form.files = tuple(files)
+        return form
 
     def nothing_selected(self, request: Request) -> Http:
         """The page for a form in which no paper is ticked."""

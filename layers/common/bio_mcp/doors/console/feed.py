@@ -20,10 +20,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bio_mcp.doors.console.console import Console
-from bio_mcp.doors.console.pages import news_page
+from bio_mcp.doors.console.console import CONSOLE, Console, Shown
 from bio_mcp.doors.console.rendering import SECURE, render
 from bio_mcp.literature.identifiers import pubmed_page
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.news import read_news
+from bio_mcp.tool import resource
+from bio_mcp.tools.news import news_of
 
 PATH = "/news.atom"
 TYPE = "application/atom+xml"
@@ -31,21 +34,37 @@ CHALLENGE = 'Basic realm="an access token as the password, of any name", charset
 WHICH = "name a query: /news.atom?query_key=KEY"
 
 
-async def feed(console: Console, resource: str, request: Request) -> Response:
-    """The feed. `resource` is the endpoint's public URL, if it has one: addresses in the feed are of its host."""
+MOST_ENTRIES = 100
+
+
+@resource("console://news/{query_key}", name="news of a query", family=CONSOLE, scope="read", timeout=10)
+def newest_news(backends: Backends, query_key: str) -> Shown:
+    """The newest news of a query, the newest first."""
+    page = read_news(query_key, MOST_ENTRIES, backends)
+    return Shown(query_key=query_key, news=[news_of(each).model_dump(mode="json") for each in page.items])
+
+
+def origin_of(endpoint: str, request: Request) -> str:
+    """Scheme and host of addresses in what leaves the console: those of the endpoint's public URL, if it has one."""
+    base = urlsplit(endpoint or str(request.base_url))
+    return f"{base.scheme}://{base.netloc}"
+
+
+async def feed(console: Console, endpoint: str, request: Request) -> Response:
+    """The feed. `endpoint` is the public URL, if there is one."""
     query_key = request.query_params.get("query_key", "")
     if not query_key:
         return PlainTextResponse(WHICH, 400, SECURE)
-    outcome = await console.ask(news_page, {"query_key": query_key}, request)
+    outcome = await console.ask(newest_news, {"query_key": query_key}, request)
     if outcome.failed:
         return console.failure(request, outcome)
 
     def urn(*parts: str) -> str:  # of the query, the paper and its change alone, so that it stays if the server moves
         return f"urn:uuid:{uuid5(NAMESPACE_URL, json.dumps(['bio-mcp news', *parts]))}"
 
-    base, named = urlsplit(resource or str(request.base_url)), urlencode({"query_key": outcome.body["query_key"]})
-    origin = f"{base.scheme}://{base.netloc}"
-    body = render("news.atom", data=outcome.body, origin=origin, named=named, urn=urn, page=pubmed_page).encode()
+    named, topic = (urlencode({name: query_key}) for name in ("query_key", "topic"))
+    shown = {"origin": origin_of(endpoint, request), "named": named, "topic": topic}
+    body = render("news.atom", data=outcome.body, **shown, urn=urn, page=pubmed_page).encode()
     return _conditional(request, body, next((each["at"] for each in outcome.body["news"]), None))
 
 

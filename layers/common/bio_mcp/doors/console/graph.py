@@ -1,18 +1,19 @@
 """The page Graph: a herb, constituent, indication or drug with all that is documented of it, drawn and as a table."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
 from typing import Any
 
-from bio_mcp.answering.graph_questions import Relation, candidates_of, relations
+from bio_mcp.answering.graph_questions import ByConstituent, Relation, by_constituent, candidates_of, relations
 from bio_mcp.answering.project_search import flagged
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.console.console import CONSOLE, Shown
 from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.page import svg
-from bio_mcp.graph.nodes import EdgeType, Node, NodeType, Step, fold_name
+from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType, Step, fold_name
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import MAX_TEXT, Context, resource
@@ -48,7 +49,9 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
     [node] = nodes
     around, left_out = relations(node, backends.graph)
     actions = _actions(around, backends)
-    doubts = flagged({pmid for each in [*around, *actions] for pmid in pmids_of(each.edge)}, backends)
+    reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
+    cited = [*around, *actions, *(each.herb for each in reaching)]
+    doubts = flagged({pmid for each in cited for pmid in pmids_of(each.edge)}, backends)
     rows = [_row(each, doubts) for each in around]
     return Shown(
         name=name,
@@ -61,8 +64,10 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
         }
         | {"description": node.description, "parts": node.parts, "sources": node.sources},
         safety=[each for each, of in zip(rows, around, strict=True) if of.edge.type in SAFETY],
+        reaching=[_reaching(each, doubts) for each in reaching],
+        others=[_choice(each, backends, context.deadline) for each in _namesakes(node, backends)],
         rows=[each for each, of in zip(rows, around, strict=True) if of.edge.type not in SAFETY],
-        left_out=left_out,
+        left_out=left_out + unread,
         drawing=drawn(node, around, actions),
         doubts=list(doubts.values()),
     )
@@ -72,7 +77,27 @@ def _choice(node: Node, backends: Backends, deadline: Deadline) -> dict[str, Any
     """A node of several, with what there is of it."""
     deadline.check("looking up what each has")
     around, left_out = relations(node, backends.graph)
-    return {"id": node.node_id, "type": node.type, "label": node.label, "edges": len(around) + left_out}
+    counted = Counter(each.node.type for each in around)
+    return {
+        "id": node.node_id,
+        "type": node.type,
+        "label": node.label,
+        "names": _names(node),
+        "edges": len(around) + left_out,
+        "has": [f"{count:,} {kind}{'' if count == 1 else 's'}" for kind, count in counted.items()],
+    }
+
+
+def _names(node: Node) -> list[str]:
+    """What the node is called beside its label."""
+    return [each for each in dict.fromkeys([*node.names.values(), *node.synonyms]) if each != node.label]
+
+
+def _namesakes(node: Node, backends: Backends) -> list[Node]:
+    """Other nodes that have one of its names."""
+    found = backends.graph.named([node.label, *_names(node)])
+    others = {each.node_id: each for nodes in found.values() for each in nodes if each.node_id != node.node_id}
+    return [others[each] for each in sorted(others)][:MOST_CHOICES]
 
 
 def _near(name: str, backends: Backends, deadline: Deadline) -> list[str]:
@@ -101,9 +126,28 @@ def _row(found: Relation, doubts: Mapping[str, str]) -> dict[str, Any]:
         "id": found.node.node_id,
         "type": found.node.type,
         "label": found.node.label,
-        "sources": found.edge.sources,
-        "papers": [{"pmid": pmid, "doubtful": pmid in doubts} for pmid in pmids_of(found.edge)],
-        "quotes": [each.quote for each in found.edge.evidence if each.quote],
+        **_stated_by([found.edge], doubts),
+    }
+
+
+def _reaching(found: ByConstituent, doubts: Mapping[str, str]) -> dict[str, Any]:
+    """A herb that reaches the node by way of a constituent, with what states either step."""
+    return {
+        "herb": {"id": found.herb.node.node_id, "label": found.herb.node.label},
+        "constituent": {"id": found.stated.node.node_id, "label": found.stated.node.label},
+        "words": WORDS[found.stated.edge.type][not found.stated.backwards],
+        **_stated_by([found.herb.edge, found.stated.edge], doubts),
+    }
+
+
+def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, Any]:
+    """Sources, papers and quotes of the edges, each once."""
+    pmids = dict.fromkeys(pmid for each in edges for pmid in pmids_of(each))
+    quotes = [evidence.quote for each in edges for evidence in each.evidence if evidence.quote]
+    return {
+        "sources": list(dict.fromkeys(source for each in edges for source in each.sources)),
+        "papers": [{"pmid": pmid, "doubtful": pmid in doubts} for pmid in pmids],
+        "quotes": list(dict.fromkeys(quotes)),
     }
 
 

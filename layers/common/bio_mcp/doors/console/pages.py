@@ -1,5 +1,5 @@
-"""The pages that show one resource each: a paper with its history, what the corpus holds, news, syncs, projects, and
-how good and how fast answers are."""
+"""The pages that show one resource each: a paper with its history, what the corpus holds, syncs, and how good and how
+fast answers are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.responses import Response as Http
 
-from bio_mcp.answering.project_search import Known, known
 from bio_mcp.doors.console.console import CONSOLE, Console, Page, Shown
 from bio_mcp.doors.console.plots import latencies
 from bio_mcp.doors.console.rendering import PRIVATE
@@ -19,39 +18,25 @@ from bio_mcp.errors import Failure, NotFound
 from bio_mcp.evaluating.figures import METRICS, Result, Run
 from bio_mcp.evaluating.run import FOLDER, EvaluationCursor
 from bio_mcp.evaluating.run import KIND as EVALUATE
-from bio_mcp.extracting.run import KIND as BATCH
-from bio_mcp.ingesting.run import KIND as INGEST
-from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.jobs.runner import state_of
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.differences import differences
 from bio_mcp.literature.identifiers import pubmed_page
-from bio_mcp.literature.notices import status_of
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports import Backends
-from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import StoredDay
-from bio_mcp.retrieval.chunking import study_of
 from bio_mcp.syncing.cursor import SyncCursor
 from bio_mcp.syncing.delta import KIND as SYNC
-from bio_mcp.syncing.news import read_news
 from bio_mcp.syncing.queries import FollowedQuery, list_queries, report_on
-from bio_mcp.tool import Context, resource
+from bio_mcp.tool import resource
 from bio_mcp.tools.get_doc import links_of, paper_of, stored_document
-from bio_mcp.tools.news import news_of
 
 DAYS = 90  # that are shown
 MOST_QUERIES = 100
 MOST_SYNCS = 50
 MOST_NAMED = 200  # records that could not be fetched
-MOST_ENTRIES = 100  # of news
-MOST_PROJECTS = 100
-MOST_DOCUMENTS = 200
-MOST_JOBS = 10  # of a project
-COUNTED = ("done", "expected", "written", "unchanged", "failed", "warnings")  # documents of an ingest
-LOOKED_AT = 200  # jobs of a kind, for those of a project
 EVALUATIONS = 50  # that are looked at, of any set
 CALLS = 500  # whose latency is summed up
 OLD_VERSIONS = 5  # that the corpus stores of a paper
@@ -194,82 +179,6 @@ def _versions(newest: Document, backends: Backends) -> Iterator[dict[str, Any]]:
         before = stored
 
 
-@resource("console://news", name="news page", family=CONSOLE, scope="read", timeout=10)
-def news_page(backends: Backends, query_key: str = "") -> Shown:
-    """The followed queries, and the news of the one that is asked for, or of the only one, the newest first."""
-    queries = list(dict.fromkeys(each.query_key for each in backends.checkpoints.all()))
-    query_key = query_key or (queries[0] if len(queries) == 1 else "")
-    page = read_news(query_key, MOST_ENTRIES, backends) if query_key else None
-    return Shown(
-        queries=queries,
-        query_key=query_key,
-        news=[news_of(each).model_dump(mode="json") for each in page.items] if page else [],
-        more=page is not None and page.more,
-        warnings=page.warnings if page else (),
-    )
-
-
-@resource("console://projects", name="projects page", family=CONSOLE, scope="read", timeout=8)
-def projects_page(backends: Backends, context: Context) -> Shown:
-    """The projects, by id, and how large they are; `left_out` counts those that are not listed."""
-    projects = backends.projects.all()
-    shown = []
-    for each in projects[:MOST_PROJECTS]:
-        context.deadline.check("counting passages")
-        shown.append(_project(each, backends))
-    return Shown(projects=shown, left_out=len(projects) - len(shown))
-
-
-@resource("console://projects/{project_id}", name="project page", family=CONSOLE, scope="read", timeout=8)
-def project_page(backends: Backends, project_id: str) -> Shown:
-    """One project with its documents, by title, and its newest ingests."""
-    project = backends.projects.get(project_id)
-    documents = sorted(
-        backends.project_documents.all(project_id),
-        key=lambda each: ((each.work.title or each.doc_id).casefold(), each.doc_id),
-    )
-    listed = documents[:MOST_DOCUMENTS]
-    papers = known([each.work for each in listed], backends)
-    jobs = [job for kind in (INGEST, BATCH) for job in backends.jobs.newest(kind, LOOKED_AT)]
-    own = [each for each in jobs if each.request["query_key"].rpartition(" ")[0] == project_id]
-    ingests = []
-    for job in sorted(own, key=lambda each: each.number or 0, reverse=True)[:MOST_JOBS]:
-        cursor = IngestCursor.from_json(job.cursor)
-        counted = {name: getattr(cursor, name) for name in COUNTED}
-        ingests.append(facts_of(job, backends.now()) | counted)
-    return Shown(
-        project=_project(project, backends),
-        documents=[_document(each, paper) for each, paper in zip(listed, papers, strict=True)],
-        left_out=len(documents) - len(listed),
-        ingests=ingests,
-    )
-
-
-def _project(project: Project, backends: Backends) -> dict[str, Any]:
-    return {
-        "project_id": project.project_id,
-        "passages": backends.collections.count(project.collection),
-        "model": project.embed_model,
-        "words": project.hybrid_enabled,
-    }
-
-
-def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
-    """A document; `retraction` as PubMed has it where the corpus has the paper, else as notices about its DOI say."""
-    work = document.work
-    return {
-        **{name: getattr(work, name) for name in ("title", "citekey", "authors", "year", "doi")},
-        "doc_id": document.doc_id,
-        "pmid": paper.pmid,
-        "in_corpus": paper.retraction is not None,
-        "retraction": paper.retraction or (status_of(document.notices) if document.notices else None),
-        "study": study_of(paper.article).short if paper.article else "",
-        "passages": document.chunks,
-        "pages": document.pages,
-        "ocr": document.ocr,
-    }
-
-
 @resource("console://evaluation", name="evaluation page", family=CONSOLE, scope="read", timeout=10)
 def evaluation_page(backends: Backends) -> Shown:
     """Sets that were evaluated, the one evaluated last first, and how long calls took; None where a store does not
@@ -328,14 +237,11 @@ def _metric(result: Result, history: list[Run]) -> dict[str, Any]:
 
 PAGES = (
     Page("/papers/{pmid}", "paper.html", paper_page, takes=("quote",)),
-    Page("/topics", "news.html", news_page, "Topics", takes=("query_key",)),
-    Page("/library", "projects.html", projects_page, "Library"),
-    Page("/library/{project_id:path}", "project.html", project_page),
-    Page("/admin/corpora", "corpora.html", corpora_page, "Corpora"),
-    Page("/admin/syncs", "syncs.html", syncs_page, "Syncs"),
+    Page("/admin/corpora", "corpora.html", corpora_page),
+    Page("/admin/syncs", "syncs.html", syncs_page),
     Page("/admin/syncs/{job_id}", "sync.html", sync_page),
-    Page("/admin/evaluation", "evaluation.html", evaluation_page, "Evaluation"),
-)  # in the order of the menu
+    Page("/admin/evaluation", "evaluation.html", evaluation_page),
+)
 
 
 async def report(console: Console, request: Request) -> Http:

@@ -9,20 +9,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.doors.console.console import Console, status_of
-from bio_mcp.exporting.formats import FORMATS
+from bio_mcp.doors.console.search import FORMAT_NAMES
+from bio_mcp.querying.references.checking import PROBLEMS, problem_of
 from bio_mcp.tools.bibliography import LONGEST, check_bibliography
 
 PATH = "/references"
 MOST_BYTES = 4 * LONGEST
-VERDICTS = {
-    "retracted": ("Retracted", "The cited paper was retracted."),
-    "not_found": ("Not found", "PubMed has no such paper: the reference may be invented."),
-    "doubtful": ("Doubtful", "It differs from the record of the paper that it seems to mean."),
-    "unknown": ("Unknown", "A service could not be asked, so it was not checked."),
-    "unchecked": ("Unchecked", "No article, or too little stated."),
-    "found": ("Found", "It agrees with PubMed."),
-}
-"""What a verdict is called and means, in the order in which references are shown."""
+FOUND = "found"
+VERDICTS = {**PROBLEMS, FOUND: "It agrees with PubMed."}
+"""What each verdict means, in the order in which references are shown."""
+NAMES = {name: name.replace("_", " ").capitalize() for name in VERDICTS} | {"concern": "Expression of concern"}
+LISTS = {name: FORMAT_NAMES[name] for name in ("ris", "bibtex", "csl-json", "text")}
+"""The formats of the corrected list."""
 
 
 async def empty(console: Console, request: Request) -> Response:
@@ -33,10 +31,10 @@ async def empty(console: Console, request: Request) -> Response:
 async def check(console: Console, request: Request) -> Response:
     """Check the list that was pasted, or the file that was sent."""
     form = await console.form(request, MOST_BYTES)
-    text, file = form.get("references"), form.get("file")
-    if isinstance(file, bytes) and file:
-        text = file.decode("utf-8", "replace")
-    if not isinstance(text, str) or not text.strip():
+    text = form.get("references", "")
+    if form.files and form.files[0].content:
+        text = form.files[0].content.decode("utf-8", "replace")
+    if not text.strip():
         error = {"message": "Paste a list of references, or choose a file.", "details": {}}
         return console.page(request, "references.html", HTTPStatus.BAD_REQUEST, **_shown({}), text="", error=error)
     return await _checked(console, request, {"text": text}, text)
@@ -68,19 +66,16 @@ async def _checked(console: Console, request: Request, arguments: Mapping[str, A
 def _shown(body: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows of the verdicts: the references by verdict, the retracted ones first."""
     order = list(VERDICTS)
-    rows = sorted(body.get("references", ()), key=lambda each: (order.index(_verdict(each)), each["position"]))
-    counts = Counter(map(_verdict, rows))
+    rows = [{**each, "problem": problem_of(each) or FOUND} for each in body.get("references", ())]
+    counts = Counter(each["problem"] for each in rows)
+    right = [each["pmid"] for each in rows if each.get("pmid") and each["problem"] != "retracted"]
     return {
         "data": body,
-        "rows": [{**each, "problem": _verdict(each)} for each in rows],
+        "rows": sorted(rows, key=lambda each: (order.index(each["problem"]), each["position"])),
         "counts": {name: counts[name] for name in VERDICTS if counts[name]},
         "verdicts": VERDICTS,
+        "names": NAMES,
         "moving": body.get("state", "complete") in ("continues", "running"),
-        "right": [each["pmid"] for each in rows if each.get("pmid") and _verdict(each) != "retracted"],
-        "formats": FORMATS,
+        "right": list(dict.fromkeys(right)),
+        "formats": LISTS,
     }
-
-
-def _verdict(row: Mapping[str, Any]) -> str:
-    """The verdict; a retraction counts before all else."""
-    return "retracted" if row.get("retraction") == "retracted" else str(row["verdict"])

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -12,11 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.callers import PUBLIC
-from bio_mcp.doors.console import plots
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
-from bio_mcp.tool import Tool
 from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
@@ -42,11 +41,34 @@ SECURE = MappingProxyType(
 PRIVATE = MappingProxyType({**SECURE, "cache-control": "no-store"})
 
 
+MENU = (
+    ("/", "Search"),
+    ("/topics", "Topics"),
+    ("/library", "Library"),
+    ("/reviews", "Reviews"),
+    ("/references", "References"),
+    ("/graph", "Graph"),
+)
+"""The pages for everybody, by their addresses."""
+ADMIN = (
+    ("/admin/corpora", "Corpora"),
+    ("/admin/syncs", "Syncs"),
+    ("/admin/evaluation", "Evaluation"),
+    ("/admin/people", "People"),
+    ("/admin/connect", "Connect"),
+)
+"""The pages about the server."""
 TYPES = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
+    "library.js": "text/javascript; charset=utf-8",
+    "viewer.mjs": "text/javascript; charset=utf-8",
+    "pdf.min.mjs": "text/javascript; charset=utf-8",
+    "pdf.worker.min.mjs": "text/javascript; charset=utf-8",
+    "openjpeg_nowasm_fallback.js": "text/javascript; charset=utf-8",
+    "jbig2_nowasm_fallback.js": "text/javascript; charset=utf-8",
 }
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 UNTIL_ASKED = "no-cache"
@@ -84,9 +106,13 @@ PAGES_OF_TOOLS = MappingProxyType(
         "rag_answer": "the button Answer",
         "corpus.queries": "the page Corpora",
         "whatsNew": "the page Topics",
+        "pubmed.sync_delta": "the button Follow of the page Topics",
         "list_projects": "the page Library",
+        "ingest_from_source": "the page Library",
+        "searchPubMedArticles": "pubmed.ncbi.nlm.nih.gov",
     }
 )
+"""What one clicks for a tool that a sentence names; for any other one asks an assistant that is connected."""
 LABELS = MappingProxyType(
     {
         "filters.year_from": "From year",
@@ -96,23 +122,35 @@ LABELS = MappingProxyType(
         "format": "Format",
         "query": "The question",
         "question": "The question",
+        "queryTerm": "Term",
+        "query_key": "Name",
+        "references": "The list",
     }
 )
 """What a page calls the arguments that it gives."""
+SENTENCES = MappingProxyType(
+    {
+        "cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
+        "The corpus is empty. Sync a PubMed query or import PubMed XML files first.": "No paper is held here yet. "
+        "Follow a topic on the page Topics, and PubMed's papers on it come in.",
+        " with create: true": "",
+        ", with `bio-mcp sync --stop`": "",
+    }
+)
+"""What a page says in place of words that are for programs."""
 
 
 def in_words_of_the_page(sentence: str) -> str:
-    """The sentence with arguments as the page labels them, and tools as what one clicks or, without that, types."""
-    for path, label in LABELS.items():
-        sentence = sentence.replace(f"{path}: ", f"{label}: ")
-
-    def name_of(tool: Tool) -> str:
-        typed = tool.command or f"admin call {tool.portable_name}"
-        return PAGES_OF_TOOLS.get(tool.name, f"`bio-mcp {typed}`")
+    """The sentence with arguments as the page labels them, papers by their PMIDs, and tools as what one clicks."""
+    for said, instead in SENTENCES.items():
+        sentence = sentence.replace(said, instead)
+    sentence = re.sub(r"^([\w.]+): ", lambda named: f"{LABELS.get(named[1], named[1])}: ", sentence)
+    sentence = re.sub(r"\bpmid:(\d+)", r"PMID \1", sentence)
 
     from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
 
-    return naming_tools(sentence, name_of)
+    sentence = naming_tools(sentence, lambda tool: PAGES_OF_TOOLS.get(tool.name, "an assistant that is connected here"))
+    return re.sub(r"(^|[.?!] )the (?=page|button|search)", r"\1The ", sentence)
 
 
 def shown(iso: str) -> str:
@@ -143,14 +181,6 @@ def _marked(text: str, places: Sequence[tuple[int, int]], attributes: str = "") 
     return Markup("").join([*parts, escape(text[end:])])
 
 
-PLOTS = {
-    "by_day": plots.by_day,
-    "by_year": plots.by_year,
-    "by_latency": plots.by_latency,
-    "course": plots.course,
-}
-
-
 def render(template: str, **values: Any) -> str:
     """`template` with `values`, each escaped, and with the characters replaced that no reader sees."""
     return _environment().get_template(template).render(values)
@@ -167,10 +197,16 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}", plots=PLOTS)
+    made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}")
     made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
 
 
 _environment = Lazy(_made)
+
+
+def compile_templates() -> None:
+    """Compile every template, which the first page otherwise waits for."""
+    for each in _environment().list_templates():
+        _environment().get_template(each)

@@ -8,21 +8,20 @@ from urllib.parse import quote
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.auth.sessions import is_same_origin
-from bio_mcp.doors.console import feed, references, rendering, search
-from bio_mcp.doors.console.console import Answer, Console, Page, status_of
+from bio_mcp.doors.auth.sessions import OwnForms
+from bio_mcp.doors.console import feed, library, references, rendering, reviews, search, topics
+from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
-from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.running import Invoke, Running
 from bio_mcp.doors.web import endpoint_of
 
 NAME = "bio-mcp"
-ADMIN, CONNECT, GRAPH = "/admin/", "/admin/connect", "/graph"
+ADMIN, CONNECT, PEOPLE, GRAPH = "/admin/", "/admin/connect", "/admin/people", "/graph"
 
 
 async def page(console: Console, resource: str, request: Request) -> Response:
@@ -45,18 +44,14 @@ async def page(console: Console, resource: str, request: Request) -> Response:
 Guard = Callable[[ASGIApp], ASGIApp]
 
 
-def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRoute]:
+def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = LARGEST_REQUEST) -> list[BaseRoute]:
     """The pages, each behind `guard`, which puts the caller into the request; and, behind none, their files.
 
-    `resource` is the endpoint's public URL, if it has one. The last route answers every other path with 404, behind no
-    guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
-    any others.
+    `resource` is the endpoint's public URL, if it has one, `largest` what a request may have in bytes. The last route
+    answers every other path with 404, behind no guard: clients look for metadata at well-known paths, and a way to sign
+    in would be none. So these routes come after any others.
     """
-    named = [(each.path, each.menu) for each in PAGES if each.menu]
-    menu = (("/", "Search"), *(each for each in named if not each[0].startswith(ADMIN)))
-    menu += ((references.PATH, "References"), (GRAPH, "Graph"))
-    admin = (*(each for each in named if each[0].startswith(ADMIN)), (CONNECT, "Connect"))
-    console = Console(Running(invoke), menu, admin)
+    console = Console(Running(invoke), largest)
     answers: list[tuple[str, str, Answer]] = [
         ("/", "GET", partial(search.results, console)),
         ("/answers", "POST", partial(search.answer, console)),
@@ -67,10 +62,14 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         (references.PATH, "GET", partial(references.empty, console)),
         (references.PATH, "POST", partial(references.check, console)),
         (f"{references.PATH}/{{job_id}}", "GET", partial(references.progress, console)),
+        *reviews.routes(console),
         (GRAPH, "GET", partial(_graph, console)),
+        *topics.routes(console, resource),
+        *library.routes(console),
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),
+        (PEOPLE, "GET", partial(_nobody, console)),
         (ADMIN.rstrip("/"), "GET", partial(_admin, console)),
     ]
     behind = [Middleware(guard)]
@@ -80,20 +79,10 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "") -> list[BaseRout
         methods=["GET"],
         middleware=[Middleware(feed.ByPassword), *behind],
     )
-    guarded = [Route(path, _own(each), methods=[method], middleware=behind) for path, method, each in answers]
+    own = [Middleware(OwnForms), *behind]
+    guarded = [Route(path, each, methods=[method], middleware=own) for path, method, each in answers]
     files = Route("/static/{name}", rendering.serve, methods=["GET"])
     return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
-
-
-def _own(answer: Answer) -> Answer:
-    """The answer, with the forms refused that another site's page sends."""
-
-    async def checked(request: Request) -> Response:
-        if request.method == "POST" and not is_same_origin(request.headers):
-            return PlainTextResponse("this form came from another site's page", 403, PRIVATE)
-        return await answer(request)
-
-    return checked
 
 
 async def _shown(console: Console, page: Page, request: Request) -> Response:
@@ -117,6 +106,11 @@ async def _graph(console: Console, request: Request) -> Response:
 
 async def _admin(console: Console, request: Request) -> Response:
     return console.page(request, "admin.html")
+
+
+async def _nobody(console: Console, request: Request) -> Response:
+    """The page People of a server without sign-in; `people.routes` has that of any other."""
+    return console.page(request, "nobody.html")
 
 
 async def _missing(console: Console, request: Request) -> Response:

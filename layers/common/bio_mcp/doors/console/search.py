@@ -1,6 +1,5 @@
 """The search page: hits with their facets, selected papers cited or exported, and answers, each with its address."""
 
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from bio_mcp.answering.answers import claims
 from bio_mcp.call import Outcome
 from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
-from bio_mcp.exporting.formats import FORMATS
+from bio_mcp.exporting.formats import Name
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.descriptions import in_short
@@ -26,7 +26,7 @@ from bio_mcp.literature.records import Article
 from bio_mcp.literature.study_facts import Effect, printed
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import study_of
-from bio_mcp.tool import resource
+from bio_mcp.tool import MAX_ITEMS, resource
 from bio_mcp.tools.answer import rag_answer
 from bio_mcp.tools.answer_size import MOST as MOST_CHARACTERS
 from bio_mcp.tools.exports import export_details, export_papers, exported_part
@@ -48,10 +48,17 @@ STYLES = {
     "ris": "RIS",
     "csl_json": "CSL-JSON",
 }
+FORMAT_NAMES: Mapping[Name, str] = {
+    "ris": "RIS",
+    "nbib": "NBIB",
+    "bibtex": "BibTeX",
+    "csl-json": "CSL-JSON",
+    "csv": "CSV",
+    "text": "Plain text",
+}
 SINCE = (1, 5, 10)  # years, of the facet
 MOST_NAMED = 8  # values of a facet
 LONGEST_NUMBER = 16  # characters that count as a number
-_CLAIM = re.compile(r"(.*?)((?:\s?\[\d+\])+)(?=\s|$)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,7 @@ class Asked:
     @classmethod
     def of(cls, given: QueryParams | Form) -> "Asked":
         """The fields of a query or form that have a text."""
-        texts = {name: given.get(name) for name in cls.__dataclass_fields__}
-        return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})
+        return cls(**{name: given.get(name, "").strip() for name in cls.__dataclass_fields__})
 
     def query(self, **changed: str) -> str:
         """The query of an address for this question with some of it changed; another one begins at the first page."""
@@ -238,7 +244,7 @@ def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **
         "chips": list(asked.chips()),
         "kinds": KINDS,
         "orders": {name: text for name, (text, _) in ORDERS.items()},
-        "formats": FORMATS,
+        "formats": FORMAT_NAMES,
         "answer": None,
         "answer_error": None,
         "searched": bool(asked.q),
@@ -273,17 +279,6 @@ def answer_page(backends: Backends, answer_id: str) -> Shown:
         asked=instant(stored.asked),
         flagged=stored.flagged,
     )
-
-
-def claims(text: str) -> list[tuple[str, list[int]]]:
-    """The sentences of an answer, each with the numbers of its citations, which end it; none of the last sentences."""
-    found: list[tuple[str, list[int]]] = []
-    end = 0
-    for each in _CLAIM.finditer(text):
-        found.append((each[1].strip(), [int(number) for number in re.findall(r"\d+", each[2])]))
-        end = each.end()
-    rest = text[end:].strip()
-    return [*found, *([(rest, [])] if rest else [])]
 
 
 def _study(article: Article) -> dict[str, Any]:
@@ -341,10 +336,9 @@ def citations_page(backends: Backends, pmids: str) -> Shown:
     )
 
 
-def selected(given: QueryParams | Form) -> list[str]:
-    """The PMIDs that are ticked, each once; what is no PMID is left out."""
-    ticked = [each for each in given.getlist("pmid") if isinstance(each, str)]
-    return [each for each in dict.fromkeys(ticked) if each.isascii() and each.isdecimal()][:READ]
+def selected(given: QueryParams | Form, most: int = READ) -> list[str]:
+    """The PMIDs that are ticked, each once, `most` of them; what is no PMID is left out."""
+    return [each for each in dict.fromkeys(given.getlist("pmid")) if each.isascii() and each.isdecimal()][:most]
 
 
 async def cited(console: Console, request: Request) -> Response:
@@ -361,7 +355,7 @@ async def cited(console: Console, request: Request) -> Response:
 async def export(console: Console, request: Request) -> Response:
     """Export the papers that are ticked, and lead to the file."""
     form = await console.form(request)
-    if not (pmids := selected(form)):
+    if not (pmids := selected(form, MAX_ITEMS)):
         return console.nothing_selected(request)
     outcome = await console.ask(export_papers, {"format": form.get("format", ""), "pmids": pmids}, request)
     if outcome.failed:

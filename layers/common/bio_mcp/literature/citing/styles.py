@@ -34,7 +34,7 @@ def vancouver(work: Work) -> str:
         with_full_stop(_vancouver_people(work.authors, article.authors_complete)),
         with_full_stop(f"{work.title} [Retracted]" if unsaid else work.title or f"[{work.described}]"),
         *(_vancouver_book(work, article.book) if article.book else _vancouver_journal(work)),
-        f"PMID: {article.pmid}{f'; PMCID: {article.pmcid}' if article.pmcid else ''}.",
+        f"PMID: {article.pmid}{f'; PMCID: {article.pmcid}' if article.pmcid else ''}." if article.pmid else "",
         *notices,
     )
     return " ".join(filter(None, parts))

@@ -25,7 +25,14 @@ _ARTICLES = frozenset(("a", "an", "the"))
 _WHOLE = 4  # words of a title whose subtitle may be left out
 _MOST = 80  # words of a title that are compared
 _TRIED = 20  # places in a text where a title may begin
-_MARKS = ("retracted article", "retracted", "withdrawn", "correction to", "correction", "expression of concern")
+_MARKS = (
+    ("retracted", "article"),
+    ("retracted",),
+    ("withdrawn",),
+    ("correction", "to"),
+    ("correction",),
+    ("expression", "of", "concern"),
+)
 
 
 def same_title(stated: str, printed: str) -> bool | None:
@@ -46,7 +53,7 @@ _SUBTITLES = 8  # of a title that are looked for
 _SUBTITLE = re.compile(r"[:.?!;](?=\s)|\s[-‐‑–—−]\s|—|--|[(\[](?=[^()\[\]]{0,200}[)\]]\W{0,3}$)")
 
 
-def _heads(title: str) -> Iterator[list[str]]:
+def _heads(title: str) -> Iterator[tuple[str, ...]]:
     """The words of the title without its subtitles: up to each mark that may begin one."""
     for mark in islice(_SUBTITLE.finditer(title), _SUBTITLES):
         yield _unmarked(words_of(title[: mark.start()])[:_MOST])
@@ -129,11 +136,11 @@ def _share_words(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(wanted.intersection(map(plain, theirs))) >= _ALIKE * len(wanted)
 
 
-def _unmarked(words: list[str]) -> list[str]:
+def _unmarked(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words without what NLM and publishers put before the title of a retracted paper."""
     for mark in _MARKS:
-        if words[: len(mark.split())] == mark.split():
-            return words[len(mark.split()) :]
+        if words[: len(mark)] == mark:
+            return words[len(mark) :]
     return words
 
 

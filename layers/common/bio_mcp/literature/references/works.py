@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 from bio_mcp.errors import InvalidInput
@@ -134,13 +135,15 @@ def folded(text: str) -> str:
     return plain if plain.isascii() else "".join(each for each in plain if not unicodedata.combining(each))
 
 
-def words_of(text: str) -> list[str]:
-    return _WORD.findall(folded(text))
+@lru_cache(maxsize=2_048)  # a title is compared with many
+def words_of(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(folded(text)))
 
 
 _UMLAUT = re.compile("([aou])e+")
 
 
+@lru_cache(maxsize=8_192)
 def plain(word: str) -> str:
     """A folded word with a, o and u for ae, oe and ue, as `Früh` and `Frueh` are one name."""
     return _UMLAUT.sub(r"\1", word) if "e" in word else word

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import BudgetSpent, DeadlineExceeded, IndexUnavailable, InvalidInput, Misconfigured, UpstreamFailed
@@ -23,6 +23,26 @@ from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import PassageQuery
 
 Verdict = Literal["found", "doubtful", "not_found", "retracted", "unchecked", "unknown"]
+PROBLEMS: Mapping[str, str] = {
+    "retracted": "The cited paper was retracted.",
+    "not_found": "PubMed has no such paper: the reference may be invented.",
+    "doubtful": "The reference differs from the record of the paper that it seems to mean.",
+    "unknown": "The reference could not be checked, as a service could not be asked.",
+    "concern": "An expression of concern was published about the cited paper.",
+    "corrected": "A correction of the cited paper was published.",
+    "unchecked": "No article, or too little stated: the reference was not checked.",
+}
+"""What may be wrong with a reference, the gravest first, and what that means."""
+
+
+def problem_of(row: Mapping[str, Any]) -> str | None:
+    """What is wrong with a reference, of `PROBLEMS`; None for one that is found and clear. A retraction counts before
+    all else."""
+    if row.get("retraction") == "retracted":
+        return "retracted"
+    if row["verdict"] != "found":
+        return str(row["verdict"])
+    return str(row["retraction"]) if row.get("retraction") in ("concern", "corrected") else None
 
 
 @dataclass(frozen=True, slots=True)

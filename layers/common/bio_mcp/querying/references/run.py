@@ -27,12 +27,16 @@ class ReferencesCursor(Cursor):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Rows in the order of the references, and how far the job is; `job_id` None where there was no need of one."""
+    """Rows in the order of the references, and how far the job is: `expected` is how many there will be.
+
+    `job_id` is None where there was no need of one.
+    """
 
     rows: list[dict[str, Any]]
     reasons: list[str]
     state: str = "complete"
     job_id: str | None = None
+    expected: int = 0
 
 
 def row_of(checked: Checked) -> dict[str, Any]:
@@ -130,7 +134,7 @@ class ReferencesRun(JobRun[ReferencesCursor, Report]):
         *notes: str,
         ended: str | None = None,  # noqa: ARG002  verdicts are as of their time
     ) -> Report:
-        return Report(cursor.rows, [*cursor.reasons, *notes], state, job.job_id)
+        return Report(cursor.rows, [*cursor.reasons, *notes], state, job.job_id, len(job.request.get("works", ())))
 
     def counts(self) -> dict[str, int]:
         """References."""

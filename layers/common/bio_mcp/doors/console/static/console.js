@@ -32,6 +32,12 @@ document.addEventListener("htmx:afterSwap", event => {
   heading.focus();
 });
 
+let said = "";
+document.addEventListener("htmx:afterSettle", () => {
+  const text = document.querySelector("[data-say]")?.dataset.say;
+  if (text && text !== said) say(said = text);
+});
+
 function failed(event, text) {
   const box = document.createElement("p");
   Object.assign(box, { id: "failed", className: "problem" });
@@ -69,6 +75,22 @@ document.querySelectorAll("[data-drop]").forEach(field => {
     say(`${file.files[0].name} is chosen.`);
   });
 });
+
+// One key decides about a paper, unless something is typed or the person has switched keys off.
+const keys = document.querySelector("[data-keys]");
+if (keys) {
+  keys.closest("label").hidden = false;
+  keys.checked = localStorage.getItem("keys") !== "off";
+  keys.addEventListener("change", () => localStorage.setItem("keys", keys.checked ? "on" : "off"));
+  document.addEventListener("keydown", event => {
+    if (!keys.checked || event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea") || document.querySelector("form[aria-busy]")) return;
+    const of = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!of) return;
+    event.preventDefault();
+    if (of.tagName === "INPUT") of.focus(); else of.click();
+  });
+}
 
 const quoted = document.getElementById("quote");
 if (quoted) { quoted.scrollIntoView({ block: "center" }); quoted.focus({ preventScroll: true }); }
