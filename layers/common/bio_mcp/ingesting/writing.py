@@ -110,7 +110,7 @@ class DocumentWriter:
         if current := self._current(known, incoming):
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
-                kept = self._kept(incoming)
+                kept = self._keep_pdf(incoming)
                 with self._turn(incoming.own_identifiers, known):
                     self._record(
                         replace(
@@ -349,7 +349,7 @@ class DocumentWriter:
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
         same_file = (each.origin for each in older if each.sha256 == incoming.sha256)
-        kept = self._kept(incoming) or next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
+        kept = self._keep_pdf(incoming) or next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
         edited = {name: getattr(described.edited, name) for name in described.edited.stated}
         found = {
             "from": described.stated_by,
@@ -358,8 +358,8 @@ class DocumentWriter:
         }
         return {**kept, **incoming.origin, **run, "authority": authority, "reference": reference, **found}
 
-    def _kept(self, incoming: Incoming) -> dict[str, str]:
-        """The key of a PDF among the blobs, where it is stored, so that its pages can be shown."""
+    def _keep_pdf(self, incoming: Incoming) -> dict[str, str]:
+        """Store a PDF among the blobs, so that its pages can be shown; gives its key, nothing for another file."""
         if incoming.content is None or b"%PDF-" not in incoming.content[:1_024]:
             return {}
         return {KEPT: self._backends.blobs.put(FILES, incoming.content, ".pdf")}

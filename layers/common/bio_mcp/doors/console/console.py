@@ -11,7 +11,7 @@ from uuid import uuid4
 from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response as Http
 from starlette.types import Message
 
@@ -160,13 +160,22 @@ class Console:
 
     def nothing_selected(self, request: Request) -> Http:
         """The page for a form in which no paper is ticked."""
-        error = {"message": "No paper is selected. Go back, tick some, and press the button again.", "details": {}}
+        return self.refused(request, "No paper is selected. Go back, tick some, and press the button again.")
+
+    def refused(self, request: Request, message: str) -> Http:
+        """The page for a form that lacks something."""
+        error = {"message": message, "details": {}}
         return self.page(request, "failure.html", HTTPStatus.BAD_REQUEST, error=error)
 
     def failure(self, request: Request, outcome: Outcome) -> Http:
         """The page that tells why `outcome` failed, and what to do."""
         error = outcome.body["error"]
         return self.page(request, "failure.html", status_of(error), error=error)
+
+
+def see_other(address: str) -> Http:
+    """The answer to a form that leads to a page."""
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER, PRIVATE)
 
 
 def status_of(error: Mapping[str, Any]) -> HTTPStatus:

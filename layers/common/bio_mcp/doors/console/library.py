@@ -17,9 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from bio_mcp.answering.project_search import Known, known, passage_of
 from bio_mcp.call import Outcome
-from bio_mcp.callers import may
-from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, body_of, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, body_of, see_other, status_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import POLICY, PRIVATE
 from bio_mcp.doors.console.search import selected
@@ -273,9 +271,9 @@ def _with_excerpts(answer: Mapping[str, Any], question: str) -> dict[str, Any]:
 def _page(
     console: Console, request: HttpRequest, template: str, status: int = HTTPStatus.OK, **values: Any
 ) -> Response:
-    """A page of the Library; `may_add` is whether its reader may add anything."""
+    """A page of the Library."""
     limits = {"largest": LARGEST_FILE >> 20, "most_files": MOST_FILES, "at_once": console.largest >> 20, "part": PART}
-    shown = {"may_add": may(caller_of(request), "ingest"), "address": address_of, "limits": limits, **values}
+    shown = {"address": address_of, "limits": limits, **values}
     return console.page(request, template, status, accepted=",".join(sorted(SUFFIXES)), **shown)
 
 
@@ -297,24 +295,15 @@ async def _create(console: Console, request: HttpRequest) -> Response:
     """Make a project, and lead to its page."""
     form = await console.form(request)
     made = await _made(console, request, form.get("name", ""))
-    return made if isinstance(made, Response) else _to(address_of(made))
+    return made if isinstance(made, Response) else see_other(address_of(made))
 
 
 async def _made(console: Console, request: HttpRequest, name: str) -> Response | str:
     """The id of the project of this name, made if there is none; the page that says why there can be none."""
     if not (project_id := id_of(name)):
-        return _refused(console, request, "Give the project a name with Latin letters or digits, as heart-failure.")
+        return console.refused(request, "Give the project a name with Latin letters or digits, as heart-failure.")
     outcome = await console.ask(create_project_tool, {"project": project_id}, request)
     return console.failure(request, outcome) if outcome.failed else str(outcome.body["project"])
-
-
-def _to(address: str) -> Response:
-    return RedirectResponse(address, HTTPStatus.SEE_OTHER, PRIVATE)
-
-
-def _refused(console: Console, request: HttpRequest, message: str) -> Response:
-    error = {"message": message, "details": {}}
-    return console.page(request, "failure.html", HTTPStatus.BAD_REQUEST, error=error)
 
 
 async def _one_project(console: Console, request: HttpRequest) -> Response:
@@ -359,7 +348,7 @@ async def _add(console: Console, request: HttpRequest) -> Response:
         return console.failure(request, failed[0])
     if failed:
         return await _shown_project(console, request, [each.body["error"]["message"] for each in failed])
-    return _to(f"{address_of(request.path_params['project_id'])}#added")
+    return see_other(f"{address_of(request.path_params['project_id'])}#added")
 
 
 async def _begun(console: Console, request: HttpRequest, name: str, parts: Sequence[str]) -> Outcome:
@@ -416,7 +405,7 @@ async def _edit(console: Console, request: HttpRequest) -> Response:
         outcome = await console.ask(edit_document, {**named, **changed}, request)
         if outcome.failed:
             return await _shown_document(console, request, outcome.body["error"])
-    return _to(address_of(request.path_params["project_id"], request.path_params["doc_id"]))
+    return see_other(address_of(request.path_params["project_id"], request.path_params["doc_id"]))
 
 
 def _as_edited(body: Mapping[str, Any]) -> dict[str, str]:
@@ -482,7 +471,7 @@ async def _save(console: Console, request: HttpRequest) -> Response:
             return made
         project = made
     if not project:
-        return _refused(console, request, "Choose a project, or give a name for a new one.")
+        return console.refused(request, "Choose a project, or give a name for a new one.")
     given = {"project": project, "source": f"{PAPERS}{','.join(pmids)}"}
     outcome = await console.ask(ingest_from_source, given, request)
-    return console.failure(request, outcome) if outcome.failed else _to(f"{address_of(project)}#added")
+    return console.failure(request, outcome) if outcome.failed else see_other(f"{address_of(project)}#added")

@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, see_other, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput
@@ -393,7 +393,7 @@ def _address(name: str, screener: str, page: str = "", /, **more: Any) -> str:
 
 
 def _to(name: str, screener: str, page: str = "", /, **more: Any) -> Response:
-    return RedirectResponse(_address(name, screener, page, **more), HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(_address(name, screener, page, **more))
 
 
 async def _reviews(console: Console, request: Request) -> Response:
@@ -577,10 +577,10 @@ async def _export(console: Console, request: Request) -> Response:
         return console.failure(request, outcome)
     job_id = outcome.body["job_id"]
     if outcome.body.get("file") and request.method == "POST":
-        return RedirectResponse(f"/exports/{job_id}", HTTPStatus.SEE_OTHER, PRIVATE)
+        return see_other(f"/exports/{job_id}")
     here = _address(name, screener, "export", format=chosen, job=job_id)
     if request.method == "POST":
-        return RedirectResponse(here, HTTPStatus.SEE_OTHER, PRIVATE)
+        return see_other(here)
     return console.page(
         request, "review_export.html", data=outcome.body, here=here, back=_address(name, screener), title=_title(name)
     )

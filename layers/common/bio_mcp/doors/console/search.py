@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.answering.answers import claims
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, see_other, status_of
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.exporting.formats import Name
 from bio_mcp.literature.citing import cite
@@ -307,7 +307,7 @@ async def answer(console: Console, request: Request) -> Response:
     if outcome.failed:
         return await _found(console, request, asked, answer_error=outcome.body["error"])
     address = f"/answers/{outcome.body['answer_id']}?{asked.query()}"
-    return RedirectResponse(address, HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(address)
 
 
 async def answered(console: Console, request: Request) -> Response:
@@ -360,7 +360,7 @@ async def export(console: Console, request: Request) -> Response:
     outcome = await console.ask(export_papers, {"format": form.get("format", ""), "pmids": pmids}, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    return RedirectResponse(f"/exports/{outcome.body['job_id']}", HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(f"/exports/{outcome.body['job_id']}")
 
 
 async def download(console: Console, request: Request) -> Response:

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other, status_of
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -178,7 +178,7 @@ async def _offer(
         return console.failure(request, followed)
     terms = followed.body["terms"]
     if same := next((each for each in terms if terms[each] == term), None):
-        return RedirectResponse(address_of(same), HTTPStatus.SEE_OTHER, PRIVATE)
+        return see_other(address_of(same))
     outcome = await console.ask(search_pubmed, {"queryTerm": term, "maxResults": 1}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"], term)
@@ -213,7 +213,7 @@ async def follow(console: Console, request: Request) -> Response:
         sync_delta, {"query_key": name, "term": term, **confirmed}, request, seconds=FIRST_STEP_S
     )
     if not outcome.failed:
-        return RedirectResponse(address_of(name), HTTPStatus.SEE_OTHER, PRIVATE)
+        return see_other(address_of(name))
     error = outcome.body["error"]
     if confirm := error["details"].get("confirm"):
         asked = {**error, "message": f"{error['details']['why']}. Follow it all the same?"}
@@ -234,7 +234,7 @@ async def sync(console: Console, request: Request) -> Response:
         outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
-    return RedirectResponse(address_of(topic), HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(address_of(topic))
 
 
 async def read(console: Console, request: Request) -> Response:
@@ -244,7 +244,7 @@ async def read(console: Console, request: Request) -> Response:
     outcome = await console.ask(mark_read, given, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
-    return RedirectResponse(address_of(given["query_key"]), HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(address_of(given["query_key"]))
 
 
 async def stop(console: Console, request: Request) -> Response:
@@ -253,7 +253,7 @@ async def stop(console: Console, request: Request) -> Response:
     outcome = await console.ask(stop_following, {"query_key": form.text("topic")}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"])
-    return RedirectResponse(PATH, HTTPStatus.SEE_OTHER, PRIVATE)
+    return see_other(PATH)
 
 
 async def digest(console: Console, endpoint: str, request: Request) -> Response:
