@@ -57,6 +57,14 @@ def opened(
         context.close()
 
 
+@pytest.fixture
+def page(chromium: Any, base: str) -> Iterator[Any]:
+    """A page of the module's `base`, of which the browser complains of nothing."""
+    with opened(chromium, base) as (made, complaints):
+        yield made
+        assert complaints == []
+
+
 def violations(page: Any) -> list[str]:
     """What axe finds against WCAG, A and AA: the rule, and the elements that break it."""
     source = PROGRAMS / "axe-core/axe.min.js"

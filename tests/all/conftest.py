@@ -11,14 +11,14 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.running import in_process
-from tests.all.browsing import chromium
+from tests.all.browsing import chromium, page
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
 from tests.support.opensearch_node.jvm import Node, start
 from tests.support.sample_corpus import corpus
 
-__all__ = ["chromium", "opensearch", "url"]
+__all__ = ["chromium", "opensearch", "page", "url"]
 
 
 class ByWhatIsStarted(LoadScopeScheduling):

@@ -46,13 +46,6 @@ def base(tmp_path_factory):
     made.close()
 
 
-@pytest.fixture
-def page(chromium, base):
-    with opened(chromium, base) as (made, complaints):
-        yield made
-        assert complaints == []
-
-
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_a_page_is_accessible_and_fits_the_screen(chromium, base, name, theme, width):

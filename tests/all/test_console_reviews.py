@@ -39,13 +39,6 @@ def base(tmp_path_factory):
     made.close()
 
 
-@pytest.fixture
-def page(chromium, base):
-    with opened(chromium, base) as (made, complaints):
-        yield made
-        assert complaints == []
-
-
 def make(page, name, papers):
     """Make a review and import a file."""
     page.goto("/reviews")
