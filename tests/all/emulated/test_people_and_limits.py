@@ -9,7 +9,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.sessions import Sessions
 from tests.all.emulated.conftest import SOME
 from tests.doors.console.pages import Page
-from tests.emulated.stack import until
+from tests.emulated.stack import ANSWER_S, until
 
 pytestmark = pytest.mark.timeout(240)
 PAGES = ["/", "/topics", "/library", "/graph", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/admin/connect"]
@@ -34,7 +34,7 @@ def cookie(signed_in):
 
 
 def page(up, path, **headers):
-    return httpx.get(up.stack.mcp_url.removesuffix("/mcp") + path, headers=headers, timeout=30)
+    return httpx.get(up.stack.mcp_url.removesuffix("/mcp") + path, headers=headers, timeout=ANSWER_S)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -57,7 +57,7 @@ def test_a_topic_is_followed_synced_and_read_and_is_followed_no_more(up, signed_
 
     def sent(path, **fields):
         url, headers = up.stack.mcp_url.removesuffix("/mcp") + path, {"cookie": ben, "sec-fetch-site": "same-origin"}
-        answer = httpx.post(url, data=fields, headers=headers, timeout=30)
+        answer = httpx.post(url, data=fields, headers=headers, timeout=ANSWER_S)
         assert answer.status_code == 303, (answer.text, up.stack.log("console")[-3:])
 
     def shown(cookie):
