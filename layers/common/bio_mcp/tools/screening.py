@@ -23,6 +23,7 @@ from bio_mcp.screening.reviews import (
     collect_again,
     collect_project,
     collect_query,
+    collect_question,
     create_review,
     find_review,
     flow,
@@ -71,6 +72,7 @@ class LabelPapers(OfReview):
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
+    query: str = Field(default=ABSENT, min_length=1, description="add what the corpus has")
     collect: bool = Field(
         default=False,
         description="add the project's papers, what the query key's term finds, or a review's searches again",
@@ -312,7 +314,7 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         unknown=list(unknown),
         left=sum(each.left for each in done),
         counts=_counts(request, review_of(name, backends.screenings), context.subject),
-        warnings=[warning] if early else [],
+        warnings=[*(said for each in done for said in each.warnings), *([warning] if early else [])],
     )
 
 
@@ -407,6 +409,8 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
         done.append(collect(name, request.pmids, BY_HAND, backends, context.deadline))
     if request.term:
         done.append(search_pubmed(name, request.term, backends, context.deadline))
+    if request.query:
+        done.append(collect_question(name, request.query, backends, context.deadline))
     if request.collect and request.project:
         done.append(collect_project(name, request.project, backends, context.deadline))
     if request.collect and request.query_key:

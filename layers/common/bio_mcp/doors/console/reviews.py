@@ -508,10 +508,9 @@ async def _import(console: Console, request: Request) -> Response:
 async def _collect(console: Console, request: Request) -> Response:
     """Add what a search, topic or project finds; without one, what all of them find now."""
     form = await console.form(request)
-    names = ("term", "query_key", "project")
+    names = ("term", "query", "query_key", "project")
     given: dict[str, Any] = {each: text for each in names if (text := form.text(each))}
-    if "term" not in given:
-        given["collect"] = True
+    given["collect"] = not given.keys() & {"term", "query"}
     return await _changed(console, request, label_papers, given, _as(form))
 
 
