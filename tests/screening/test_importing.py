@@ -9,22 +9,18 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.clock import instant
-from bio_mcp.screening.reviews import (
+from bio_mcp.screening.collecting import (
     BY_HAND,
     collect,
     collect_again,
-    create_review,
-    find_record,
-    find_review,
-    flow,
     import_records,
     new_since,
     possible_duplicates,
-    review_of,
-    search_log,
     search_pubmed,
     split,
 )
+from bio_mcp.screening.prisma import flow, search_log
+from bio_mcp.screening.reviews import create_review, find_record, find_review, review_of
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
 
@@ -148,8 +144,8 @@ def test_a_merge_that_is_taken_back_makes_two_records_and_stays_taken_back(backe
     assert [each.merge_id for each in review(backends).merges if each.merge_id == merge.merge_id] == []
     bring(backends, "embase.ris")
     assert numbers(backends) == (20, 9)
-    [(_, like)] = possible_duplicates(review(backends))
-    assert (like.same, like.why) == (True, "the same PMID")
+    [(_, _, why)] = possible_duplicates(review(backends))
+    assert why == "the same PMID; kept apart by hand"
     with pytest.raises(NotFound):
         split(review(backends), merge.merge_id, backends)
 
