@@ -12,7 +12,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.screening.collecting import (
     BY_HAND,
     collect,
-    collect_again,
+    collect_from,
     import_records,
     new_since,
     possible_duplicates,
@@ -154,10 +154,10 @@ def test_a_review_that_is_resumed_has_what_is_new_since(backends):
     search_pubmed(R, "scales[ti]", backends, NEVER)
     backends.day += timedelta(days=100)
     backends.pubmed = TheseRecords([article("5", "Scales"), article("6", "Feathers"), article("7", "Footprints")])
-    [done] = collect_again(R, backends, NEVER)
+    [done] = collect_from(R, {}, (), backends, NEVER)
     assert (done.new, done.known) == (2, 1)
     searches = backends.screenings.searches(R)
-    assert [each.record_id for each in new_since(review(backends), searches, date(2026, 2, 1))] == ["6", "7"]
+    assert new_since(review(backends), searches, date(2026, 2, 1)) == ["6", "7"]
     assert len(new_since(review(backends), searches, date(2026, 1, 1))) == 3
     assert numbers(backends) == (3, 0)  # the search that was repeated is one
 
@@ -165,7 +165,7 @@ def test_a_review_that_is_resumed_has_what_is_new_since(backends):
 def test_nothing_is_collected_again_where_nothing_was_searched(backends):
     bring(backends, "embase.csv")
     with pytest.raises(InvalidInput, match="could be searched again"):
-        collect_again(R, backends, NEVER)
+        collect_from(R, {}, (), backends, NEVER)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a:b", "project:lab", "x" * 101, "a\nb"])

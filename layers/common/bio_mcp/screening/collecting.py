@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Literal
 
@@ -18,7 +18,7 @@ from bio_mcp.literature.references.files import decoded
 from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import LISTABLE
-from bio_mcp.ports.stores import ReviewMerge, ReviewPlan, ReviewRecord, ReviewSearch
+from bio_mcp.ports.stores import ReviewMerge, ReviewPlan, ReviewRecord, ReviewSearch, Stage
 from bio_mcp.querying import search as fetching
 from bio_mcp.querying.search import clean, required
 from bio_mcp.retrieval.project_chunks import Work
@@ -57,7 +57,7 @@ class Collected:
     """What came of it: records that are `new`, and papers that were `known` to the review; `unknown` to PubMed.
 
     `left` papers could not be read in time: the same call again goes on. `merged` entries were taken for records that
-    the review had; `unreadable` ones of a file state nothing. `search_id` is that of the search.
+    the review had; `unreadable` ones of a file state nothing.
     """
 
     new: int = 0
@@ -83,15 +83,11 @@ class _Incoming:
         self.searches = screenings.searches(review)
         self.merges: list[tuple[ReviewRecord, str, str, int]] = []
         self._known = Records(self.records.values())
-        self._ids = {pmid_of(each): name for name, each in self.records.items() if pmid_of(each)}
+        self.by_pmid = {pmid_of(each): name for name, each in self.records.items() if pmid_of(each)}
         self._unclaimed = self.records.keys() - {name for each in self.searches for name in each.record_ids}
         for each in screenings.merges(review):
             if into := self.records.get(each.into):
                 self._merge(each.entry, into)
-
-    def of_pmid(self, pmid: str) -> str | None:
-        """The id of the record that a paper is; None for one that the review does not have."""
-        return self._ids.get(pmid)
 
     def add(self, entries: Iterable[ReviewRecord]) -> list[str]:
         """Store what is new of the entries; returns the id of the record that each is."""
@@ -121,18 +117,30 @@ class _Incoming:
     def _merge(self, entry: ReviewRecord, into: ReviewRecord) -> None:
         self._known.add(entry, into)
         if pmid := pmid_of(entry):
-            self._ids.setdefault(pmid, into.record_id)
+            self.by_pmid.setdefault(pmid, into.record_id)
 
-    def store(self, search: ReviewSearch, *, ordered: bool) -> list[ReviewMerge]:
-        """Store the search with what was merged by it, and a plan of the review, if it has none, so that it is listed;
-        `ordered`: the records of the search are those that one `add` returned."""
-        if self._screenings.plan(self.review) is None:
-            self._screenings.put_plan(self.review, ReviewPlan(search.at))
+    def store(self, origin: Origin, record_ids: Iterable[str], at: datetime, file_id: str = "") -> list[ReviewMerge]:
+        """Store the search with what was merged by it, and a plan of the review, if it has none, so that it is listed.
+
+        The same search on the same day (UTC) is one, with the records of both. That of a file is `file_id`, and its
+        records are those that one `add` returned.
+        """
+        key = "|".join([origin.method, origin.database, origin.term or "", at.date().isoformat()])
+        search_id = file_id or sha256(key.encode()).hexdigest()[:16]
+        ids = tuple(record_ids)
+        if not file_id:
+            before = next((each.record_ids for each in self.searches if each.search_id == search_id), ())
+            ids = tuple(dict.fromkeys([*before, *ids]))
+        found = origin.found if origin.term or file_id else len(ids)
+        search = ReviewSearch(
+            search_id, at, origin.database, origin.term, found, ids, origin.method, source=origin.source
+        )
         merged = []
         for entry, into, why, place in self.merges:
-            at = place if ordered else search.record_ids.index(into)
-            key = sha256(f"{search.search_id} {place if ordered else entry.record_id}".encode()).hexdigest()[:12]
-            merged.append(ReviewMerge(key, entry, into, why, search.search_id, at))
+            key = sha256(f"{search_id} {place if file_id else entry.record_id}".encode()).hexdigest()[:12]
+            merged.append(ReviewMerge(key, entry, into, why, search_id, place if file_id else ids.index(into)))
+        if self._screenings.plan(self.review) is None:
+            self._screenings.put_plan(self.review, ReviewPlan(at))
         self._screenings.put(self.review, [*merged, search])
         return merged
 
@@ -165,7 +173,7 @@ def collect(
     """
     incoming = _Incoming(review, backends)
     asked = list(dict.fromkeys(pmids))
-    missing = [each for each in asked if not incoming.of_pmid(each)]
+    missing = [each for each in asked if each not in incoming.by_pmid]
     further = [each for each in others if each.record_id not in incoming.records]
     check_room(len(incoming.records), len(missing) + len(further))
     done = Collected(known=len(asked) - len(missing) + len(others) - len(further), origin=origin)
@@ -186,11 +194,10 @@ def collect(
         done.unknown += [each for each in asked_for if each not in fetched]
     added = dict(zip((each.record_id for each in further), incoming.add(further), strict=True))
     done.new = len(incoming.records) - before
-    found = [incoming.of_pmid(each) for each in asked]
+    found = [incoming.by_pmid[each] for each in asked if each in incoming.by_pmid]
     found += [added.get(each.record_id, each.record_id) for each in others]
-    if found or origin.term:
-        search = _search(incoming, origin, [each for each in found if each], backends)
-        done.merged = incoming.store(search, ordered=False)
+    if asked or others or origin.term:
+        done.merged = incoming.store(origin, found, backends.now())
     return done
 
 
@@ -201,19 +208,6 @@ def check_room(known: int, more: int) -> None:
             f"the review has {known} records and would have {known + more}; {MOST_RECORDS} are the most: "
             "narrow the search, or make a review of each part"
         )
-
-
-def _search(incoming: _Incoming, origin: Origin, record_ids: Iterable[str], backends: Backends) -> ReviewSearch:
-    """The search as it is stored. The same one on the same day (UTC) is one, with the records of both."""
-    now = backends.now()
-    key = "|".join([origin.method, origin.database, origin.term or "", now.date().isoformat()])
-    search_id = sha256(key.encode()).hexdigest()[:16]
-    before = next((each for each in incoming.searches if each.search_id == search_id), None)
-    names = dict.fromkeys([*(before.record_ids if before else ()), *record_ids])
-    found = origin.found if origin.term else len(names)
-    return ReviewSearch(
-        search_id, now, origin.database, origin.term, found, tuple(names), origin.method, source=origin.source
-    )
 
 
 def record_of(article: Article) -> ReviewRecord:
@@ -304,17 +298,24 @@ def repeatable(review: str, search: ReviewSearch) -> tuple[str, str] | None:
     return ("term", term) if term and not kind and search.database == "PubMed" else None
 
 
-def collect_again(review: str, backends: Backends, deadline: Deadline) -> list[Collected]:
-    """Repeat every search, topic and project that the review was collected from, each once; files stay as they are.
+def collect_from(
+    review: str, ways: Mapping[str, Sequence[str]], pmids: Sequence[str], backends: Backends, deadline: Deadline
+) -> list[Collected]:
+    """Add the papers, and what each of `WAYS` finds by all that it is given; where nothing is given, all that the
+    review was collected from once more, files aside.
 
-    Raises `InvalidInput` for a review that was collected from none.
+    Raises `InvalidInput` for a review that was collected from nothing that can be searched again.
     """
-    searches = backends.screenings.searches(review)
-    if again := dict.fromkeys(each for search in searches if (each := repeatable(review, search))):
-        return [WAYS[way](review, what, backends, deadline) for way, what in again]
-    raise InvalidInput(
-        "nothing was collected yet that could be searched again: give a term, question, topic or project"
-    )
+    asked = [(way, what) for way in WAYS for what in ways.get(way, ())]
+    done = [collect(review, pmids, BY_HAND, backends, deadline)] if pmids else []
+    if not (asked or pmids):
+        searches = backends.screenings.searches(review)
+        asked = list(dict.fromkeys(each for search in searches if (each := repeatable(review, search))))
+        if not asked:
+            raise InvalidInput(
+                "nothing was collected yet that could be searched again: give a term, question, topic or project"
+            )
+    return done + [WAYS[way](review, what, backends, deadline) for way, what in asked]
 
 
 def import_records(
@@ -342,11 +343,7 @@ def import_records(
             if any(each.search_id == search_id for each in incoming.searches):
                 return Collected(known=len(entries), unreadable=export.unreadable, origin=origin)
             before = len(incoming.records)
-            ids = tuple(incoming.add(entries))
-            search = ReviewSearch(
-                search_id, backends.now(), origin.database, origin.term, origin.found, ids, source=origin.source
-            )
-            merged = incoming.store(search, ordered=True)
+            merged = incoming.store(origin, incoming.add(entries), backends.now(), search_id)
             new = len(incoming.records) - before
             return Collected(new, len(merged), merged=merged, unreadable=export.unreadable, origin=origin)
 
@@ -414,10 +411,22 @@ def split(review: Review, merge_id: str, backends: Backends) -> ReviewRecord:
     return record
 
 
-def new_since(review: Review, searches: Sequence[ReviewSearch], day: date) -> list[ReviewRecord]:
+def new_since(review: Review, searches: Sequence[ReviewSearch], day: date) -> list[str]:
     """The records that no search had before the day (UTC)."""
     first: dict[str, date] = {}
     for each in searches:
         for name in each.record_ids:
             first[name] = min(first.get(name, each.at.date()), each.at.astimezone(UTC).date())
-    return [each for each in review.records if each.record_id in first and first[each.record_id] >= day]
+    return [name for name in review.by_id if name in first and first[name] >= day]
+
+
+def listed(
+    review: Review, stage: Stage, screener: str | None, backends: Backends, state: str = "", since: date | None = None
+) -> list[str]:
+    """The records at the stage that the screener may see, of those that are in the state, as far as they may see it,
+    and that no search had before the day."""
+    names = [each.record_id for each in review.eligible_for(stage, screener)]
+    if since:
+        new = set(new_since(review, backends.screenings.searches(review.name), since))
+        names = [each for each in names if each in new]
+    return [each for each in names if state in ("", review.outcome(stage, each).state_for(screener))]

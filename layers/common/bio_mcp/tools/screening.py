@@ -14,7 +14,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Decision, ReviewRecord, Stage
 from bio_mcp.retrieval.excerpts import cut
-from bio_mcp.screening.collecting import BY_HAND, WAYS, Collected, collect, collect_again, import_records, split
+from bio_mcp.screening.collecting import BY_HAND, Collected, collect, collect_from, import_records, split
 from bio_mcp.screening.deduplicating import pmid_of
 from bio_mcp.screening.prisma import flow, search_log
 from bio_mcp.screening.reviews import (
@@ -386,13 +386,14 @@ def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
-    asked = {"term": request.term, "question": request.query}
+    ways = {"term": request.term, "question": request.query}
     if request.collect:
-        asked |= {"project": request.project, "topic": request.query_key}
-    done = [collect(name, request.pmids, BY_HAND, backends, context.deadline)] if request.pmids else []
-    done += [WAYS[way](name, what, backends, context.deadline) for way, what in asked.items() if what]
+        ways |= {"topic": request.query_key, "project": request.project}
+    given = {way: [what] for way, what in ways.items() if what}
+    pmids = request.pmids or ()
+    done = collect_from(name, given, pmids, backends, context.deadline) if given or pmids else []
     if request.collect and not (request.project or request.query_key):
-        done += collect_again(name, backends, context.deadline)
+        done += collect_from(name, {}, (), backends, context.deadline)
     return done
 
 

@@ -9,23 +9,19 @@ import click
 from rich.text import Text
 
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.options import Decorator, answering
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.render import View, entry
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.doors.cli.writing import exported, format_of
 from bio_mcp.errors import InvalidInput
 from bio_mcp.exporting.formats import NAMES, Name
-from bio_mcp.literature.identifiers import normal, parse_pmid
-from bio_mcp.ports import Backends
+from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.ports.stores import Stage
 from bio_mcp.screening.collecting import (
-    BY_HAND,
-    WAYS,
     Collected,
-    collect,
-    collect_again,
+    collect_from,
     import_records,
-    new_since,
+    listed,
     possible_duplicates,
     split,
 )
@@ -43,10 +39,8 @@ from bio_mcp.screening.reviews import (
     review_of,
     screener_name,
 )
-from bio_mcp.tool import Context
 
 LARGEST = 200_000_000  # bytes of a file
-DECISIONS = ("include", "exclude", "maybe", "undo")
 SHOWN = 20  # merges, duplicates and records, unless --all
 
 name_argument = click.argument("name")
@@ -57,6 +51,7 @@ stage_option = click.option(
     show_default=True,
     help="abstract: title and abstract; full_text: of those that their abstracts include.",
 )
+decision_argument = click.argument("decision", type=click.Choice(("include", "exclude", "maybe", "undo")))
 by_option = click.option("--by", "screener", metavar="WHO", help="Who decides. [default: the user of this machine]")
 
 
@@ -127,31 +122,17 @@ def import_command(session: Session, name: str, file: Path, database: str, term:
 @click.option("--project", multiple=True, metavar="ID", help="The documents of this project.")
 @click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
 @answering
-def collect_command(session: Session, /, name: str, pmids: Sequence[str], **given: Sequence[str]) -> None:
+def collect_command(session: Session, /, name: str, pmids: Sequence[str], **ways: Sequence[str]) -> None:
     """Add to the review NAME what searches, topics and projects find. Without an option, all of them once more: what is
     new since then."""
     find_review(name, session.own)
-    asked = [(way, each) for way in WAYS for each in given[way]]
-    chosen = [_pmid(each) for each in pmids]
-
-    def work(backends: Backends, context: Context) -> dict[str, Any]:
-        deadline = context.deadline
-        if not (asked or chosen):
-            return _collected(collect_again(name, backends, deadline))
-        done = [WAYS[way](name, what, backends, deadline) for way, what in asked]
-        if chosen:
-            done.append(collect(name, chosen, BY_HAND, backends, deadline))
-        return _collected(done)
-
+    chosen = [parse_pmid(each) for each in pmids]
     with terminal.progress("collecting"):
-        body = session.do("review.collect", work)
+        body = session.do(
+            "review.collect",
+            lambda backends, context: _collected(collect_from(name, ways, chosen, backends, context.deadline)),
+        )
     session.answer({"review": name, **body}, _show_collected)
-
-
-def _pmid(text: str) -> str:
-    if pmid := normal(parse_pmid, text):
-        return pmid
-    raise InvalidInput(f"{text!r} is no PMID", field="pmids")
 
 
 def _collected(done: Sequence[Collected]) -> dict[str, Any]:
@@ -208,14 +189,8 @@ def list_command(session: Session, name: str | None, stage: Stage, show: str | N
         session.answer({"reviews": [review_of(each, screenings).summary() for each in screenings.reviews()]}, REVIEWS)
         return
     review = find_review(name, session.own)
-    names = {each.record_id for each in review.eligible_for(stage, screener)}
-    if since:
-        names &= {each.record_id for each in new_since(review, session.own.screenings.searches(name), since.date())}
-    rows = [
-        review.shown(each.record_id, stage, screener)
-        for each in review.records
-        if each.record_id in names and show in (None, review.outcome(stage, each.record_id).state_for(screener))
-    ]
+    names = listed(review, stage, screener, session.own, show or "", since.date() if since else None)
+    rows = [review.shown(each, stage, screener) for each in names]
     session.answer({"review": name, "stage": stage, "records": rows, "count": len(rows)}, RECORDS)
 
 
@@ -264,22 +239,12 @@ def _show_next(body: Mapping[str, Any], criteria: str) -> None:
     terminal.show(Text(f"{left} left. `bio-mcp review label {body['review']} {paper} include|exclude|maybe`", "dim"))
 
 
-def deciding(command: Any) -> Any:
-    """What a decision is given: the review, the paper, the decision, who decides and at which stage."""
-    given: Sequence[Decorator] = (
-        stage_option,
-        by_option,
-        click.argument("decision", type=click.Choice(DECISIONS)),
-        click.argument("paper"),
-        name_argument,
-    )
-    for each in given:
-        command = each(command)
-    return command
-
-
 @review_command.command("label")
-@deciding
+@name_argument
+@click.argument("paper")
+@decision_argument
+@by_option
+@stage_option
 @click.option("--reason", help="Why; 'not retrieved' of a full text that could not be had.")
 @answering
 def label_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
@@ -288,7 +253,11 @@ def label_command(session: Session, /, name: str, paper: str, decision: str, **g
 
 
 @review_command.command("resolve")
-@deciding
+@name_argument
+@click.argument("paper")
+@decision_argument
+@by_option
+@stage_option
 @click.option("--reason", help="Why.")
 @answering
 def resolve_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:

@@ -21,7 +21,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.references.files import decoded
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import ReviewRecord, Stage
-from bio_mcp.screening.collecting import new_since, possible_duplicates, repeatable
+from bio_mcp.screening.collecting import listed, possible_duplicates, repeatable
 from bio_mcp.screening.deduplicating import pmid_of
 from bio_mcp.screening.prisma import NOT_RETRIEVED, flow, prisma_svg, search_log
 from bio_mcp.screening.reviews import (
@@ -247,16 +247,11 @@ def records_page(
 ) -> Shown:
     """The records at a stage with what the caller may see of their decisions; those that are so, or new since a day."""
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    records = review.eligible_for(of, screener)
-    if since:
-        try:
-            day = date.fromisoformat(since)
-        except ValueError:
-            raise InvalidInput("give the day as YYYY-MM-DD", field="since") from None
-        new = {each.record_id for each in new_since(review, backends.screenings.searches(name), day)}
-        records = [each for each in records if each.record_id in new]
-    names = [each.record_id for each in records]
-    names = [each for each in names if state in ("", review.outcome(of, each).state_for(screener))]
+    try:
+        day = date.fromisoformat(since) if since else None
+    except ValueError:
+        raise InvalidInput("give the day as YYYY-MM-DD", field="since") from None
+    names = listed(review, of, screener, backends, state, day)
     number = max(1, _number(page, 1))
     first = SHOWN * (number - 1)
     return Shown(
