@@ -97,7 +97,7 @@ def do_something(chance, backends, files):
 
 def screen(what, chance, backends):
     review, stage = review_of(NAME, backends.screenings), chance.choice(list(STAGES))
-    eligible = [each.record_id for each in review.eligible(stage)]
+    eligible = review.eligible(stage)
     differ = [name for name, each in review.outcomes[stage].items() if each.state == "conflict" or each.resolved]
     match what:
         case "label":
@@ -139,8 +139,8 @@ def check(backends):
     assert found.assessed == found.included + sum(count for _, count in found.excluded_by_reason)
     assert min(found.duplicates_removed, found.not_delivered, found.unassessed, found.undecided) >= 0
     for stage in STAGES:
-        states = Counter(review.outcome(stage, each.record_id).state for each in review.eligible(stage))
-        names = {each.record_id for each in review.eligible(stage)}
+        states = Counter(review.outcome(stage, each).state for each in review.eligible(stage))
+        names = set(review.eligible(stage))
         assert states["include"] + states["exclude"] == len(names & review.settled(stage).keys())
         assert states.total() == len(review.eligible(stage))
         assert set(review.conflicts(stage)).isdisjoint(review.decisions(stage))

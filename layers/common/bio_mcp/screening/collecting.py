@@ -425,7 +425,7 @@ def listed(
 ) -> list[str]:
     """The records at the stage that the screener may see, of those that are in the state, as far as they may see it,
     and that no search had before the day."""
-    names = [each.record_id for each in review.eligible_for(stage, screener)]
+    names = review.eligible_for(stage, screener)
     if since:
         new = set(new_since(review, backends.screenings.searches(review.name), since))
         names = [each for each in names if each in new]

@@ -170,44 +170,38 @@ class Review:
 
     def conflicts(self, stage: Stage) -> list[str]:
         """The records of the stage about which screeners differ, once as many have decided as decide about each."""
-        names, found = {each.record_id for each in self.eligible(stage)}, self.outcomes[stage].items()
+        names, found = set(self.eligible(stage)), self.outcomes[stage].items()
         return [name for name, each in found if each.state == "conflict" and each.decided and name in names]
 
-    def eligible(self, stage: Stage) -> list[ReviewRecord]:
+    def eligible(self, stage: Stage) -> list[str]:
         """The records that the stage is about: all, or for the full text those included by their abstracts."""
         if stage == "abstract":
-            return list(self.records)
+            return list(self.by_id)
         passed = set(self.of("abstract", "include"))
-        return [each for each in self.records if each.record_id in passed]
+        return [name for name in self.by_id if name in passed]
 
-    def eligible_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+    def eligible_for(self, stage: Stage, screener: str | None) -> list[str]:
         """The records at the stage, without those whose place there would tell the screener what another decided."""
+        names, abstracts = self.eligible(stage), self.outcomes["abstract"]
         if stage == "abstract":
-            return self.eligible(stage)
-        abstracts = self.outcomes["abstract"]
-        return [
-            each
-            for each in self.eligible(stage)
-            if (of := abstracts[each.record_id]).decided or of.state_for(screener) != "undecided"
-        ]
+            return names
+        return [name for name in names if abstracts[name].decided or abstracts[name].of(screener)]
 
-    def left_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+    def left_for(self, stage: Stage, screener: str | None) -> list[str]:
         """The records that the screener may decide next: not decided by them for sure, nor by enough others."""
-        decided, eligible = self.settled(stage, screener), self.eligible_for(stage, screener)
-        return [each for each in eligible if each.record_id not in decided and self._needs(stage, each)]
+        decided = self.settled(stage, screener)
 
-    def _needs(self, stage: Stage, record: ReviewRecord) -> bool:
-        found = self.outcome(stage, record.record_id)
-        return not found.resolved and (
-            self.screeners == 1 or sum(each.decision != "maybe" for each in found.labels) < self.screeners
-        )
+        def needed(found: Outcome) -> bool:
+            sure = sum(each.decision != "maybe" for each in found.labels)
+            return not found.resolved and (self.screeners == 1 or sure < self.screeners)
+
+        names = self.eligible_for(stage, screener)
+        return [name for name in names if name not in decided and needed(self.outcome(stage, name))]
 
     def people(self, stage: Stage) -> dict[str | None, int]:
         """How many records of the stage each screener has decided, in the order in which they began."""
-        names = {each.record_id for each in self.eligible(stage)}
-        found = self.outcomes[stage].items()
         begun = [each.caller for each in self.labels if each.stage == stage and not each.resolves]
-        counts = Counter(each.caller for name, outcome in found if name in names for each in outcome.labels)
+        counts = Counter(each.caller for name in self.eligible(stage) for each in self.outcome(stage, name).labels)
         return {each: counts[each] for each in dict.fromkeys(begun)}
 
     def agreements(self, stage: Stage) -> list[tuple[str | None, str | None, Agreement]]:
@@ -223,9 +217,8 @@ class Review:
     def stopping(self, stage: Stage, screener: Screener = ALL) -> "Stopping":
         from bio_mcp.screening.ranking import estimate  # loads numpy, which a label does not need
 
-        settled = self.settled(stage, screener)
-        names = {each.record_id for each in self.eligible(stage)}
-        decided = [included for name, included in settled.items() if name in names]
+        names = set(self.eligible(stage))
+        decided = [included for name, included in self.settled(stage, screener).items() if name in names]
         return estimate(decided, len(names) - len(decided))
 
     def summary(self) -> dict[str, Any]:
@@ -245,7 +238,7 @@ class Review:
         """How far the stage is, as JSON: its records by state, how many each screener has decided, how far each two
         agree, and what may still be missed."""
         eligible = self.eligible(stage)
-        states = Counter(self.outcome(stage, each.record_id).state for each in eligible)
+        states = Counter(self.outcome(stage, each).state for each in eligible)
         return {
             "stage": stage,
             "records": len(eligible),
@@ -414,14 +407,13 @@ def decide(
     nothing, and keeps its time.
     """
     labels = [each for each in review.labels if each.stage == stage]
+    eligible = set(review.eligible(stage))
     if resolves:
         outcomes = review.outcomes[stage].items()
         eligible = {name for name, each in outcomes if each.state == "conflict" or each.resolved}
         labels = [each for each in labels if each.resolves]
-    else:
-        eligible = {each.record_id for each in review.eligible(stage)}
-        if review.screeners > 1:
-            labels = [each for each in labels if each.caller == caller and not each.resolves]
+    elif review.screeners > 1:
+        labels = [each for each in labels if each.caller == caller and not each.resolves]
     stands = {each.record_id: each for each in labels}  # the last of each record
     wanted = {each.record_id: each for each in decisions}
     new = [each for name, each in wanted.items() if name in eligible and each.changes(stands.get(name))]
@@ -465,7 +457,7 @@ def next_records(
     did."""
     from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
 
-    open_ = {each.record_id for each in review.left_for(stage, screener)}
+    open_ = set(review.left_for(stage, screener))
     decided = review.settled("abstract", screener) | review.settled(stage, screener)
     vectors, warnings = vectors_of(review.records, backends)
     ranking = rank(

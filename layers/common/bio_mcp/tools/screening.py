@@ -372,7 +372,7 @@ def _report(request: Screen, review: Review, _caller: str | None, backends: Back
 
 def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
     """Of one of several screeners, their own."""
-    names = {each.record_id for each in review.eligible(request.stage)}
+    names = set(review.eligible(request.stage))
     decided = review.decisions(request.stage, caller).items()
     made = Counter(label.decision for name, label in decided if name in names)
     undecided = len(names) - made["include"] - made["exclude"]

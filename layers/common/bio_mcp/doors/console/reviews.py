@@ -129,10 +129,9 @@ def screening_page(
     Of a large review several are ranked at once: `then` has the ids of those that come next, with blanks between them.
     """
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    eligible = {each.record_id: each for each in review.eligible_for(of, screener)}
-    left = {each.record_id for each in review.left_for(of, screener)}
+    eligible, left = review.eligible_for(of, screener), set(review.left_for(of, screener))
     queue = [each for each in then.split() if each in left]
-    asked, ranked = eligible.get(paper), None
+    asked, ranked = review.by_id[paper] if paper in eligible else None, None
     if asked is None and left:
         ranked = next_records(review, of, screener, backends, most=RANKED if len(left) > LARGE else 1)
         asked, *others = (each.record for each in ranked.papers)
