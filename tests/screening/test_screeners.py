@@ -64,6 +64,8 @@ def test_no_full_text_is_shown_whose_place_there_tells_what_another_decided(two)
     say(two, "ann", "1+ 2+")
     assert state(two).left_for("full_text", "ann") == ["1", "2"]
     assert state(two).left_for("full_text", "bob") == []
+    assert say(two, "bob", "1+", "full_text").not_at_stage == ("1",)
+    assert state(two).stopping("full_text", "bob").missed_at_most == 0
     say(two, "bob", "1+")
     assert state(two).left_for("full_text", "bob") == ["1"]
 
