@@ -367,8 +367,8 @@ def duplicates_command(session: Session, name: str, merge_id: str | None, whole:
     review = find_review(name, session.own)
     if merge_id:
         record = split(review, merge_id, session.own)
-        body = {"review": name, "split": merge_id, "record": record.record_id}
-        session.answer(body, f"{record.record_id} is a record of its own: {record.title}")
+        done = {"review": name, "split": merge_id, "record": record.record_id}
+        session.answer(done, f"{record.record_id} is a record of its own: {record.title}")
         return
     titles = {each.record_id: each.title for each in review.records}
     merged = [
