@@ -1,8 +1,8 @@
 """The page Graph: a herb, constituent, indication or drug with all that is documented of it, drawn and as a table."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html import escape
 from typing import Any
@@ -15,6 +15,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.page import svg
 from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType, Step, fold_name
 from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Graph
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import MAX_TEXT, Context, resource
 from bio_mcp.tools.kg import pmids_of
@@ -22,7 +23,6 @@ from bio_mcp.tools.kg import pmids_of
 MOST_NEAR = 8  # names that are nearly written so
 MOST_CHOICES = 20  # nodes of one name
 MOST_DRAWN = 12  # nodes of a column
-MOST_ACTIONS = 40  # of each constituent
 SAFETY = frozenset({EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH})
 WORDS = {  # of an edge, read from the node that is asked about, and against its direction
     EdgeType.HAS_CONSTITUENT: ("has the constituent", "is a constituent of"),
@@ -32,8 +32,15 @@ WORDS = {  # of an edge, read from the node that is asked about, and against its
     EdgeType.INTERACTS_WITH: ("interacts with", "interacts with"),
     EdgeType.ACTS_ON: ("acts on", "is acted on by"),
 }
-COLUMNS = ("Herb", "Constituent", "Action", "Use")
-PLACES = {NodeType.HERB: 0, NodeType.FORMULATION: 0, NodeType.CONSTITUENT: 1}
+TITLES = {
+    NodeType.FORMULATION: "Formulation",
+    NodeType.HERB: "Herb",
+    NodeType.CONSTITUENT: "Constituent",
+    NodeType.INDICATION: "Use",
+    NodeType.DRUG: "Drug",
+    NodeType.CONTRAINDICATION: "Contraindication",
+}  # of the columns in which nodes are drawn, but for those that a constituent acts on
+COLUMNS = ("Formulation", "Herb", "Constituent", "Action", "Use", "Drug", "Contraindication")
 
 
 @resource("console://graph/{name}", name="graph page", family=CONSOLE, scope="read", timeout=10)
@@ -48,27 +55,25 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
         return Shown(name=name, choices=choices, near=near, node=None)
     [node] = nodes
     around, left_out = relations(node, backends.graph)
-    actions = _actions(around, backends)
     reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
+    drawing, actions = drawn(node, around, reaching, backends.graph)
     cited = [*around, *actions, *(each.herb for each in reaching)]
     doubts = flagged({pmid for each in cited for pmid in pmids_of(each.edge)}, backends)
-    rows = [_row(each, doubts) for each in around]
+    constituents = drawing.columns["Constituent"]
+    acting = [
+        {"of": {"id": each.edge.from_id, "label": constituents[each.edge.from_id]}, **_row(each, doubts)}
+        for each in actions
+    ]
     return Shown(
         name=name,
-        node={
-            "id": node.node_id,
-            "type": node.type,
-            "label": node.label,
-            "names": node.names,
-            "synonyms": node.synonyms,
-        }
-        | {"description": node.description, "parts": node.parts, "sources": node.sources},
-        safety=[each for each, of in zip(rows, around, strict=True) if of.edge.type in SAFETY],
+        node={"type": node.type, "label": node.label, "names": _names(node), "description": node.description},
+        safety=[_row(each, doubts) for each in around if each.edge.type in SAFETY],
         reaching=[_reaching(each, doubts) for each in reaching],
         others=[_choice(each, backends, context.deadline) for each in _namesakes(node, backends)],
-        rows=[each for each, of in zip(rows, around, strict=True) if of.edge.type not in SAFETY],
+        rows=[_row(each, doubts) for each in around if each.edge.type not in SAFETY] + acting,
         left_out=left_out + unread,
-        drawing=drawn(node, around, actions),
+        drawing=drawing.svg(node.node_id, f"What is documented of {node.label}"),
+        undrawn=drawing.left_out,
         doubts=list(doubts.values()),
     )
 
@@ -109,17 +114,6 @@ def _near(name: str, backends: Backends, deadline: Deadline) -> list[str]:
     return [written[each] for each in get_close_matches(fold_name(name), written, MOST_NEAR, 0.6)]
 
 
-def _actions(around: Sequence[Relation], backends: Backends) -> list[Relation]:
-    """What the constituents among the neighbours act on."""
-    constituents = [
-        each.node.node_id for each in around if each.edge.type is EdgeType.HAS_CONSTITUENT and not each.backwards
-    ]
-    found = backends.graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_ACTIONS) if constituents else {}
-    edges = [edge for each in found.values() for edge in each.edges]
-    nodes = backends.graph.nodes(sorted({each.to_id for each in edges}))
-    return [Relation(each, nodes[each.to_id], False) for each in edges]
-
-
 def _row(found: Relation, doubts: Mapping[str, str]) -> dict[str, Any]:
     return {
         "words": WORDS[found.edge.type][found.backwards],
@@ -151,72 +145,87 @@ def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, An
     }
 
 
-WIDTH, ROW, TOP, GAP = 1_000, 24, 34, 40  # of the drawing, a row, what is above the first, between two columns
-ROOM = 26  # characters of a label
+WIDTH, GAP, ROW, TOP = 250, 40, 24, 34  # pixels: a column, between two of them, a row, above the first row
+ROOM = 28  # characters of a label
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An edge of the drawing, from a node to another one, each by its id."""
+@dataclass(slots=True)
+class Drawing:
+    """Nodes in columns, by title and id with their labels, and the edges between them. `left_out`: edges that had no
+    room."""
 
-    one: str
-    other: str
+    columns: dict[str, dict[str, str]]
+    edges: list[Edge] = field(default_factory=list)
+    left_out: int = 0
 
-
-def drawn(node: Node, around: Sequence[Relation], actions: Sequence[Relation]) -> str:
-    """The node and its neighbours in the columns herb, constituent, action, use, as SVG; "" without any to draw."""
-    placed: list[dict[str, str]] = [{} for _ in COLUMNS]
-    own = PLACES.get(node.type, 3)
-    placed[own][node.node_id] = node.label
-    lines: list[Line] = []
-    for each in around:
-        if each.edge.type not in SAFETY and _put(placed, each, own):
-            lines.append(Line(node.node_id, each.node.node_id))
-    for each in actions:
-        if each.edge.from_id in placed[1] and _fits(placed[2], each.node):
-            lines.append(Line(each.edge.from_id, each.node.node_id))
-    if not lines:
-        return ""
-    return _svg(node, placed, dict.fromkeys(lines))
-
-
-def _put(placed: list[dict[str, str]], found: Relation, own: int) -> bool:
-    place = PLACES.get(found.node.type, 2 if found.edge.type is EdgeType.ACTS_ON else 3)
-    return place != own and _fits(placed[place], found.node)
-
-
-def _fits(column: dict[str, str], node: Node) -> bool:
-    if node.node_id not in column and len(column) < MOST_DRAWN:
+    def add(self, found: Relation) -> bool:
+        """Draw an edge, and its node in the node's column; False where there is no room, or the edge leads nowhere."""
+        edge, node = found.edge, found.node
+        near = self._column(edge.to_id if found.backwards else edge.from_id)
+        acts = edge.type is EdgeType.ACTS_ON and not found.backwards
+        placed = self._column(node.node_id)
+        title = placed or ("Action" if acts else TITLES[node.type])
+        if title == near and not placed:
+            title = f"Other {title.lower()}"
+        column = self.columns.setdefault(title, {})
+        if title == near or not near or (not placed and len(column) == MOST_DRAWN):
+            self.left_out += 1
+            return False
         column[node.node_id] = node.label
-    return node.node_id in column
+        self.edges.append(edge)
+        return True
+
+    def _column(self, node_id: str) -> str:
+        """The title of the column that a node is in; "" for one that is not drawn."""
+        return next((title for title, column in self.columns.items() if node_id in column), "")
+
+    def svg(self, node_id: str, title: str) -> str:
+        """The drawing, in which one node stands out; "" without an edge."""
+        columns = {title: nodes for title, nodes in self.columns.items() if nodes}
+        labels = {each: label for nodes in columns.values() for each, label in nodes.items()}
+        at = {
+            each: (WIDTH * column, TOP + ROW * row + ROW // 2)
+            for column, nodes in enumerate(columns.values())
+            for row, each in enumerate(nodes)
+        }
+        parts = []
+        for edge in dict.fromkeys(self.edges):
+            (x, y), (end, to_y) = sorted((at[edge.from_id], at[edge.to_id]))
+            start = x + WIDTH - GAP
+            stated = f"{labels[edge.from_id]} {WORDS[edge.type][0]} {labels[edge.to_id]}: {'; '.join(edge.sources)}"
+            curve = f"M{start} {y}C{start + 20} {y} {end - 20} {to_y} {end} {to_y}"
+            parts.append(f'<path class="edge" d="{curve}"><title>{escape(stated)}</title></path>')
+        parts += [
+            f'<text class="muted" x="{WIDTH * column + 6}" y="18">{name}</text>' for column, name in enumerate(columns)
+        ]
+        for each, (x, y) in at.items():
+            kind = "node own" if each == node_id else "node"
+            parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10}" width="{WIDTH - GAP}" height="20" rx="4"/>')
+            parts.append(f'<text class="{kind}" x="{x + 6}" y="{y + 4}">{escape(cut(labels[each], ROOM))}</text>')
+        names = "; ".join(f"{name}: {', '.join(nodes.values())}" for name, nodes in columns.items())
+        height = TOP + ROW * max(map(len, columns.values())) + 8
+        return svg("graph", title, names, parts, WIDTH * len(columns), height) if self.edges else ""
 
 
-def _svg(node: Node, placed: Sequence[Mapping[str, str]], lines: Iterable[Line]) -> str:
-    width = WIDTH / len(COLUMNS)
-    height = TOP + ROW * max(map(len, placed)) + 8
-    at = {
-        node_id: (width * column, TOP + ROW * row + ROW / 2)
-        for column, nodes in enumerate(placed)
-        for row, node_id in enumerate(nodes)
-    }
-    parts = []
-    for line in lines:
-        (x, y), (end, to_y) = sorted((at[line.one], at[line.other]))
-        start = x + width - GAP
-        curve = f"M{start:.0f} {y:.0f}C{start + 20:.0f} {y:.0f} {end - 20:.0f} {to_y:.0f} {end:.0f} {to_y:.0f}"
-        parts.append(f'<path class="edge" d="{curve}"/>')
-    for column, name in enumerate(COLUMNS):
-        if placed[column]:
-            parts.append(f'<text class="muted" x="{width * column + 6:.0f}" y="18">{name}</text>')
-    for column, nodes in enumerate(placed):
-        for node_id, label in nodes.items():
-            x, y = at[node_id]
-            kind = "node own" if node_id == node.node_id else f"node column-{column}"
-            parts.append(
-                f'<rect class="{kind}" x="{x:.0f}" y="{y - 10:.0f}" width="{width - GAP:.0f}" height="20" rx="4"/>'
-            )
-            parts.append(f'<text class="{kind}" x="{x + 6:.0f}" y="{y + 4:.0f}">{escape(cut(label, ROOM))}</text>')
-    names = "; ".join(
-        f"{name}: {', '.join(nodes.values())}" for name, nodes in zip(COLUMNS, placed, strict=True) if nodes
-    )
-    return svg("graph", f"What is documented of {node.label}", names, parts, WIDTH, int(height))
+def drawn(
+    node: Node, around: Sequence[Relation], reaching: Sequence[ByConstituent], graph: Graph
+) -> tuple[Drawing, list[Relation]]:
+    """The node and its neighbours in columns, with what the constituents among them act on, and those statements.
+
+    Contraindications and interactions are drawn of a drug and of a contraindication, which have no other edges.
+    """
+    activity = any(each.edge.type is EdgeType.ACTS_ON and each.backwards for each in around)
+    own = "Action" if activity else TITLES[node.type]
+    drawing = Drawing({title: {} for title in COLUMNS})
+    drawing.columns[own][node.node_id] = node.label
+    for each in around:
+        if each.edge.type not in SAFETY or node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION):
+            drawing.add(each)
+    for by in reaching:
+        drawing.add(by.herb)
+    constituents = [each for each in drawing.columns["Constituent"] if each != node.node_id and not activity]
+    found = graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_DRAWN) if constituents else {}
+    edges = [edge for each in found.values() for edge in each.edges]
+    nodes = graph.nodes(sorted({each.to_id for each in edges}))
+    actions = [Relation(each, nodes[each.to_id], False) for each in edges]
+    return drawing, [each for each in actions if drawing.add(each)]

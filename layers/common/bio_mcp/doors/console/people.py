@@ -38,7 +38,6 @@ from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports.state import Allowance, Authorization, Authorizations
 from bio_mcp.scope import UNITS, Limits
-from bio_mcp.settings import Settings
 
 PATH = "/admin/people"
 INVITED_FOR, LINK_FOR = (1, 7, 30), 7  # days that a link is good
@@ -53,11 +52,10 @@ class PeoplePage:
     """The handlers of the page, which people reach who are signed in. An access token is not enough: a program that
     has one invites nobody and makes no other tokens."""
 
+    access: Access
     people: People
     sessions: Sessions
-    settings: Settings
     limits: Callable[[], Limits | None]
-    makes_tokens: bool
 
     async def show(self, request: Request) -> Response:
         """What is open in somebody's name: the reader's own or, to administrators, that of who is asked for."""
@@ -101,16 +99,16 @@ class PeoplePage:
             code = await run_sync(self.people.invite, invited, timedelta(days=days))
         except InvalidInput:
             return problem(request, "A name is 1 to 64 letters, digits and . _ @ + -")
-        link = sign_in_link(endpoint_of(request, self.settings.resource_url), code)
+        link = sign_in_link(endpoint_of(request, self.access.resource), code)
         return await self._shown(request, caller, link=link, invited=invited.subject, days=days)
 
     async def _give_token(self, request: Request, form: FormData, caller: Caller) -> Response:
         name = " ".join(field(form, "name").split())
         holder = Caller(caller.subject, chosen(form, caller), caller.tenant)
-        if not self.makes_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
+        if not self.access.signs_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
             return problem(request, "A token has a name of 1 to 64 characters, and at least one thing that it may do.")
         lifetime = timedelta(days=_days(form, TOKEN_FOR, FOR_A_MONTH))
-        give = partial(self.people.give_token, self.settings, holder, name, lifetime)
+        give = partial(self.people.give_token, self.access, holder, name, lifetime)
         token, expiry = await run_sync(give)
         return await self._shown(request, caller, token=token, named=name, until=instant(expiry))
 
@@ -137,7 +135,7 @@ class PeoplePage:
             ],
             open=[_row(kind, each, here) for kind in KINDS for each in opened[kind]],
             budgets=await run_sync(self._budgets, person),
-            makes_tokens=self.makes_tokens,
+            makes_tokens=self.access.signs_tokens,
             scopes=[(scope, MEANING[scope]) for scope in SCOPES if scope in caller.scopes],
             invited_for=INVITED_FOR,
             link_for=LINK_FOR,
@@ -201,13 +199,12 @@ def routes(
     access: Access | None,
     sessions: Sessions,
     authorizations: Callable[[], Authorizations],
-    settings: Settings,
     limits: Callable[[], Limits | None],
 ) -> list[BaseRoute]:
     """The page wherever people sign in. It comes before the console's, which says that nobody does."""
     if access is None:
         return []
-    shown = PeoplePage(People(authorizations), sessions, settings, limits, bool(settings.auth_secret))
+    shown = PeoplePage(access, People(authorizations), sessions, limits)
     rate = RateLimiter(REQUESTS_A_MINUTE)
     behind = [Middleware(OwnForms), Middleware(partial(CookieRequired, sessions=sessions))]
 
