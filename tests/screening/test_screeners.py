@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from bio_mcp.ports.stores import ReviewPlan, ReviewRecord
-from bio_mcp.screening.reviews import Decided, label, resolve, review_of, stage_status
+from bio_mcp.screening.reviews import Decided, decide, review_of
 from tests.support.reference_screenings import ReferenceScreenings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -30,78 +30,78 @@ def state(backends):
     return review_of(R, backends.screenings)
 
 
-def decide(backends, who, text, stage="abstract", how=label):
+def say(backends, who, text, stage="abstract", **more):
     """ "1+ 2- 3? 4." as decisions of somebody; the point takes one back."""
     words = {"+": "include", "-": "exclude", "?": "maybe", ".": "none"}
     made = [Decided(each[0], words[each[1]], each[2:] or None) for each in text.split()]
-    return how(state(backends), stage, made, who, backends)
+    return decide(state(backends), stage, made, who, backends, **more)
 
 
 def test_a_record_is_settled_once_two_have_decided_it_alike_and_conflicts_are_listed(two):
-    decide(two, "ann", "1+ 2+ 3- 4? 5?")
-    decide(two, "bob", "1+ 2- 3- 4? 6+")
+    say(two, "ann", "1+ 2+ 3- 4? 5?")
+    say(two, "bob", "1+ 2- 3- 4? 6+")
     review = state(two)
     assert review.settled("abstract") == {"1": True, "3": False}
     assert review.conflicts("abstract") == ["2", "4"]  # nobody is sure about 4
     states = [review.outcome("abstract", str(each)).state for each in range(1, 7)]
     assert states == ["include", "conflict", "exclude", "conflict", "awaiting", "awaiting"]
-    assert [each.record_id for each in review.eligible("full_text")] == ["1"]
+    assert review.eligible("full_text") == ["1"]
 
 
 def test_nobody_sees_what_the_other_decided_before_both_have(two):
-    decide(two, "ann", "1+ 2+ 3-")
-    decide(two, "bob", "2-")
+    say(two, "ann", "1+ 2+ 3-")
+    say(two, "bob", "2-")
     review = state(two)
     assert [each.decision for each in review.outcome("abstract", "1").shown_to("ann")] == ["include"]
     assert review.outcome("abstract", "1").shown_to("bob") == ()
     assert [each.caller for each in review.outcome("abstract", "2").shown_to("bob")] == ["ann", "bob"]
     assert {name: each.decision for name, each in review.decisions("abstract", "bob").items()} == {"2": "exclude"}
-    assert [each.record_id for each in review.left_for("abstract", "bob")] == ["1", "3", "4", "5", "6"]
-    assert [each.record_id for each in review.left_for("abstract", "ann")] == ["4", "5", "6"]
+    assert review.left_for("abstract", "bob") == ["1", "3", "4", "5", "6"]
+    assert review.left_for("abstract", "ann") == ["4", "5", "6"]
 
 
 def test_no_full_text_is_shown_whose_place_there_tells_what_another_decided(two):
-    decide(two, "ann", "1+ 2+")
-    assert [each.record_id for each in state(two).left_for("full_text", "ann")] == ["1", "2"]
+    say(two, "ann", "1+ 2+")
+    assert state(two).left_for("full_text", "ann") == ["1", "2"]
     assert state(two).left_for("full_text", "bob") == []
-    decide(two, "bob", "1+")
-    assert [each.record_id for each in state(two).left_for("full_text", "bob")] == ["1"]
+    say(two, "bob", "1+")
+    assert state(two).left_for("full_text", "bob") == ["1"]
 
 
 def test_a_third_person_is_shown_what_two_have_not_decided(two):
-    decide(two, "ann", "1+ 2+ 3-")
-    decide(two, "bob", "1- 2+")
-    assert [each.record_id for each in state(two).left_for("abstract", "cem")] == ["3", "4", "5", "6"]
+    say(two, "ann", "1+ 2+ 3-")
+    say(two, "bob", "1- 2+")
+    assert state(two).left_for("abstract", "cem") == ["3", "4", "5", "6"]
 
 
 def test_until_a_second_begins_the_decisions_of_the_first_count(two):
-    decide(two, "ann", "1+ 2- 3?")
+    say(two, "ann", "1+ 2- 3?")
     assert state(two).settled("abstract") == {"1": True, "2": False}
     assert state(two).conflicts("abstract") == []
     one = state(two).outcome("abstract", "1")
     assert (one.shown_to("bob"), one.state_for("bob"), one.state_for("ann")) == ((), "undecided", "include")
-    decide(two, "bob", "1+")
+    say(two, "bob", "1+")
     assert state(two).settled("abstract") == {"1": True}
 
 
 def test_a_third_decision_settles_a_conflict_and_can_be_taken_back(two):
-    decide(two, "ann", "1+ 2+")
-    decide(two, "bob", "1- 2+")
-    changes = decide(two, "cem", "1- 2- 3-", how=resolve)
+    say(two, "ann", "1+ 2+")
+    say(two, "bob", "1- 2+")
+    changes = say(two, "cem", "1- 2- 3-", resolves=True)
     assert (changes.labelled, changes.not_at_stage, changes.unknown) == (1, ("2", "3"), ())
     review = state(two)
     assert (review.settled("abstract"), review.conflicts("abstract")) == ({"1": False, "2": True}, [])
     assert [each.decision for each in review.outcome("abstract", "1").labels] == ["include", "exclude"]  # both stay
-    assert decide(two, "cem", "1-", how=resolve).unchanged == 1
-    decide(two, "cem", "1.", how=resolve)
+    assert say(two, "cem", "1-", resolves=True).unchanged == 1
+    say(two, "cem", "1.", resolves=True)
     assert state(two).conflicts("abstract") == ["1"]
     assert [action for action, *_ in two.audited] == ["review.abstract.resolved"]
 
 
 def test_an_undo_takes_back_ones_own_decision_alone(two):
-    decide(two, "ann", "1+ 2+")
-    decide(two, "bob", "1+ 2+")
-    decide(two, "bob", "1.")
+    say(two, "ann", "1+ 2+")
+    say(two, "bob", "1+ 2+")
+    say(two, "bob", "1.")
     review = state(two)
     assert review.outcome("abstract", "1").state == "awaiting"
     assert [each.caller for each in review.outcome("abstract", "1").labels] == ["ann"]
@@ -110,31 +110,32 @@ def test_an_undo_takes_back_ones_own_decision_alone(two):
 
 def test_reasons_that_differ_are_a_conflict_of_full_texts_since_each_is_counted_by_one(two):
     for who in ("ann", "bob"):
-        decide(two, who, "1+ 2+")
-    decide(two, "ann", "1-no_control 2-no_control", "full_text")
-    decide(two, "bob", "1-not_adults 2-no_control", "full_text")
+        say(two, who, "1+ 2+")
+    say(two, "ann", "1-no_control 2-no_control", "full_text")
+    say(two, "bob", "1-not_adults 2-no_control", "full_text")
     assert state(two).conflicts("full_text") == ["1"]
     assert state(two).outcome("full_text", "2").stands.reason == "no_control"
 
 
 def test_agreement_is_of_what_both_decided_and_no_third_decision_changes_it(two):
-    decide(two, "ann", "1+ 2+ 3- 4- 5-")
-    decide(two, "bob", "1+ 2- 3- 4-")
-    decide(two, "cem", "2+", how=resolve)
+    say(two, "ann", "1+ 2+ 3- 4- 5-")
+    say(two, "bob", "1+ 2- 3- 4-")
+    say(two, "cem", "2+", resolves=True)
     [(one, other, found)] = state(two).agreements("abstract")
     assert (one, other, found.records, found.agreed) == ("ann", "bob", 4, 3)
     assert found.kappa == pytest.approx(0.5)  # (3/4 - 1/2) / (1 - 1/2)
-    status = stage_status(state(two), "abstract")
-    assert status.people == {"ann": 5, "bob": 4}
-    assert status.states == {"include": 2, "exclude": 2, "awaiting": 1, "undecided": 1, "maybe": 0, "conflict": 0}
+    status = state(two).status("abstract")
+    assert status["people"] == [{"by": "ann", "decided": 5}, {"by": "bob", "decided": 4}]
+    counted = {"records": 6, "include": 2, "exclude": 2, "awaiting": 1, "undecided": 1, "maybe": 0, "conflict": 0}
+    assert counted.items() <= status.items()
 
 
 def test_where_one_screens_the_last_decision_counts_whoever_made_it():
     one = backends_of(1)
-    decide(one, "agent", "1+ 2+")
-    decide(one, "ann", "1- 2.")
+    say(one, "agent", "1+ 2+")
+    say(one, "ann", "1- 2.")
     review = state(one)
     assert (review.settled("abstract"), review.conflicts("abstract")) == ({"1": False}, [])
-    assert [each.record_id for each in review.left_for("abstract", "bob")] == ["2", "3", "4", "5", "6"]
+    assert review.left_for("abstract", "bob") == ["2", "3", "4", "5", "6"]
     [(_, _, found)] = review.agreements("abstract")
     assert (found.records, found.agreed) == (1, 0)

@@ -1,5 +1,6 @@
 """Screen papers for a review: which to look at next, decisions, counts and searches."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -8,40 +9,30 @@ from pydantic import Field
 from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant
-from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
+from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord
+from bio_mcp.ports.stores import Decision, ReviewRecord, Stage
 from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.screening.collecting import BY_HAND, Collected, collect, collect_from, import_records, split
 from bio_mcp.screening.deduplicating import pmid_of
+from bio_mcp.screening.prisma import flow, search_log
 from bio_mcp.screening.reviews import (
-    BY_HAND,
-    Collected,
     Decided,
     Review,
-    collect,
-    collect_again,
-    collect_project,
-    collect_query,
     create_review,
+    decide,
     find_review,
-    flow,
-    import_records,
-    label,
     next_records,
-    resolve,
+    page_of,
     review_name,
     review_of,
-    search_log,
-    search_pubmed,
-    split,
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, ReviewName, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(keeps_doi=True)]
-Stage = Literal["abstract", "full_text"]
 Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
 
@@ -63,7 +54,7 @@ class Screen(OfReview):
 
 class PaperLabel(Request):
     paper: RecordId = Field(description="PMID, or the id that screenPapers gives")
-    decision: Literal["include", "exclude", "maybe", "none"] = Field(description="none takes it back")
+    decision: Decision | Literal["none"] = Field(description="none takes it back")
     reason: str = Field(default=ABSENT, min_length=1, max_length=500, json_schema_extra=unpublished)
 
 
@@ -71,6 +62,7 @@ class LabelPapers(OfReview):
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
+    query: str = Field(default=ABSENT, min_length=1, description="add what the corpus has")
     collect: bool = Field(
         default=False,
         description="add the project's papers, what the query key's term finds, or a review's searches again",
@@ -208,21 +200,18 @@ NOTEWORTHY = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN, RetractionSt
 Statuses = Mapping[str, RetractionStatus]
 
 
-def statuses(record_ids: Sequence[str], backends: Backends) -> Statuses:
-    """The retraction status of those that are in the corpus, as it is now."""
-    found = backends.documents.get_many([each for each in record_ids if is_pmid(each)])
+def statuses(records: Sequence[ReviewRecord], backends: Backends) -> Statuses:
+    """The retraction status of those that are in the corpus, as it is now, by PMID."""
+    found = backends.documents.get_many([pmid for each in records if (pmid := pmid_of(each))])
     return {pmid: each.article.retraction for pmid, each in found.items()}
 
 
 def _paper(record: ReviewRecord, status: Statuses, **more: Any) -> ScreenedPaper:
     """A paper with `more` of it; what is empty is left out."""
-    retraction = status.get(record.record_id)
-    more["url"] = doi_page(record.doi) if record.doi else None
-    if is_pmid(record.record_id):
-        more["url"] = pubmed_page(record.record_id)
+    retraction = status.get(pmid_of(record))
     more |= {"year": record.year, "retraction": retraction.value if retraction in NOTEWORTHY else None}
     given = {name: each for name, each in more.items() if each not in (None, "", [])}
-    return ScreenedPaper(paper=record.record_id, title=record.title, **given)
+    return ScreenedPaper(paper=record.record_id, title=record.title, url=page_of(record), **given)
 
 
 ASSUMES = (
@@ -258,7 +247,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     found = review.stopping(request.stage, caller)
     stopping = StoppingEstimate.of(
         found,
-        may_stop=found.reached,
+        may_stop=found.may_stop,
         recall_at_least=None if found.recall_at_least is None else round(found.recall_at_least, 3),
         p_value=round(found.p_value, 4),
         assumes=ASSUMES,
@@ -298,8 +287,7 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     if chosen:
         done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
         review = review_of(name, backends.screenings)
-    decide = resolve if request.resolve else label
-    changes = decide(review, request.stage, decisions, context.subject, backends)
+    changes = decide(review, request.stage, decisions, context.subject, backends, resolves=request.resolve)
     unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
     early = len(changes.not_at_stage)
     warning = f"{early} papers have no decision at the full text: include their abstracts first"
@@ -312,18 +300,16 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         unknown=list(unknown),
         left=sum(each.left for each in done),
         counts=_counts(request, review_of(name, backends.screenings), context.subject),
-        warnings=[warning] if early else [],
+        warnings=[*(said for each in done for said in each.warnings), *([warning] if early else [])],
     )
 
 
 def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> dict[str, str]:
-    """The id in the review, by what each was called: a PMID or DOI is that of a record, or a DOI of a paper of the
-    corpus."""
-    own = {f"doi:{each.doi}": each.record_id for each in review.records if each.doi}
-    own |= {pmid_of(each): each.record_id for each in review.records}
-    others = [each for each in papers if each.startswith("doi:") and each not in review.by_id and each not in own]
-    known = own | backends.documents.resolve(others) if others else own
-    return {each: each if each in review.by_id else known.get(each, each) for each in papers}
+    """The id in the review, by what each was called, also by the DOI of a paper of the corpus."""
+    others = [each for each in papers if each.startswith("doi:") and each not in review.ids]
+    known = backends.documents.resolve(others) if others else {}
+    named = {each: known.get(each, each) for each in papers}
+    return {each: review.ids.get(name, name) for each, name in named.items()}
 
 
 def _name(request: OfReview, backends: Backends) -> str:
@@ -344,12 +330,12 @@ def _name(request: OfReview, backends: Backends) -> str:
 def _next(request: Screen, review: Review, caller: str | None, backends: Backends) -> dict[str, Any]:
     """The papers to decide next, how many more there are, and what they are ranked by."""
     found = next_records(review, request.stage, caller, backends, most=request.top_k, criteria=request.criteria or "")
-    status = statuses([each.record.record_id for each in found.ranking.papers], backends)
+    status = statuses([each.record for each in found.papers], backends)
     papers = [
         _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
-        for each in found.ranking.papers
+        for each in found.papers
     ]
-    ranked_by = RANKED_BY[found.ranking.method]
+    ranked_by = RANKED_BY[found.method]
     return {"papers": papers, "left_out": found.left_out, "ranked_by": ranked_by, "warnings": list(found.warnings)}
 
 
@@ -362,16 +348,10 @@ def _decided(request: Screen, review: Review, caller: str | None, backends: Back
         raise InvalidInput(f"{request.after!r} is not among the papers with the decision {request.show}", field="after")
     start = names.index(after) + 1 if after else 0
     shown = labels[start : start + request.top_k]
-    status = statuses([each.record_id for each in shown], backends)
+    status = statuses([review.by_id[each.record_id] for each in shown], backends)
     papers = [
-        _paper(
-            review.by_id[each.record_id],
-            status,
-            decision=each.decision,
-            reason=each.reason,
-            decided_at=instant(each.at),
-        )
-        for each in shown
+        _paper(review.by_id[of.record_id], status, decision=of.decision, reason=of.reason, decided_at=instant(of.at))
+        for of in shown
     ]
     return {"papers": papers, "left_out": len(labels) - start - len(shown)}
 
@@ -392,27 +372,28 @@ def _report(request: Screen, review: Review, _caller: str | None, backends: Back
 
 def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
     """Of one of several screeners, their own."""
-    names = {each.record_id for each in review.eligible(request.stage)}
-    records, decided = (
-        len(names),
-        [each for name, each in review.decisions(request.stage, caller).items() if name in names],
+    names = set(review.eligible(request.stage))
+    decided = review.decisions(request.stage, caller).items()
+    made = Counter(label.decision for name, label in decided if name in names)
+    undecided = len(names) - made["include"] - made["exclude"]
+    return Counts(
+        records=len(names),
+        include=made["include"],
+        exclude=made["exclude"],
+        maybe=made["maybe"],
+        undecided=undecided,
     )
-    include, exclude, maybe = (sum(of.decision == each for of in decided) for each in ("include", "exclude", "maybe"))
-    return Counts(records=records, include=include, exclude=exclude, maybe=maybe, undecided=records - include - exclude)
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
-    done = []
-    if request.pmids:
-        done.append(collect(name, request.pmids, BY_HAND, backends, context.deadline))
-    if request.term:
-        done.append(search_pubmed(name, request.term, backends, context.deadline))
-    if request.collect and request.project:
-        done.append(collect_project(name, request.project, backends, context.deadline))
-    if request.collect and request.query_key:
-        done.append(collect_query(name, request.query_key, backends, context.deadline))
+    ways = {"term": request.term, "question": request.query}
+    if request.collect:
+        ways |= {"topic": request.query_key, "project": request.project}
+    given = {way: [what] for way, what in ways.items() if what}
+    pmids = request.pmids or ()
+    done = collect_from(name, given, pmids, backends, context.deadline) if given or pmids else []
     if request.collect and not (request.project or request.query_key):
-        done += collect_again(name, backends, context.deadline)
+        done += collect_from(name, {}, (), backends, context.deadline)
     return done
 
 
