@@ -185,6 +185,21 @@ def test_a_store_that_begins_to_forget_is_described_anew():
         list(stored({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewsTable": table}}))
 
 
+def test_what_expires_in_the_bucket_is_gone_a_day_later_and_the_page_says_how_long_deleted_files_stay():
+    kept = {where: last for where, _, _, last in stored(TEMPLATE)}
+    assert kept["bucket, `exports/`"] == "7 days; 1 day more as a version"
+    assert kept["bucket, the rest"] == "until it is deleted; 30 days more as a version"
+    rules = TEMPLATE["Resources"]["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    expiring = [each for each in rules if "ExpirationInDays" in each]
+    assert [each["NoncurrentVersionExpiration"]["NoncurrentDays"] for each in expiring] == [1, 1, 1]
+
+
+def test_a_queue_keeps_the_name_of_whoever_made_a_call_that_goes_on():
+    people = {where.strip("`"): people for where, _, people, _ in stored(TEMPLATE)}
+    queues = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::SQS::Queue"]
+    assert {name for name in queues if "subject and tenant" in people[name]} == set(queues)
+
+
 def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
     stored = {name: each for name, each in TEMPLATE["Resources"].items() if "Retain" in each.get("DeletionPolicy", "")}
     deleted = {"AWS::OpenSearchService::Domain": "delete-domain", "AWS::DynamoDB::Table": "delete-table"}
