@@ -130,11 +130,14 @@ LABELS = MappingProxyType(
 """What a page calls the arguments that it gives."""
 SENTENCES = MappingProxyType(
     {
-        "cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
-        "The corpus is empty. Sync a PubMed query or import PubMed XML files first.": "No paper is held here yet. "
+        r"cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
+        r"The corpus is empty\. .*": "No paper is held here yet. "
         "Follow a topic on the page Topics, and PubMed's papers on it come in.",
-        " with create: true": "",
-        ", with `bio-mcp sync --stop`": "",
+        r"( that pass the filters)? fits the query \(the probability .*": r"\1 fits the question. "
+        "Look in PubMed itself, or follow the topic.",
+        r" is not in the corpus\. Look with .*": " is not in the corpus. A topic that finds it brings it in.",
+        r"There is no job .*": "There is nothing at this address, or it is no longer kept.",
+        r" with create: true|, with `bio-mcp sync --stop`": "",
     }
 )
 """What a page says in place of words that are for programs."""
@@ -143,14 +146,15 @@ SENTENCES = MappingProxyType(
 def in_words_of_the_page(sentence: str) -> str:
     """The sentence with arguments as the page labels them, papers by their PMIDs, and tools as what one clicks."""
     for said, instead in SENTENCES.items():
-        sentence = sentence.replace(said, instead)
+        sentence = re.sub(said, instead, sentence)
     sentence = re.sub(r"^([\w.]+): ", lambda named: f"{LABELS.get(named[1], named[1])}: ", sentence)
     sentence = re.sub(r"\bpmid:(\d+)", r"PMID \1", sentence)
 
     from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
 
     sentence = naming_tools(sentence, lambda tool: PAGES_OF_TOOLS.get(tool.name, "an assistant that is connected here"))
-    return re.sub(r"(^|[.?!] )the (?=page|button|search)", r"\1The ", sentence)
+    first = r"^[a-z](?=[a-z]* )|(?<=[.?!] )t(?=he (?:page|button|search))"
+    return re.sub(first, lambda letter: letter[0].upper(), sentence)
 
 
 def shown(iso: str) -> str:

@@ -56,12 +56,18 @@ document.addEventListener("submit", event => {
 });
 window.addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(each => each.removeAttribute("aria-busy")));
 
-document.addEventListener("change", event => {
-  const form = event.target.form;
-  if (event.target.name !== "pmid" || !form?.querySelector("[data-selected]")) return;
-  const count = form.querySelectorAll("input[name=pmid]:checked").length;
-  form.querySelector("[data-selected]").textContent = count ? `${count} selected` : "";
+document.addEventListener("formdata", event => {
+  if (event.target.method === "get") [...event.formData].forEach(([name, text]) => text || event.formData.delete(name));
 });
+
+function count() {
+  document.querySelectorAll("[data-selected]").forEach(each => {
+    const selected = each.closest("form").querySelectorAll("input[name=pmid]:checked").length;
+    if (selected || each.dataset.selected) each.textContent = each.dataset.selected = `${selected} selected`;
+  });
+}
+document.addEventListener("change", event => event.target.name === "pmid" && count());
+window.addEventListener("pageshow", count);
 
 document.querySelectorAll("[data-drop]").forEach(field => {
   const file = field.form.querySelector("input[type=file]");
