@@ -66,12 +66,8 @@ def by_day(days: Sequence[Mapping[str, Any]]) -> str:
     """Papers that were added and that were revised, a column for each day."""
     ends = {days[0]["day"], days[-1]["day"]}
     columns = [Column(each["day"], (each["added"], each["revised"]), each["day"] in ends) for each in days]
-    sentences = [
-        f"{each['day']}: {each['added']:,} added, {each['revised']:,} revised"
-        for each in days
-        if each["added"] or each["revised"]
-    ]
-    return bars(columns, ("added", "revised"), "by-day", "Papers by day", sentences)
+    said = "{0.name}: {0.parts[0]:,} added, {0.parts[1]:,} revised"
+    return bars(columns, ("added", "revised"), "by-day", "Papers by day", said)
 
 
 def by_year(counts: Sequence[Mapping[str, Any]], title: str = "Papers by year and study design") -> str:
@@ -90,17 +86,14 @@ def by_year(counts: Sequence[Mapping[str, Any]], title: str = "Papers by year an
         name = f"{year} and before" if year == first > min(years) else str(year)
         parts = tuple(papers[year, design] for design in DESIGNS)
         columns.append(Column(name, parts, year in (first, last) or year % 10 == 0))
-    sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
-    return bars(columns, BY_DESIGN, "by-year", title, sentences)
+    return bars(columns, BY_DESIGN, "by-year", title)
 
 
 def by_latency(counts: Sequence[int]) -> str:
     """Calls by how long they took: a column for each of `BOUNDS`, and one for those that took longer than the last."""
     names = [f"{bound} ms" if bound < 1_000 else f"{bound // 1_000} s" for bound in BOUNDS]
-    columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
-    sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
-    sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
-    return bars(columns, ("calls",), "by-latency", "Calls by how long they took", sentences)
+    columns = [Column(each, (count,), True) for each, count in zip([*names, "longer"], counts, strict=True)]
+    return bars(columns, ("calls",), "by-latency", "Calls by the time that they took at most")
 
 
 def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -109,9 +102,11 @@ def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:
     return course_of(results, [each["day"] for each in runs], name)
 
 
-def bars(columns: Sequence[Column], kinds: Sequence[str], name: str, title: str, sentences: Iterable[str]) -> str:
+def bars(
+    columns: Sequence[Column], kinds: Sequence[str], name: str, title: str, said: str = "{0.name}: {0.total:,}"
+) -> str:
     """Columns beside each other, with an axis of counts. `kinds` are the classes of their parts, from the bottom up;
-    `name` is unique on the page."""
+    `name` is unique on the page; `said` is what is said of each column to those who do not see it."""
     most = rounded_up(max(each.total for each in columns))
     room = (WIDTH - LEFT - RIGHT) / len(columns)
     width = min(WIDEST, room * 0.8)
@@ -129,7 +124,7 @@ def bars(columns: Sequence[Column], kinds: Sequence[str], name: str, title: str,
                     f'height="{part / most * (HEIGHT - TOP - BOTTOM):.1f}"/>'
                 )
     parts += _ticks(columns, room)
-    description = "; ".join(sentences) or "None."
+    description = "; ".join(said.format(each) for each in columns if each.total) or "None."
     return svg(name, title, description, parts, WIDTH, HEIGHT)
 
 
