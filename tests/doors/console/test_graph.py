@@ -70,13 +70,14 @@ def drugs(tmp_path):
 def test_a_drug_is_drawn_in_columns_with_the_sources_of_each_edge(drugs):
     page = asked(drugs, "warfarin")
     assert page.text("desc") == (
-        "Herb: Ginger, Turmeric; Constituent: curcumin; Action: Anticoagulant; Drug: Warfarin; Other drug: Aspirin"
+        "Drug: Warfarin; Herb: Ginger; Constituent: curcumin; Other drug: Aspirin; "
+        "Herb that has it: Turmeric; Action: Anticoagulant"
     )
     drawn = [
-        "Aspirin interacts with Warfarin",
-        "curcumin interacts with Warfarin",
-        "Ginger interacts with Warfarin",
-        "Turmeric has the constituent curcumin",
+        "Warfarin interacts with Aspirin",
+        "Warfarin interacts with curcumin",
+        "Warfarin interacts with Ginger",
+        "curcumin is a constituent of Turmeric",
         "curcumin acts on Anticoagulant",
     ]
     assert [each for each in page.texts("title") if each.endswith(": a book; a review")] == [

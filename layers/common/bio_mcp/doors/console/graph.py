@@ -1,7 +1,7 @@
 """The page Graph: a herb, constituent, indication or drug with all that is documented of it, drawn and as a table."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html import escape
@@ -32,15 +32,16 @@ WORDS = {  # of an edge, read from the node that is asked about, and against its
     EdgeType.INTERACTS_WITH: ("interacts with", "interacts with"),
     EdgeType.ACTS_ON: ("acts on", "is acted on by"),
 }
+CONSTITUENT, ACTION, HAVING = "Constituent", "Action", "Herb that has it"
 TITLES = {
     NodeType.FORMULATION: "Formulation",
     NodeType.HERB: "Herb",
-    NodeType.CONSTITUENT: "Constituent",
+    NodeType.CONSTITUENT: CONSTITUENT,
     NodeType.INDICATION: "Use",
     NodeType.DRUG: "Drug",
     NodeType.CONTRAINDICATION: "Contraindication",
-}  # of the columns in which nodes are drawn, but for those that a constituent acts on
-COLUMNS = ("Formulation", "Herb", "Constituent", "Action", "Use", "Drug", "Contraindication")
+}  # of groups of nodes in the drawing, but for those that a constituent acts on
+COLUMNS = ("Formulation", "Herb", CONSTITUENT, ACTION, "Use", "Drug", "Contraindication")
 
 
 @resource("console://graph/{name}", name="graph page", family=CONSOLE, scope="read", timeout=10)
@@ -56,13 +57,12 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
     [node] = nodes
     around, left_out = relations(node, backends.graph)
     reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
-    drawing, actions = drawn(node, around, reaching, backends.graph)
+    drawing, actions, undrawn = drawn(node, around, reaching, backends.graph)
     cited = [*around, *actions, *(each.herb for each in reaching)]
     doubts = flagged({pmid for each in cited for pmid in pmids_of(each.edge)}, backends)
-    constituents = drawing.columns["Constituent"]
+    labels = {each.node.node_id: each.node.label for each in around}
     acting = [
-        {"of": {"id": each.edge.from_id, "label": constituents[each.edge.from_id]}, **_row(each, doubts)}
-        for each in actions
+        {"of": {"id": each.edge.from_id, "label": labels[each.edge.from_id]}, **_row(each, doubts)} for each in actions
     ]
     return Shown(
         name=name,
@@ -72,8 +72,8 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
         others=[_choice(each, backends, context.deadline) for each in _namesakes(node, backends)],
         rows=[_row(each, doubts) for each in around if each.edge.type not in SAFETY] + acting,
         left_out=left_out + unread,
-        drawing=drawing.svg(node.node_id, f"What is documented of {node.label}"),
-        undrawn=drawing.left_out,
+        drawing=drawing,
+        undrawn=undrawn,
         doubts=list(doubts.values()),
     )
 
@@ -145,87 +145,90 @@ def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, An
     }
 
 
-WIDTH, GAP, ROW, TOP = 250, 40, 24, 34  # pixels: a column, between two of them, a row, above the first row
+WIDTH, GAP, ROW = 270, 66, 24  # pixels: a column, between two of them, a row
 ROOM = 28  # characters of a label
+
+Place = tuple[str, str]
+"""The title of a group of nodes, and the id of one of them."""
 
 
 @dataclass(slots=True)
 class Drawing:
-    """Nodes in columns, by title and id with their labels, and the edges between them. `left_out`: edges that had no
-    room."""
+    """Nodes by place, with their labels, and the edges between two places. `left_out`: edges that had no room."""
 
-    columns: dict[str, dict[str, str]]
-    edges: list[Edge] = field(default_factory=list)
+    nodes: dict[Place, str]
+    edges: dict[tuple[Place, Place], Edge] = field(default_factory=dict)
     left_out: int = 0
 
-    def add(self, found: Relation) -> bool:
-        """Draw an edge, and its node in the node's column; False where there is no room, or the edge leads nowhere."""
-        edge, node = found.edge, found.node
-        near = self._column(edge.to_id if found.backwards else edge.from_id)
-        acts = edge.type is EdgeType.ACTS_ON and not found.backwards
-        placed = self._column(node.node_id)
-        title = placed or ("Action" if acts else TITLES[node.type])
-        if title == near and not placed:
-            title = f"Other {title.lower()}"
-        column = self.columns.setdefault(title, {})
-        if title == near or not near or (not placed and len(column) == MOST_DRAWN):
+    def add(self, found: Relation, near: str, title: str) -> bool:
+        """Draw an edge from a node of the group `near`, and the node at its other end in that of `title`; False without
+        room for it."""
+        end = found.edge.to_id if found.backwards else found.edge.from_id
+        places = (near, end), (title, found.node.node_id)
+        full = sum(each == title for each, _ in self.nodes) == MOST_DRAWN
+        if places[0] not in self.nodes or (full and places[1] not in self.nodes):
             self.left_out += 1
             return False
-        column[node.node_id] = node.label
-        self.edges.append(edge)
+        self.nodes[places[1]] = found.node.label
+        self.edges[places] = found.edge
         return True
 
-    def _column(self, node_id: str) -> str:
-        """The title of the column that a node is in; "" for one that is not drawn."""
-        return next((title for title, column in self.columns.items() if node_id in column), "")
-
-    def svg(self, node_id: str, title: str) -> str:
-        """The drawing, in which one node stands out; "" without an edge."""
-        columns = {title: nodes for title, nodes in self.columns.items() if nodes}
-        labels = {each: label for nodes in columns.values() for each, label in nodes.items()}
-        at = {
-            each: (WIDTH * column, TOP + ROW * row + ROW // 2)
-            for column, nodes in enumerate(columns.values())
-            for row, each in enumerate(nodes)
-        }
-        parts = []
-        for edge in dict.fromkeys(self.edges):
-            (x, y), (end, to_y) = sorted((at[edge.from_id], at[edge.to_id]))
-            start = x + WIDTH - GAP
-            stated = f"{labels[edge.from_id]} {WORDS[edge.type][0]} {labels[edge.to_id]}: {'; '.join(edge.sources)}"
-            curve = f"M{start} {y}C{start + 20} {y} {end - 20} {to_y} {end} {to_y}"
+    def svg(self, node: Node, columns: Iterable[Sequence[str]]) -> str:
+        """The drawing, in columns of groups one below another, in which the node stands out; "" without an edge."""
+        at, parts, described = dict[Place, tuple[int, int]](), list[str](), list[str]()
+        x, height = 1, 0
+        for titles in columns:
+            y = ROW // 2 + 2
+            for title in titles:
+                if not (group := [each for each in self.nodes if each[0] == title]):
+                    continue
+                parts.append(f'<text class="muted" x="{x + 6}" y="{y + 4}">{title}</text>')
+                described.append(f"{title}: {', '.join(self.nodes[each] for each in group)}")
+                at |= {each: (x, y + ROW * row) for row, each in enumerate(group, 1)}
+                y += ROW * (len(group) + 1)
+            height, x = max(height, y), x + WIDTH * (y > ROW)
+        for (one, other), edge in self.edges.items():
+            (left, y), (end, to_y) = sorted((at[one], at[other]))
+            start = left + WIDTH - GAP
+            words, backwards = WORDS[edge.type], edge.from_id != one[1]
+            stated = f"{self.nodes[one]} {words[backwards]} {self.nodes[other]}: {'; '.join(edge.sources)}"
+            curve = f"M{start} {y}C{start + GAP // 2} {y} {end - GAP // 2} {to_y} {end} {to_y}"
             parts.append(f'<path class="edge" d="{curve}"><title>{escape(stated)}</title></path>')
-        parts += [
-            f'<text class="muted" x="{WIDTH * column + 6}" y="18">{name}</text>' for column, name in enumerate(columns)
-        ]
-        for each, (x, y) in at.items():
-            kind = "node own" if each == node_id else "node"
-            parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10}" width="{WIDTH - GAP}" height="20" rx="4"/>')
-            parts.append(f'<text class="{kind}" x="{x + 6}" y="{y + 4}">{escape(cut(labels[each], ROOM))}</text>')
-        names = "; ".join(f"{name}: {', '.join(nodes.values())}" for name, nodes in columns.items())
-        height = TOP + ROW * max(map(len, columns.values())) + 8
-        return svg("graph", title, names, parts, WIDTH * len(columns), height) if self.edges else ""
+        for place, (x_of, y) in at.items():
+            kind = "node own" if place[1] == node.node_id else "node"
+            label = escape(cut(self.nodes[place], ROOM))
+            parts.append(f'<rect class="{kind}" x="{x_of}" y="{y - 10}" width="{WIDTH - GAP}" height="20" rx="4"/>')
+            parts.append(f'<text class="{kind}" x="{x_of + 6}" y="{y + 4}">{label}</text>')
+        title = f"What is documented of {node.label}"
+        return svg("graph", title, "; ".join(described), parts, x, height) if self.edges else ""
 
 
 def drawn(
     node: Node, around: Sequence[Relation], reaching: Sequence[ByConstituent], graph: Graph
-) -> tuple[Drawing, list[Relation]]:
-    """The node and its neighbours in columns, with what the constituents among them act on, and those statements.
+) -> tuple[str, list[Relation], int]:
+    """The node and its neighbours in columns, with what the constituents among them act on; those statements; and how
+    many had no room.
 
-    Contraindications and interactions are drawn of a drug and of a contraindication, which have no other edges.
+    Contraindications and interactions are drawn of a drug and of a contraindication, beside which stands all that
+    they are of, and then the herbs that have such a constituent.
     """
     activity = any(each.edge.type is EdgeType.ACTS_ON and each.backwards for each in around)
-    own = "Action" if activity else TITLES[node.type]
-    drawing = Drawing({title: {} for title in COLUMNS})
-    drawing.columns[own][node.node_id] = node.label
+    own = ACTION if activity else TITLES[node.type]
+    other, of_safety = f"Other {own.lower()}", node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION)
+    drawing = Drawing({(own, node.node_id): node.label})
     for each in around:
-        if each.edge.type not in SAFETY or node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION):
-            drawing.add(each)
-    for by in reaching:
-        drawing.add(by.herb)
-    constituents = [each for each in drawing.columns["Constituent"] if each != node.node_id and not activity]
+        title = ACTION if each.edge.type is EdgeType.ACTS_ON and not each.backwards else TITLES[each.node.type]
+        if of_safety or each.edge.type not in SAFETY:
+            drawing.add(each, own, other if title == own else title)
+    for by in reaching if of_safety else ():
+        drawing.add(by.herb, CONSTITUENT, HAVING)
+    constituents = [each for title, each in drawing.nodes if title == CONSTITUENT != own and not activity]
     found = graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_DRAWN) if constituents else {}
     edges = [edge for each in found.values() for edge in each.edges]
     nodes = graph.nodes(sorted({each.to_id for each in edges}))
     actions = [Relation(each, nodes[each.to_id], False) for each in edges]
-    return drawing, [each for each in actions if drawing.add(each)]
+    shown = [each for each in actions if drawing.add(each, CONSTITUENT, ACTION)]
+    columns: list[list[str]] = [[each] for each in (*COLUMNS, other)]
+    if of_safety:
+        columns = [[own], [each for each in (*COLUMNS, other) if each not in (own, ACTION)], [HAVING, ACTION]]
+    return drawing.svg(node, columns), shown, drawing.left_out
