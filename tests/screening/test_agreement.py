@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.screening.agreement import agreement
+from bio_mcp.screening.reviews import agreement
 
 # Two dermatologists rate the skin of 88 patients (SAS/STAT, PROC FREQ, example "Cohen's Kappa Coefficient").
 DERMATOLOGISTS = [(10, 4, 1, 0), (5, 10, 12, 2), (2, 4, 12, 5), (0, 2, 6, 13)]

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bio_mcp.errors import InvalidInput, NotFound
@@ -25,7 +26,6 @@ from bio_mcp.ports.stores import (
     review_of_project,
     review_of_query,
 )
-from bio_mcp.screening.agreement import Agreement, agreement
 from bio_mcp.screening.deduplicating import pmid_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,58 @@ class AllScreeners(Enum):
 ALL = AllScreeners.ALL
 Screener = str | AllScreeners | None
 """Who decides; None is the user of this machine."""
+Z = 1.959964  # of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of `records` that both decided, in how many they `agreed`. `kappa` with the bounds of its 95 % interval, from -1
+    to 1; None where it is not defined: nothing was decided by both, or both have one decision for all."""
+
+    records: int
+    agreed: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def per_cent(self) -> float | None:
+        return 100 * self.agreed / self.records if self.records else None
+
+
+def agreement(pairs: Iterable[tuple[str, str]]) -> Agreement:
+    """The agreement of two screeners, from the pairs of their decisions.
+
+    With p_ij the share of pairs (i, j), p_i. and p_.j the sums of rows and columns, p_o = sum of p_ii and
+    p_e = sum of p_i. p_.i, kappa = (p_o - p_e) / (1 - p_e) (Cohen, Educational and Psychological Measurement 1960; 20:
+    37-46). Its variance for n pairs is (A + B - C) / (n (1 - p_e)^2), where
+
+        A = sum over i of p_ii (1 - (p_i. + p_.i)(1 - kappa))^2
+        B = (1 - kappa)^2 * sum over i != j of p_ij (p_.i + p_j.)^2
+        C = (kappa - p_e (1 - kappa))^2
+
+    (Fleiss, Cohen and Everitt, Psychological Bulletin 1969; 72: 323-327). The interval is kappa +- 1.96 standard
+    errors, which is good for some 30 pairs or more; it ends at -1 and 1.
+    """
+    counts = Counter(pairs)
+    n = counts.total()
+    agreed = sum(count for (one, other), count in counts.items() if one == other)
+    share = {pair: count / n for pair, count in counts.items()}
+    row, column = Counter[str](), Counter[str]()
+    for (one, other), p in share.items():
+        row[one] += p  # type: ignore[assignment]  # shares, not counts
+        column[other] += p  # type: ignore[assignment]
+    expected = sum(row[each] * column[each] for each in row)
+    if not n or expected > 1 - 1e-12:
+        return Agreement(n, agreed)
+    kappa = (agreed / n - expected) / (1 - expected)
+    a = sum(p * (1 - (row[i] + column[i]) * (1 - kappa)) ** 2 for (i, j), p in share.items() if i == j)
+    b = (1 - kappa) ** 2 * sum(p * (column[i] + row[j]) ** 2 for (i, j), p in share.items() if i != j)
+    c = (kappa - expected * (1 - kappa)) ** 2
+    error = sqrt(max(0.0, a + b - c) / n) / (1 - expected)
+    return Agreement(n, agreed, kappa, max(-1.0, kappa - Z * error), min(1.0, kappa + Z * error))
+
+
 LONGEST_NAME = 100  # characters
 STAGES: Mapping[Stage, str] = {"abstract": "Title and abstract", "full_text": "Full text"}  # in their order
 USER = "user of this machine"
@@ -406,39 +458,41 @@ def decide(
     by whoever settles it, and only about records on which screeners differ. A decision that stands already changes
     nothing, and keeps its time.
     """
-    labels = [each for each in review.labels if each.stage == stage]
-    eligible = set(review.eligible(stage))
-    if resolves:
-        outcomes = review.outcomes[stage].items()
-        eligible = {name for name, each in outcomes if each.state == "conflict" or each.resolved}
-        labels = [each for each in labels if each.resolves]
-    elif review.screeners > 1:
-        labels = [each for each in labels if each.caller == caller and not each.resolves]
+    eligible, labels = _replaceable(review, stage, caller, resolves=resolves)
     stands = {each.record_id: each for each in labels}  # the last of each record
     wanted = {each.record_id: each for each in decisions}
-    new = [each for name, each in wanted.items() if name in eligible and each.changes(stands.get(name))]
+    new = {name: each for name, each in wanted.items() if name in eligible and each.changes(stands.get(name))}
     now = backends.now()
     made = [
-        ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
-        for each in new
+        ScreeningLabel(name, stage, each.decision, now, each.reason, caller, resolves=resolves)
+        for name, each in new.items()
         if each.decision != "none"
     ]
     if made:
         backends.screenings.put(review.name, made)
-    taken_back = {each.record_id for each in new if each.decision == "none"}
-    if gone := [each for each in labels if each.record_id in taken_back]:
+    if gone := [each for each in labels if each.record_id in new and new[each.record_id].decision == "none"]:
         backends.screenings.remove_labels(review.name, gone)
-    replaced = {each.record_id: each.decision for each in new if each.record_id in stands}
+    replaced = {name: each.decision for name, each in new.items() if name in stands}
     if replaced:  # a first decision is its own record
         action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
         backends.audit.record(action, review.name, {name: stands[name].decision for name in replaced}, replaced)
-    elsewhere = [name for name in wanted if name not in eligible]
-    return Changes(
-        labelled=len(new),
-        unchanged=len(wanted) - len(elsewhere) - len(new),
-        unknown=tuple(name for name in elsewhere if name not in review.by_id),
-        not_at_stage=tuple(name for name in elsewhere if name in review.by_id),
-    )
+    unknown = tuple(name for name in wanted if name not in review.by_id)
+    not_at_stage = tuple(name for name in wanted if name in review.by_id and name not in eligible)
+    return Changes(len(new), len(wanted) - len(new) - len(unknown) - len(not_at_stage), unknown, not_at_stage)
+
+
+def _replaceable(
+    review: Review, stage: Stage, caller: str | None, *, resolves: bool
+) -> tuple[set[str], list[ScreeningLabel]]:
+    """The records that may be decided, and the labels in whose place the decisions come."""
+    labels = [each for each in review.labels if each.stage == stage]
+    if resolves:
+        outcomes = review.outcomes[stage].items()
+        differ = {name for name, each in outcomes if each.state == "conflict" or each.resolved}
+        return differ, [each for each in labels if each.resolves]
+    if review.screeners > 1:
+        labels = [each for each in labels if each.caller == caller and not each.resolves]
+    return set(review.eligible(stage)), labels
 
 
 def find_record(review: Review, name: str) -> str:

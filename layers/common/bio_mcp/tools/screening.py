@@ -12,7 +12,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Decision, ReviewRecord, Stage
+from bio_mcp.ports.stores import ReviewRecord, Stage
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.screening.collecting import BY_HAND, Collected, collect, collect_from, import_records, split
 from bio_mcp.screening.deduplicating import pmid_of
@@ -54,7 +54,7 @@ class Screen(OfReview):
 
 class PaperLabel(Request):
     paper: RecordId = Field(description="PMID, or the id that screenPapers gives")
-    decision: Decision | Literal["none"] = Field(description="none takes it back")
+    decision: Literal["include", "exclude", "maybe", "none"] = Field(description="none takes it back")
     reason: str = Field(default=ABSENT, min_length=1, max_length=500, json_schema_extra=unpublished)
 
 

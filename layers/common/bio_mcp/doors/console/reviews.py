@@ -405,10 +405,9 @@ async def _bring_in(
     outcome = await console.ask(what, {"review": name, **given}, request, caller=_caller(request, screener))
     if outcome.failed:
         return await _shown(console, request, name, "", screener, error=outcome.body["error"])
-    body = outcome.body
-    counted = {each: body[each] for each in CHANGES if each in body}
+    counted = {each: outcome.body.get(each, 0) for each in CHANGES}
     changes = {each: len(count) if isinstance(count, list) else count for each, count in counted.items()}
-    if warnings := body.get("warnings"):
+    if warnings := outcome.body.get("warnings"):
         return await _shown(console, request, name, "", screener, changes=changes, warnings=warnings)
     return see_other(_address(name, screener, **changes))
 

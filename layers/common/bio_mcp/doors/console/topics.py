@@ -29,7 +29,7 @@ from bio_mcp.syncing.news import count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
 from bio_mcp.tool import Context, resource
 from bio_mcp.tools.checkpoint import stop_following
-from bio_mcp.tools.news import mark_read, news_of, reader_of
+from bio_mcp.tools.news import mark_read, news_of, reader_id
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
 
@@ -45,7 +45,7 @@ _TAG = re.compile(r"\[[^\]]*\]")
 def topics_page(backends: Backends, context: Context, topic: str = "", everything: str = "") -> Shown:
     """The followed topics, and what is unread of the one that is asked for, else of the first that has something
     unread; with `everything` what was read too."""
-    reader = reader_of(context.caller)
+    reader = reader_id(context.caller)
     followed, left_out = list_queries(None, MOST_TOPICS, backends)
     if topic and topic not in {each.checkpoint.query_key for each in followed}:
         followed += list_queries(topic, MOST_TOPICS, backends)[0]
@@ -115,7 +115,7 @@ def followed_terms(backends: Backends) -> Shown:
 @resource("console://unread/{topic}", name="unread papers", family=CONSOLE, scope="read", timeout=10)
 def unread_page(backends: Backends, context: Context, topic: str) -> Shown:
     """What is unread of a topic."""
-    return Shown(topic=topic, news=_news(topic, reader_of(context.caller), backends))
+    return Shown(topic=topic, news=_news(topic, reader_id(context.caller), backends))
 
 
 def routes(console: Console, endpoint: str) -> list[tuple[str, str, Answer]]:
