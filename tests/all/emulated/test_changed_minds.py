@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from scripts import retained
+from tests.all.emulated.conftest import LEFT_OPEN, synced
 from tests.emulated.build import build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
 from tests.emulated.stack import resources, until
@@ -129,16 +130,10 @@ class Changing:
     def __init__(self, up):
         self.up, self.stack = up, up.stack
         self.first = self.domain()
-        self.papers = self.synced("1971/02/01", 4)
+        self.papers = synced(up, "1971/02/01", 4)
 
     def deploy(self, **given):
-        open_ones = {
-            "IndexTier": "opensearch",
-            "OpenSearchUrl": "",
-            "OpenSearchDomainName": "",
-            "DocumentsTableName": "",
-        }
-        kept = retained.parameters(open_ones | given, NAME, self.stack.client)
+        kept = retained.parameters(LEFT_OPEN | given, NAME, self.stack.client)
         without_tls = {name: value.replace("https://", "http://") for name, value in kept.items()}
         self.stack = self.up.deploy(NAME, given | without_tls)
 
@@ -156,13 +151,6 @@ class Changing:
         kept = {name: each for name, each in there if each[0].removeprefix("AWS::") in KEPT}
         kept.pop("HeartbeatScheduleRole", None)  # it comes and goes with HeartbeatMinutes
         return kept | {"DocumentsTable": ("AWS::DynamoDB::Table", papers)}
-
-    def synced(self, day, many):
-        wanted = set(map(str, self.up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
-        arguments = {"query_key": f"day-{day.replace('/', '-')}", "term": f"{day}:{day}[crdt]", "overlap_days": 5}
-        done = self.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})
-        assert done["inserted"] == many
-        return wanted
 
     def found(self):
         body = self.stack.invoke("search", {"tool": "rag.search", "arguments": QUESTION})
@@ -214,7 +202,7 @@ def test_an_index_that_moved_to_s3_and_back_is_in_the_domain_that_it_left(changi
     assert changing.domain() == ""
     assert changing.stack.command("admin", "reindex")["indexed"] == len(changing.papers)
     changing.finds(changing.papers)
-    meanwhile = changing.synced("1971/03/01", 2)
+    meanwhile = synced(changing.up, "1971/03/01", 2)
     changing.deploy()
     assert (changing.kept(), changing.domains()) == (before, {changing.first})
     changing.finds(changing.papers)
