@@ -16,14 +16,14 @@ document.addEventListener("htmx:beforeRequest", event => {
 document.addEventListener("htmx:afterSwap", event => {
   if (event.detail.target.id !== "beside") return;
   const beside = event.detail.target, open = event.detail.requestConfig.elt;
-  beside.closest(".found").classList.add("with-paper");
+  beside.closest(".results").classList.add("with-paper");
   document.querySelectorAll(".hit[aria-current]").forEach(each => each.removeAttribute("aria-current"));
   open.closest(".hit")?.setAttribute("aria-current", "true");
   const close = document.createElement("button");
   Object.assign(close, { type: "button", className: "quiet close", textContent: "Close" });
   close.addEventListener("click", () => {
     beside.replaceChildren();
-    beside.closest(".found").classList.remove("with-paper");
+    beside.closest(".results").classList.remove("with-paper");
     open.closest(".hit")?.removeAttribute("aria-current");
     open.focus();
   });
