@@ -75,6 +75,12 @@ def test_no_paper_is_left_out_between_pages():
     assert len(shown) == len({*shown}) == 230
 
 
+def test_a_question_that_no_paper_fits_says_so_without_figures_of_the_ranking(get):
+    said = " ".join(search(get, q="zebra quantum chromodynamics").texts("p"))
+    assert "fits the question. Look in PubMed itself, or follow the topic." in said
+    assert "cosine" not in said
+
+
 @pytest.mark.parametrize("question", ["pain", "xyzzy"])
 def test_the_last_page_leads_elsewhere(question):
     page = Page(browser(many(1)).get(f"/?q={question}"))

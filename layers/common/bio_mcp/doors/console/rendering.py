@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bio_mcp.callers import PUBLIC
+from bio_mcp.callers import MEANING, PUBLIC
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
@@ -51,13 +51,13 @@ MENU = (
 )
 """The pages for everybody, by their addresses."""
 ADMIN = (
-    ("/admin/corpora", "Corpora"),
-    ("/admin/syncs", "Syncs"),
-    ("/admin/evaluation", "Evaluation"),
-    ("/admin/people", "People"),
-    ("/admin/connect", "Connect"),
+    ("/admin/corpora", "Corpora", "How many papers are held, from which topics, and how fresh they are."),
+    ("/admin/syncs", "Syncs", "What was fetched from PubMed, and how far a sync is."),
+    ("/admin/evaluation", "Evaluation", "How good and how fast search and answers are, in figures."),
+    ("/admin/people", "People", "Who is invited, and what is open in your name."),
+    ("/admin/connect", "Connect", "How Claude, ChatGPT, VS Code and others use what is here."),
 )
-"""The pages about the server."""
+"""The pages about the server, each with what it is for."""
 TYPES = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
@@ -202,7 +202,7 @@ def _made() -> "Environment":
         lstrip_blocks=True,
     )
     made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}")
-    made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
+    made.globals.update(designs=DESIGN_NAMES, meanings=MEANING, public=PUBLIC)
     made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
 

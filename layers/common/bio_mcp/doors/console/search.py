@@ -247,7 +247,7 @@ def _facets(asked: Asked, papers: Sequence[Mapping[str, Any]], this_year: int) -
     yield from facet("Journal", [(name, count, asked.query(journal=name)) for name, count in journals])
     others = [("Humans", "humans"), ("Free full text", "full_text")]
     yield from facet(
-        "Also", [(text, sum(each[name] for each in papers), asked.query(**{name: "1"})) for text, name in others]
+        "Only", [(text, sum(each[name] for each in papers), asked.query(**{name: "1"})) for text, name in others]
     )
 
 
@@ -310,7 +310,7 @@ def _study(article: Article) -> dict[str, Any]:
     effects: Sequence[Effect] = facts.effects
     return {
         "title": article.title or article.vernacular_title or "",
-        "source": " ".join(filter(None, [cited.authors, cited.journal, str(cited.year or "")])),
+        "source": " · ".join(filter(None, [cited.authors, cited.journal, str(cited.year or "")])),
         "retraction": article.retraction,
         "design": facts.design,
         "participants": counted.n if counted else None,
