@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -325,6 +325,21 @@ class Stopping:
     recall_at_least: float | None
     p_value: float
     may_stop: bool
+
+    @property
+    def in_words(self) -> str:
+        """What was found and may be missed, as a sentence, with what this assumes."""
+        if self.recall_at_least is None:
+            return "When to stop can be said once a relevant paper is included."
+        return (
+            f"At least {int(100 * self.recall_at_least)} % of the relevant papers are found, and at most "
+            f"{self.missed_at_most:,} missed, with 95 % confidence. This assumes that the papers decided last were no "
+            "less likely to be relevant than those that are left, as in the order of this ranking. It says nothing of "
+            "papers that no search found."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "in_words": self.in_words}
 
 
 def estimate(decisions: Sequence[bool], left: int) -> Stopping:

@@ -59,6 +59,13 @@ class Agreement:
     def per_cent(self) -> float | None:
         return 100 * self.agreed / self.records if self.records else None
 
+    def in_words(self, one: str, other: str) -> str:
+        """How far the two agree, as a sentence."""
+        kappa = "kappa is not defined, as both have one decision for all"
+        if self.kappa is not None:
+            kappa = f"Cohen's kappa {self.kappa:.2f} (95 % CI {self.low:.2f} to {self.high:.2f})"
+        return f"{one} and {other} agree in {self.agreed:,} of {self.records:,} ({self.per_cent:.1f} %), {kappa}."
+
 
 def agreement(pairs: Iterable[tuple[str, str]]) -> Agreement:
     """The agreement of two screeners, from the pairs of their decisions.
@@ -256,20 +263,21 @@ class Review:
         counts = Counter(each.caller for name in self.eligible(stage) for each in self.outcome(stage, name).labels)
         return {each: counts[each] for each in dict.fromkeys(begun)}
 
-    def agreements(self, stage: Stage) -> list[tuple[str | None, str | None, Agreement]]:
-        """How far each two screeners agree, by their own decisions before any third one."""
-        found = self.outcomes[stage].values()
-        rated = []
+    def agreements(self, stage: Stage) -> list[tuple[str, str, Agreement]]:
+        """How far each two screeners agree, by what people call them, and by their own decisions before any third
+        one."""
+        outcomes, rated = self.outcomes[stage].values(), []
         for one, other in combinations(self.people(stage), 2):
-            both = [(mine, theirs) for each in found if (mine := each.of(one)) and (theirs := each.of(other))]
+            both = [(mine, theirs) for each in outcomes if (mine := each.of(one)) and (theirs := each.of(other))]
             if both:
-                rated.append((one, other, agreement((mine.decision, theirs.decision) for mine, theirs in both)))
+                found = agreement((mine.decision, theirs.decision) for mine, theirs in both)
+                rated.append((screener_name(one), screener_name(other), found))
         return rated
 
     def stopping(self, stage: Stage, screener: Screener = ALL) -> "Stopping":
         from bio_mcp.screening.ranking import estimate  # loads numpy, which a label does not need
 
-        names = set(self.eligible(stage))
+        names = set(self.eligible(stage) if screener is ALL else self.eligible_for(stage, screener))
         decided = [included for name, included in self.settled(stage, screener).items() if name in names]
         return estimate(decided, len(names) - len(decided))
 
@@ -297,10 +305,15 @@ class Review:
             **{str(state): states[state] for state in get_args(State)},
             "people": [{"by": screener_name(each), "decided": count} for each, count in self.people(stage).items()],
             "agreement": [
-                {"between": [screener_name(one), screener_name(other)], **asdict(found), "per_cent": found.per_cent}
-                for one, other, found in self.agreements(stage)
+                {
+                    "between": [one, other],
+                    **asdict(each),
+                    "per_cent": each.per_cent,
+                    "in_words": each.in_words(one, other),
+                }
+                for one, other, each in self.agreements(stage)
             ],
-            "stopping": asdict(self.stopping(stage)),
+            "stopping": self.stopping(stage).as_json(),
         }
 
     def shown(self, record_id: str, stage: Stage, screener: str | None) -> dict[str, Any]:
@@ -350,13 +363,18 @@ def page_of(record: ReviewRecord) -> str | None:
     return pubmed_page(pmid) if pmid else doi_page(record.doi) if record.doi else None
 
 
-def review_name(project: str | None, query_key: str | None, backends: Backends) -> str | None:
-    """The name of the review of a project or of a query key; None where neither is given.
+def review_name(
+    project: str | None, query_key: str | None, review: str | None, backends: Backends, *, collects: bool = False
+) -> str | None:
+    """The name of the review that was made, or that of a project or query key; None where none is given. Where it
+    `collects`, a project or query key beside a review is what it is collected from.
 
-    Raises `InvalidInput` for both, `NotFound` for an unknown project.
+    Raises `InvalidInput` for several, `NotFound` for an unknown project or review.
     """
-    if project and query_key:
-        raise InvalidInput("give either project or query_key")
+    if len([each for each in (project, query_key, review) if each]) > 1 and not (review and collects):
+        raise InvalidInput("give either project, query_key or review")
+    if review:
+        return find_review(review, backends).name
     if project:
         backends.projects.get(project)
         return review_of_project(project)
@@ -492,7 +510,7 @@ def _replaceable(
         return differ, [each for each in labels if each.resolves]
     if review.screeners > 1:
         labels = [each for each in labels if each.caller == caller and not each.resolves]
-    return set(review.eligible(stage)), labels
+    return set(review.eligible_for(stage, caller)), labels
 
 
 def find_record(review: Review, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord, Stage
+from bio_mcp.ports.stores import Decision, ReviewRecord, Stage
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.screening.collecting import BY_HAND, Collected, collect, collect_from, import_records, split
 from bio_mcp.screening.deduplicating import pmid_of
@@ -22,7 +22,6 @@ from bio_mcp.screening.reviews import (
     Review,
     create_review,
     decide,
-    find_review,
     next_records,
     page_of,
     review_name,
@@ -242,7 +241,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     show = {"next": _next, "report": _report}.get(request.show, _decided)
     caller = context.subject
     fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, caller, backends)}
-    if not review.eligible(request.stage):
+    if not review.eligible_for(request.stage, caller):
         fields["warnings"] = [EMPTY]
     found = review.stopping(request.stage, caller)
     stopping = StoppingEstimate.of(
@@ -313,18 +312,11 @@ def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> di
 
 
 def _name(request: OfReview, backends: Backends) -> str:
-    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project or review.
-
-    With `collect` a review may be named beside the project or query key whose papers it is given.
-    """
-    named = sum(map(bool, (request.project, request.query_key, request.review)))
+    """The name of the review. Raises what `review_name` does, and `InvalidInput` where none is given."""
     collects = isinstance(request, LabelPapers) and request.collect
-    if request.review and (named == 1 or collects):
-        return find_review(request.review, backends).name
-    name = review_name(request.project, request.query_key, backends)
-    if name is None or request.review:
-        raise InvalidInput("give either project, query_key or review")
-    return name
+    if name := review_name(request.project, request.query_key, request.review, backends, collects=collects):
+        return name
+    raise InvalidInput("give either project, query_key or review")
 
 
 def _next(request: Screen, review: Review, caller: str | None, backends: Backends) -> dict[str, Any]:
@@ -372,17 +364,11 @@ def _report(request: Screen, review: Review, _caller: str | None, backends: Back
 
 def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
     """Of one of several screeners, their own."""
-    names = set(review.eligible(request.stage))
+    names = set(review.eligible_for(request.stage, caller))
     decided = review.decisions(request.stage, caller).items()
     made = Counter(label.decision for name, label in decided if name in names)
     undecided = len(names) - made["include"] - made["exclude"]
-    return Counts(
-        records=len(names),
-        include=made["include"],
-        exclude=made["exclude"],
-        maybe=made["maybe"],
-        undecided=undecided,
-    )
+    return Counts(records=len(names), undecided=undecided, **{each: made[each] for each in get_args(Decision)})
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:

@@ -365,21 +365,10 @@ def _lines_of_stage(stage: Mapping[str, Any], screeners: int) -> list[str]:
         lines.append("; ".join(f"{each['by']} decided {each['decided']:,}" for each in people))
     if len(people) == 1 < screeners:
         lines.append("until a second person begins, the decisions of the first count")
-    for each in stage["agreement"]:
-        one, other = each["between"]
-        kappa = "kappa is not defined, as both have one decision for all"
-        if each["kappa"] is not None:
-            kappa = f"kappa {each['kappa']:.2f} (95 % CI {each['low']:.2f} to {each['high']:.2f})"
-        lines.append(
-            f"{one} and {other} agree in {each['agreed']:,} of {each['records']:,} ({each['per_cent']:.1f} %), {kappa}"
-        )
+    lines += [each["in_words"] for each in stage["agreement"]]
     stopping = stage["stopping"]
     if stopping["recall_at_least"] is not None:
-        lines.append(
-            f"{'enough is found' if stopping['may_stop'] else 'go on'}: recall is at least "
-            f"{stopping['recall_at_least']:.0%}, at most {stopping['missed_at_most']:,} are missed (95 % confidence, "
-            "where what was decided last is no less likely to be relevant than what is left)"
-        )
+        lines.append(f"{'you may stop.' if stopping['may_stop'] else 'go on.'} {stopping['in_words']}")
     return lines
 
 

@@ -146,7 +146,7 @@ def screening_page(
         left=len(left),
         records=len(eligible),
         **_decided_so_far(review, of, screener),
-        stopping=asdict(review.stopping(of, screener)),
+        stopping=review.stopping(of, screener).as_json(),
         warnings=ranked.warnings if ranked else (),
     )
 

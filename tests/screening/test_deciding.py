@@ -1,6 +1,7 @@
-"""Two people screen apart: what each sees, when a record is settled, and the third decision."""
+"""Decisions are stored in their order, once, and what replaces another is audited. Two people screen apart: what each
+sees, when a record is settled, and the third decision."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +23,11 @@ def backends_of(screeners):
 
 
 @pytest.fixture
+def one():
+    return backends_of(1)
+
+
+@pytest.fixture
 def two():
     return backends_of(2)
 
@@ -35,6 +41,45 @@ def say(backends, who, text, stage="abstract", **more):
     words = {"+": "include", "-": "exclude", "?": "maybe", ".": "none"}
     made = [Decided(each[0], words[each[1]], each[2:] or None) for each in text.split()]
     return decide(state(backends), stage, made, who, backends, **more)
+
+
+def stored(backends):
+    return [(each.record_id, each.stage, each.decision, each.reason) for each in backends.screenings.labels(R)]
+
+
+def test_decisions_of_a_call_have_its_order_though_they_are_of_one_moment(one):
+    say(one, "ann", "5+ 1-no_adults 3?")
+    assert [(each[0], each[3]) for each in stored(one)] == [("5", None), ("1", "no_adults"), ("3", None)]
+    assert {(each.at, each.caller) for each in one.screenings.labels(R)} == {(NOON, "ann")}
+
+
+def test_the_last_of_two_decisions_about_one_paper_counts(one):
+    assert say(one, None, "1+ 1-").labelled == 1
+    assert stored(one) == [("1", "abstract", "exclude", None)]
+
+
+def test_what_stands_keeps_its_time(one):
+    say(one, None, "1+")
+    one.now = lambda: NOON + timedelta(days=1)
+    assert say(one, None, "1+").unchanged == 1
+    assert one.screenings.labels(R)[0].at == NOON
+    assert say(one, None, "2.").labelled == 0
+    assert say(one, None, "1+another_reason").labelled == 1
+    assert one.screenings.labels(R)[0].at == NOON + timedelta(days=1)
+
+
+def test_only_what_replaces_a_decision_is_audited(one):
+    say(one, None, "1+ 2+")
+    assert one.audited == []
+    say(one, None, "1. 2- 3+")
+    assert one.audited == [("review.abstract", R, {"1": "include", "2": "include"}, {"1": "none", "2": "exclude"})]
+
+
+def test_papers_outside_of_the_review_and_of_the_stage_are_distinguished(one):
+    say(one, None, "1+ 2-")
+    changes = say(one, None, "1+ 2+ 3+ 9+", "full_text")
+    assert (changes.labelled, changes.unknown, changes.not_at_stage) == (1, ("9",), ("2", "3"))
+    assert ("1", "full_text", "include", None) in stored(one)
 
 
 def test_a_record_is_settled_once_two_have_decided_it_alike_and_conflicts_are_listed(two):
@@ -64,6 +109,8 @@ def test_no_full_text_is_shown_whose_place_there_tells_what_another_decided(two)
     say(two, "ann", "1+ 2+")
     assert state(two).left_for("full_text", "ann") == ["1", "2"]
     assert state(two).left_for("full_text", "bob") == []
+    assert say(two, "bob", "1+", "full_text").not_at_stage == ("1",)
+    assert state(two).stopping("full_text", "bob").missed_at_most == 0
     say(two, "bob", "1+")
     assert state(two).left_for("full_text", "bob") == ["1"]
 
@@ -72,6 +119,18 @@ def test_a_third_person_is_shown_what_two_have_not_decided(two):
     say(two, "ann", "1+ 2+ 3-")
     say(two, "bob", "1- 2+")
     assert state(two).left_for("abstract", "cem") == ["3", "4", "5", "6"]
+
+
+def test_of_three_no_conflict_is_told_before_the_third_has_decided():
+    three = backends_of(3)
+    say(three, "ann", "1+")
+    say(three, "bob", "1-")
+    assert state(three).conflicts("abstract") == []
+    shown = state(three).shown("1", "abstract", "cem")
+    assert (shown["state"], shown["decisions"], shown["reason"]) == ("undecided", [], None)
+    say(three, "cem", "1+")
+    assert state(three).conflicts("abstract") == ["1"]
+    assert len(state(three).shown("1", "abstract", "cem")["decisions"]) == 3
 
 
 def test_until_a_second_begins_the_decisions_of_the_first_count(two):
@@ -130,8 +189,7 @@ def test_agreement_is_of_what_both_decided_and_no_third_decision_changes_it(two)
     assert counted.items() <= status.items()
 
 
-def test_where_one_screens_the_last_decision_counts_whoever_made_it():
-    one = backends_of(1)
+def test_where_one_screens_the_last_decision_counts_whoever_made_it(one):
     say(one, "agent", "1+ 2+")
     say(one, "ann", "1- 2.")
     review = state(one)
