@@ -57,8 +57,7 @@ def topics_page(backends: Backends, context: Context, topic: str = "", everythin
             topics.append(_topic(query, reader, backends))
     if topic and topic not in {each["name"] for each in topics}:
         raise unfollowed(topic, backends)
-    first = sorted(topics, key=lambda each: not each["unread"])[:1]
-    chosen = topic or "".join(each["name"] for each in first)
+    chosen = topic or next((each["name"] for each in sorted(topics, key=lambda each: not each["unread"])), "")
     return Shown(
         topics=topics,
         left_out=left_out,
