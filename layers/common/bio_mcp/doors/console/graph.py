@@ -152,23 +152,24 @@ Place = tuple[str, str]
 
 @dataclass(slots=True)
 class Drawing:
-    """Nodes by place, with their labels, and the edges between two places. `left_out`: edges that had no room."""
+    """Nodes by place, with their labels, and edges, each with the places of its ends. `left_out`: edges that had no
+    room."""
 
     nodes: dict[Place, str]
-    edges: dict[tuple[Place, Place], Edge] = field(default_factory=dict)
+    edges: list[tuple[Place, Place, Edge]] = field(default_factory=list)
     left_out: int = 0
 
     def add(self, found: Relation, near: str, title: str) -> bool:
         """Draw an edge from a node of the group `near`, and the node at its other end in that of `title`; False without
         room for it."""
         end = found.edge.to_id if found.backwards else found.edge.from_id
-        places = (near, end), (title, found.node.node_id)
+        one, other = (near, end), (title, found.node.node_id)
         full = sum(each == title for each, _ in self.nodes) == MOST_DRAWN
-        if places[0] not in self.nodes or (full and places[1] not in self.nodes):
+        if one not in self.nodes or (full and other not in self.nodes):
             self.left_out += 1
             return False
-        self.nodes[places[1]] = found.node.label
-        self.edges[places] = found.edge
+        self.nodes[other] = found.node.label
+        self.edges.append((one, other, found.edge))
         return True
 
     def svg(self, node: Node, columns: Iterable[Sequence[str]]) -> str:
@@ -185,7 +186,7 @@ class Drawing:
                 at |= {each: (x, y + ROW * row) for row, each in enumerate(group, 1)}
                 y += ROW * (len(group) + 1)
             height, x = max(height, y), x + WIDTH * (y > ROW)
-        for (one, other), edge in self.edges.items():
+        for one, other, edge in dict.fromkeys(self.edges):
             (left, y), (end, to_y) = sorted((at[one], at[other]))
             start = left + WIDTH - GAP
             words, backwards = WORDS[edge.type], edge.from_id != one[1]
@@ -210,8 +211,9 @@ def drawn(
     Contraindications and interactions are drawn of a drug and of a contraindication, beside which stands all that
     they are of, and then the herbs that have such a constituent.
     """
-    is_action = any(each.edge.type is EdgeType.ACTS_ON and each.backwards for each in around)
-    own = ACTION if is_action else TITLES[node.type]
+    own = TITLES[node.type]
+    if node.type is NodeType.INDICATION and any(each.edge.type is EdgeType.ACTS_ON for each in around):
+        own = ACTION
     titles = (*TITLES.values(), f"Other {own.lower()}")
     drawing = Drawing({(own, node.node_id): node.label})
     columns = [[each] for each in titles]
