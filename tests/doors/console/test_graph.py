@@ -53,6 +53,7 @@ EDGES = [
     Edge(EdgeType.INTERACTS_WITH, "G", "W", SOURCES),
     Edge(EdgeType.INTERACTS_WITH, "C", "W", SOURCES),
     Edge(EdgeType.INTERACTS_WITH, "A", "W", SOURCES),
+    Edge(EdgeType.CONTRAINDICATED_WITH, "G", "W", SOURCES),
     Edge(EdgeType.HAS_CONSTITUENT, "T", "C", SOURCES),
     Edge(EdgeType.ACTS_ON, "C", "P", SOURCES),
     *(Edge(EdgeType.HAS_CONSTITUENT, "G", each.node_id, SOURCES) for each in NODES[-20:]),
@@ -74,6 +75,7 @@ def test_a_drug_is_drawn_in_columns_with_the_sources_of_each_edge(drugs):
         "Herb that has it: Turmeric; Action: Anticoagulant"
     )
     drawn = [
+        "Warfarin is a contraindication of Ginger",
         "Warfarin interacts with Aspirin",
         "Warfarin interacts with curcumin",
         "Warfarin interacts with Ginger",

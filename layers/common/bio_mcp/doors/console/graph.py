@@ -18,7 +18,6 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Graph
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import MAX_TEXT, Context, resource
-from bio_mcp.tools.kg import pmids_of
 
 MOST_NEAR = 8  # names that are nearly written so
 MOST_CHOICES = 20  # nodes of one name
@@ -37,11 +36,11 @@ TITLES = {
     NodeType.FORMULATION: "Formulation",
     NodeType.HERB: "Herb",
     NodeType.CONSTITUENT: CONSTITUENT,
+    EdgeType.ACTS_ON: ACTION,
     NodeType.INDICATION: "Use",
     NodeType.DRUG: "Drug",
     NodeType.CONTRAINDICATION: "Contraindication",
-}  # of groups of nodes in the drawing, but for those that a constituent acts on
-COLUMNS = ("Formulation", "Herb", CONSTITUENT, ACTION, "Use", "Drug", "Contraindication")
+}  # of groups of nodes in the drawing, from left to right
 
 
 @resource("console://graph/{name}", name="graph page", family=CONSOLE, scope="read", timeout=10)
@@ -59,7 +58,7 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
     reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
     drawing, actions, undrawn = drawn(node, around, reaching, backends.graph)
     cited = [*around, *actions, *(each.herb for each in reaching)]
-    doubts = flagged({pmid for each in cited for pmid in pmids_of(each.edge)}, backends)
+    doubts = flagged({pmid for each in cited for pmid in each.edge.pmids}, backends)
     labels = {each.node.node_id: each.node.label for each in around}
     acting = [
         {"of": {"id": each.edge.from_id, "label": labels[each.edge.from_id]}, **_row(each, doubts)} for each in actions
@@ -118,7 +117,6 @@ def _row(found: Relation, doubts: Mapping[str, str]) -> dict[str, Any]:
     return {
         "words": WORDS[found.edge.type][found.backwards],
         "id": found.node.node_id,
-        "type": found.node.type,
         "label": found.node.label,
         **_stated_by([found.edge], doubts),
     }
@@ -136,7 +134,7 @@ def _reaching(found: ByConstituent, doubts: Mapping[str, str]) -> dict[str, Any]
 
 def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, Any]:
     """Sources, papers and quotes of the edges, each once."""
-    pmids = dict.fromkeys(pmid for each in edges for pmid in pmids_of(each))
+    pmids = dict.fromkeys(pmid for each in edges for pmid in each.pmids)
     quotes = [evidence.quote for each in edges for evidence in each.evidence if evidence.quote]
     return {
         "sources": list(dict.fromkeys(source for each in edges for source in each.sources)),
@@ -154,23 +152,24 @@ Place = tuple[str, str]
 
 @dataclass(slots=True)
 class Drawing:
-    """Nodes by place, with their labels, and the edges between two places. `left_out`: edges that had no room."""
+    """Nodes by place, with their labels, and edges, each with the places of its ends. `left_out`: edges that had no
+    room."""
 
     nodes: dict[Place, str]
-    edges: dict[tuple[Place, Place], Edge] = field(default_factory=dict)
+    edges: list[tuple[Place, Place, Edge]] = field(default_factory=list)
     left_out: int = 0
 
     def add(self, found: Relation, near: str, title: str) -> bool:
         """Draw an edge from a node of the group `near`, and the node at its other end in that of `title`; False without
         room for it."""
         end = found.edge.to_id if found.backwards else found.edge.from_id
-        places = (near, end), (title, found.node.node_id)
+        one, other = (near, end), (title, found.node.node_id)
         full = sum(each == title for each, _ in self.nodes) == MOST_DRAWN
-        if places[0] not in self.nodes or (full and places[1] not in self.nodes):
+        if one not in self.nodes or (full and other not in self.nodes):
             self.left_out += 1
             return False
-        self.nodes[places[1]] = found.node.label
-        self.edges[places] = found.edge
+        self.nodes[other] = found.node.label
+        self.edges.append((one, other, found.edge))
         return True
 
     def svg(self, node: Node, columns: Iterable[Sequence[str]]) -> str:
@@ -187,7 +186,7 @@ class Drawing:
                 at |= {each: (x, y + ROW * row) for row, each in enumerate(group, 1)}
                 y += ROW * (len(group) + 1)
             height, x = max(height, y), x + WIDTH * (y > ROW)
-        for (one, other), edge in self.edges.items():
+        for one, other, edge in dict.fromkeys(self.edges):
             (left, y), (end, to_y) = sorted((at[one], at[other]))
             start = left + WIDTH - GAP
             words, backwards = WORDS[edge.type], edge.from_id != one[1]
@@ -212,23 +211,32 @@ def drawn(
     Contraindications and interactions are drawn of a drug and of a contraindication, beside which stands all that
     they are of, and then the herbs that have such a constituent.
     """
-    activity = any(each.edge.type is EdgeType.ACTS_ON and each.backwards for each in around)
-    own = ACTION if activity else TITLES[node.type]
-    other, of_safety = f"Other {own.lower()}", node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION)
+    own = TITLES[node.type]
+    if node.type is NodeType.INDICATION and any(each.edge.type is EdgeType.ACTS_ON for each in around):
+        own = ACTION
+    titles = (*TITLES.values(), f"Other {own.lower()}")
     drawing = Drawing({(own, node.node_id): node.label})
-    for each in around:
-        title = ACTION if each.edge.type is EdgeType.ACTS_ON and not each.backwards else TITLES[each.node.type]
-        if of_safety or each.edge.type not in SAFETY:
-            drawing.add(each, own, other if title == own else title)
-    for by in reaching if of_safety else ():
+    columns = [[each] for each in titles]
+    if node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION):
+        columns = [[own], [each for each in titles if each not in (own, ACTION)], [HAVING, ACTION]]
+        stated = around
+    else:
+        stated, reaching = [each for each in around if each.edge.type not in SAFETY], ()
+    for each in stated:
+        acts = each.edge.type is EdgeType.ACTS_ON and not each.backwards
+        title = ACTION if acts else TITLES[each.node.type]
+        drawing.add(each, own, titles[-1] if title == own else title)
+    for by in reaching:
         drawing.add(by.herb, CONSTITUENT, HAVING)
-    constituents = [each for title, each in drawing.nodes if title == CONSTITUENT != own and not activity]
+    actions = [] if own in (CONSTITUENT, ACTION) else _actions(drawing, graph)
+    shown = [each for each in actions if drawing.add(each, CONSTITUENT, ACTION)]
+    return drawing.svg(node, columns), shown, drawing.left_out
+
+
+def _actions(drawing: Drawing, graph: Graph) -> list[Relation]:
+    """What the constituents that are drawn act on."""
+    constituents = [each for title, each in drawing.nodes if title == CONSTITUENT]
     found = graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_DRAWN) if constituents else {}
     edges = [edge for each in found.values() for edge in each.edges]
     nodes = graph.nodes(sorted({each.to_id for each in edges}))
-    actions = [Relation(each, nodes[each.to_id], False) for each in edges]
-    shown = [each for each in actions if drawing.add(each, CONSTITUENT, ACTION)]
-    columns: list[list[str]] = [[each] for each in (*COLUMNS, other)]
-    if of_safety:
-        columns = [[own], [each for each in (*COLUMNS, other) if each not in (own, ACTION)], [HAVING, ACTION]]
-    return drawing.svg(node, columns), shown, drawing.left_out
+    return [Relation(each, nodes[each.to_id], False) for each in edges]

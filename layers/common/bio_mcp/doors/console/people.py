@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from bio_mcp.callers import MEANING, SCOPES, Caller, Scope, may
 from bio_mcp.doors.auth.access import TOKEN, Access
 from bio_mcp.doors.auth.bearer import RateLimiter
-from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE, Guarded, Handler, field, page, problem, read_form
+from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE, Guarded, field, page, problem, read_form
 from bio_mcp.doors.auth.sessions import (
     GRANT,
     INVITATION,
@@ -40,8 +40,8 @@ from bio_mcp.ports.state import Allowance, Authorization, Authorizations
 from bio_mcp.scope import UNITS, Limits
 
 PATH = "/admin/people"
-INVITED_FOR, LINK_FOR = (1, 7, 30), 7  # days that a link is good
-TOKEN_FOR, FOR_A_MONTH = (7, 30, 90, 365), 30  # days that a token is good
+LINK_DAYS, TOKEN_DAYS = (1, 7, 30), (7, 30, 90, 365)  # for how long a link and a token may be good
+LINK_FOR, TOKEN_FOR = 7, 30  # days, unless others are chosen
 LONGEST_NAME = 64  # of a token
 ID = 12  # characters of a key that name what is open
 KINDS = {SESSION: "Browser", GRANT: "Program", TOKEN: "Token", INVITATION: "Link not used yet"}
@@ -92,7 +92,7 @@ class PeoplePage:
 
     async def _invite(self, request: Request, form: FormData, caller: Caller) -> Response:
         invited = Caller(field(form, "name").strip(), chosen(form, caller), caller.tenant)
-        days = _days(form, INVITED_FOR, LINK_FOR)
+        days = _days(form, LINK_DAYS, LINK_FOR)
         if not invited.scopes:
             return problem(request, "Choose at least one thing that they may do.")
         try:
@@ -107,9 +107,8 @@ class PeoplePage:
         holder = Caller(caller.subject, chosen(form, caller), caller.tenant)
         if not self.access.signs_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
             return problem(request, "A token has a name of 1 to 64 characters, and at least one thing that it may do.")
-        lifetime = timedelta(days=_days(form, TOKEN_FOR, FOR_A_MONTH))
-        give = partial(self.people.give_token, self.access, holder, name, lifetime)
-        token, expiry = await run_sync(give)
+        lifetime = timedelta(days=_days(form, TOKEN_DAYS, TOKEN_FOR))
+        token, expiry = await run_sync(self.people.give_token, self.access, holder, name, lifetime)
         return await self._shown(request, caller, token=token, named=name, until=instant(expiry))
 
     async def _shown(self, request: Request, person: Caller, **made: Any) -> Response:
@@ -137,10 +136,8 @@ class PeoplePage:
             budgets=await run_sync(self._budgets, person),
             makes_tokens=self.access.signs_tokens,
             scopes=[(scope, MEANING[scope]) for scope in SCOPES if scope in caller.scopes],
-            invited_for=INVITED_FOR,
-            link_for=LINK_FOR,
-            token_for=TOKEN_FOR,
-            for_a_month=FOR_A_MONTH,
+            link_days=(LINK_DAYS, LINK_FOR),
+            token_days=(TOKEN_DAYS, TOKEN_FOR),
             made=made,
         )
 
@@ -207,8 +204,5 @@ def routes(
     shown = PeoplePage(access, People(authorizations), sessions, limits)
     rate = RateLimiter(REQUESTS_A_MINUTE)
     behind = [Middleware(OwnForms), Middleware(partial(CookieRequired, sessions=sessions))]
-
-    def route(handler: Handler, method: str) -> Route:
-        return Route(PATH, Guarded(handler, rate), methods=[method], middleware=behind)
-
-    return [route(shown.show, "GET"), route(shown.change, "POST")]
+    handlers = {"GET": shown.show, "POST": shown.change}
+    return [Route(PATH, Guarded(each, rate), methods=[method], middleware=behind) for method, each in handlers.items()]

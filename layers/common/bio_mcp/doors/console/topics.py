@@ -9,7 +9,6 @@ from dataclasses import asdict
 from email.message import EmailMessage
 from email.policy import SMTP
 from functools import partial
-from http import HTTPStatus
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -57,8 +56,7 @@ def topics_page(backends: Backends, context: Context, topic: str = "", everythin
             topics.append(_topic(query, reader, backends))
     if topic and topic not in {each["name"] for each in topics}:
         raise unfollowed(topic, backends)
-    first = sorted(topics, key=lambda each: not each["unread"])[:1]
-    chosen = topic or "".join(each["name"] for each in first)
+    chosen = topic or next((each["name"] for each in sorted(topics, key=lambda each: not each["unread"])), "")
     return Shown(
         topics=topics,
         left_out=left_out,
@@ -151,9 +149,8 @@ async def _shown(
     outcome = await console.ask(topics_page, given, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    status = status_of(error) if error else HTTPStatus.OK
-    values = {"data": outcome.body, "error": error, "term": term, "address_of": address_of}
-    return console.page(request, "topics.html", status, **values)
+    data = outcome.body
+    return console.page(request, "topics.html", data=data, error=error, term=term, address_of=address_of)
 
 
 async def _offer(
@@ -174,9 +171,8 @@ async def _offer(
     outcome = await console.ask(search_pubmed, {"queryTerm": term, "maxResults": 1}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"], term)
-    shown = {"term": term, "name": name or _name_of(term, terms)}
-    status = status_of(error) if error else HTTPStatus.OK
-    return console.page(request, "follow.html", status, data=outcome.body, error=error, confirm=confirm or {}, **shown)
+    name, confirm = name or _name_of(term, terms), confirm or {}
+    return console.page(request, "follow.html", data=outcome.body, error=error, term=term, name=name, confirm=confirm)
 
 
 def _name_of(term: str, taken: Collection[str]) -> str:
