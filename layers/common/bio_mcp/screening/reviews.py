@@ -335,11 +335,13 @@ def screener_name(screener: str | None) -> str:
 
 def decision(label: ScreeningLabel) -> dict[str, Any]:
     """A decision, as JSON."""
+    by = screener_name(label.caller)
     return {
-        "by": screener_name(label.caller),
+        "by": by,
         "decision": label.decision,
         "reason": label.reason,
         "at": instant(label.at),
+        "short": f"{by}: {label.decision}" + (f" ({label.reason})" if label.reason else ""),
     }
 
 

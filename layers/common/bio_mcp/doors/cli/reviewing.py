@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
-from bio_mcp.doors.cli.render import View, entry
+from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.doors.cli.writing import exported, format_of
 from bio_mcp.errors import InvalidInput
@@ -111,7 +111,7 @@ def import_command(session: Session, name: str, file: Path, database: str, term:
         raise InvalidInput("FILE is too large; split it")
     find_review(name, session.own)
     done = import_records(name, content, session.own, file=file.name, database=database, term=term)
-    session.answer({"review": name, **_collected([done])}, _show_collected)
+    session.answer({"review": name, **_collected([done])}, COLLECTED)
 
 
 @review_command.command("collect")
@@ -132,7 +132,7 @@ def collect_command(session: Session, /, name: str, pmids: Sequence[str], **ways
             "review.collect",
             lambda backends, context: _collected(collect_from(name, ways, chosen, backends, context.deadline)),
         )
-    session.answer({"review": name, **body}, _show_collected)
+    session.answer({"review": name, **body}, COLLECTED)
 
 
 def _collected(done: Sequence[Collected]) -> dict[str, Any]:
@@ -155,20 +155,17 @@ def _collected(done: Sequence[Collected]) -> dict[str, Any]:
         for each in of.merged
     ]
     warnings = [warning for each in done for warning in each.warnings]
+    if lost := sum(len(each.unknown) + each.unreadable for each in done):
+        warnings.append(f"{terminal.counted(lost, 'record')} could not be had or read")
     return {"searches": searches, "new": sum(each.new for each in done), "merges": merges, "warnings": warnings}
 
 
-def _show_collected(body: Mapping[str, Any]) -> None:
-    rows = [
-        (each["database"], each["term"] or "", *(f"{each[name]:,}" for name in ("found", "new", "known", "merged")))
-        for each in body["searches"]
-    ]
-    terminal.show(terminal.table(("from", "term", "found", "new", "known", "merged"), rows, (2, 3, 4, 5)))
-    lost = sum(len(each["unknown"]) + each["unreadable"] for each in body["searches"])
-    if lost:
-        terminal.warn(f"{terminal.counted(lost, 'record')} could not be had or read")
-    if body["merges"]:
-        terminal.show(f"`bio-mcp review duplicates {body['review']}` lists what was merged, and why.")
+COLLECTED = View(
+    hidden=frozenset({"review", "new", "merges"}),
+    tables={"searches": ("database", "term", "found", "new", "known", "merged")},
+    labels={"database": "from"},
+    foot="`bio-mcp review duplicates {review}` lists what was merged, and why.",
+)
 
 
 @review_command.command("list")
@@ -226,17 +223,15 @@ def next_command(session: Session, name: str, screener: str | None, stage: Stage
         for each in found.papers
     ]
     body = {"review": name, "papers": papers, "left": len(papers) + found.left_out, "warnings": list(found.warnings)}
-    session.answer(body, lambda body: _show_next(body, review.plan.criteria if review.plan else ""))
+    session.answer(body, NEXT, review.plan.criteria if review.plan else "")
 
 
-def _show_next(body: Mapping[str, Any], criteria: str) -> None:
-    if not body["papers"]:
-        terminal.show("Nothing is left to decide.")
-        return
-    view = View(hidden=frozenset({"pmid", "doi"}), labels={"url": "at", "why": "because of"})
-    terminal.show(*(entry(each, view, criteria) for each in body["papers"]))
-    paper, left = body["papers"][0]["id"], terminal.counted(body["left"], "paper")
-    terminal.show(Text(f"{left} left. `bio-mcp review label {body['review']} {paper} include|exclude|maybe`", "dim"))
+NEXT = View(
+    hidden=frozenset({"review", "left", "pmid", "doi"}),
+    labels={"url": "at", "why": "because of"},
+    empty="Nothing is left to decide.",
+    foot="{left:,} left. `bio-mcp review label {review} {papers[0][id]} include|exclude|maybe`",
+)
 
 
 @review_command.command("label")
@@ -310,20 +305,15 @@ def conflicts_command(session: Session, name: str, stage: Stage) -> None:
     """List the records of the review NAME on which screeners differ, with what each decided."""
     review = find_review(name, session.own)
     rows = [review.shown(each, stage, None) for each in review.conflicts(stage)]
-    session.answer({"review": name, "stage": stage, "conflicts": rows, "count": len(rows)}, _show_conflicts)
+    session.answer({"review": name, "stage": stage, "conflicts": rows, "count": len(rows)}, CONFLICTS)
 
 
-def _show_conflicts(body: Mapping[str, Any]) -> None:
-    if not body["conflicts"]:
-        terminal.show("There is no conflict.")
-        return
-    rows = [(each["id"], each["title"], "\n".join(map(_in_words, each["decisions"]))) for each in body["conflicts"]]
-    terminal.show(terminal.table(("id", "title", "decisions"), rows))
-    terminal.show(f"`bio-mcp review resolve {body['review']} ID include|exclude --by WHO` settles one.")
-
-
-def _in_words(decision: Mapping[str, Any]) -> str:
-    return f"{decision['by']}: {decision['decision']}" + (f" ({decision['reason']})" if decision["reason"] else "")
+CONFLICTS = View(
+    hidden=frozenset({"review", "stage", "count"}),
+    tables={"conflicts": ("id", "title", "decisions")},
+    empty="There is no conflict.",
+    foot="`bio-mcp review resolve {review} ID include|exclude --by WHO` settles one.",
+)
 
 
 @review_command.command("status")
@@ -342,21 +332,17 @@ def status_command(session: Session, name: str) -> None:
     session.answer(body, _show_status)
 
 
-def _show_status(body: Mapping[str, Any]) -> None:
-    stages = body["stages"]
-    names = ("records", *get_args(State))
-    rows = [(STAGES[each["stage"]].lower(), *(f"{each[name]:,}" for name in names)) for each in stages]
-    terminal.show(terminal.table(("stage", *names), rows, range(1, len(names) + 1)))
-    for each in stages:
+STATUS = View(
+    hidden=frozenset({"review", "criteria"}),
+    tables={"stages": ("stage", "records", *get_args(State)), "searches": ("at", "database", "term", "found", "new")},
+)
+
+
+def _show_status(body: Mapping[str, Any]) -> View:
+    for each in body["stages"]:
         for line in _lines_of_stage(each, body["screeners"]):
             terminal.show(f"{STAGES[each['stage']]}: {line}")
-    if body["searches"]:
-        shown = [
-            (each["at"][:10], each["database"], each["term"] or "", f"{each['found']:,}", f"{each['new'] or 0:,}")
-            for each in body["searches"]
-        ]
-        terminal.show("", Text("searches", "bold"))
-        terminal.show(terminal.table(("date", "data base", "term", "found", "new"), shown, (3, 4)))
+    return STATUS
 
 
 def _lines_of_stage(stage: Mapping[str, Any], screeners: int) -> list[str]:
