@@ -12,8 +12,8 @@ from bio_mcp.adapters.aws.answers import LIFETIME_S as ANSWER_S
 from bio_mcp.adapters.aws.state import LIFETIME_S as JOB_S
 from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S
 from bio_mcp.settings import Settings
-from scripts.configure_stack import template
-from scripts.template.loops import unrolled
+from scripts.template.functions import ROOT
+from scripts.template.loops import loaded, unrolled
 
 DAY_S = 86_400
 DEFAULT = Settings()
@@ -113,7 +113,7 @@ OWN |= {f"{each}_queue_url" for each in ("ingest", "evaluate", "export")} | {"de
 
 def stored_table() -> tuple[Row, Iterator[Row]]:
     """Head and rows of what a stack stores."""
-    return ("where", "what", "of people", "for how long"), stored(template())
+    return ("where", "what", "of people", "for how long"), stored(loaded((ROOT / "template.yaml").read_text()))
 
 
 def stored(read: Mapping[str, Any]) -> Iterator[Row]:

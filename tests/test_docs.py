@@ -162,6 +162,14 @@ def section(title):
     return DEPLOYING.partition(f"# {title}\n")[2].partition("\n#")[0]
 
 
+def test_what_no_emulator_shows_is_on_the_list_for_a_real_account():
+    of_services = "Canary SnapStart KmsKeyArn SecretKmsKeyArn SubnetIds VpcEndpoints CodeSigningConfigArn MonthlyBudget"
+    of_others = "BudgetEmail TraceCalls IdpIssuer DomainName LanguageModel OpenSearchService LoadsAtOnce"
+    named = set(re.findall(r"`(\w+)", section("What only a real account can prove")))
+    assert set(f"{of_services} {of_others}".split()) - named - {"Canary", "SnapStart"} == set()
+    assert {"**Canary.**", "**SnapStart**"} <= set(section("What only a real account can prove").split())
+
+
 def test_the_page_of_data_protection_names_every_store_and_address():
     page = generated()["docs/data-protection.md"]
     kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue")
