@@ -91,7 +91,7 @@ MODEL = frozenset(
     }
 )
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
-LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of one folder: function.toml names it, or it is the inbox
+LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of some folders: function.toml names them, or it is the inbox
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")

@@ -345,7 +345,7 @@ def test_the_page_people_is_served_where_people_sign_in(backends, functions, coo
 def test_a_listed_token_opens_the_endpoint_until_it_is_ended(backends, functions):
     ann, store = Caller("ann", frozenset({"read"})), People(lambda: backends.authorizations)
     given = Settings(auth_secret=SECRET, auth_audience="bio-mcp")
-    token, _ = store.give_token(given, ann, "script", timedelta(days=1))
+    token, _ = store.give_token(access(given), ann, "script", timedelta(days=1))
     with door(lambda: backends, lambda: functions, **LOCKED, BIO_MCP_FUNCTIONS=NAMED) as endpoint:
         assert endpoint(bearer(token)).status == 200
         [listed] = store.open_for(ann)["token"]
@@ -362,7 +362,7 @@ def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function
     configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
     sessions = Sessions(lambda: None, https=True)
     pages = site.routes(configured, sessions, lambda: None, lambda _: b"")
-    pages += people.routes(configured, sessions, lambda: None, Settings(auth_secret=SECRET), lambda: None)
+    pages += people.routes(configured, sessions, lambda: None, lambda: None)
     to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
     here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
     paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}

@@ -64,9 +64,9 @@ class LabelPapers(OfReview):
     query: str = Field(default=ABSENT, min_length=1, description="add what the corpus has")
     collect: bool = Field(
         default=False,
-        description="add the project's papers, what the query key's term finds, or a review's searches again",
+        description="add the project's papers, what the key's term or a review's searches find",
     )
-    resolve: bool = Field(default=False, description="labels settle what screeners differ about")
+    resolve: bool = Field(default=False, description="labels settle conflicts")
 
 
 LARGEST = 20_000_000  # characters of an exported file
@@ -273,7 +273,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     ),
 )
 def label_papers(request: LabelPapers, backends: Backends, context: Context) -> Labelled:
-    """Add papers to a review, and include or exclude papers by abstract or full text. Safe to repeat.
+    """Add papers to a review; include or exclude them by abstract or full text. Safe to repeat.
 
     At the full text the reason "not retrieved" counts apart.
     """
