@@ -56,7 +56,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
-    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
+    "uploads/": ("files that are sent in the browser, until they are read", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
 QUEUES: Mapping[str, str] = {
@@ -129,18 +129,29 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
     for name, (what, people, kept) in HELD.items():
         copies = "; 35 days more in backups" if "PointInTimeRecoverySpecification" in of[name] else ""
         yield f"`{name}`", what, people, kept + copies
-    rules = [each for each in of["Bucket"]["LifecycleConfiguration"]["Rules"] if "Prefix" in each]
-    _same("folders that forget", {each["Prefix"] for each in rules if "ExpirationInDays" in each}, FOLDERS)
-    for rule in rules:
-        if "ExpirationInDays" in rule:
-            what, people = FOLDERS[rule["Prefix"]]
-            yield f"bucket, `{rule['Prefix']}`", what, people, f"{rule['ExpirationInDays']} days"
-    yield (
-        "bucket, the rest",
-        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
-        "what the documents say",
-        LASTING,
+    rules = of["Bucket"]["LifecycleConfiguration"]["Rules"]
+    ends = {each["Prefix"]: each["ExpirationInDays"] for each in rules if "ExpirationInDays" in each}
+    _same("folders that forget", set(ends), FOLDERS)
+    former = {
+        each.get("Prefix", ""): each["NoncurrentVersionExpiration"]["NoncurrentDays"]
+        for each in rules
+        if "NoncurrentVersionExpiration" in each
+    }
+    in_bucket = [(f"`{folder}`", *FOLDERS[folder], folder, f"{days} days") for folder, days in ends.items()]
+    says = "what the documents say"
+    kept = "every PDF that was read, so that its pages can be shown"
+    in_bucket.append(("`files/`", kept, says, "files/", "as long as its document"))
+    in_bucket.append(
+        ("the rest", "large papers and documents, `inbox/`, logs of `ingest.run`, reports", says, "", LASTING)
     )
+    for named, what, people, folder, days in in_bucket:
+        more = former.get(folder, former[""])
+        yield (
+            f"bucket, {named}",
+            what,
+            people,
+            f"{days}; {more} {'day' if more == 1 else 'days'} more as former versions",
+        )
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",

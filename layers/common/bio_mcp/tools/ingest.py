@@ -77,7 +77,8 @@ class IngestResult(Response):
         *("collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
         *("zotero.changes", "project_documents.all", "project_documents.put_cursor"),
-        *("continuations.send", "jobs.get", "blobs.get files", "blobs.put files"),
+        *("continuations.send", "jobs.get"),
+        *("blobs.get uploads", "blobs.get files", "blobs.put files", "blobs.delete files"),
     ),
 )
 def ingest_from_source(request: Ingest, backends: Backends, context: Context) -> IngestResult:

@@ -216,7 +216,7 @@ def edit_command(session: Session, project_id: str, document: str, **given: Any)
 @click.option("--yes", is_flag=True, help="Delete it; without this, only print what would be deleted.")
 @answering
 def delete_command(session: Session, project_id: str, yes: bool) -> None:
-    """Delete the project ID with its index and all that is known of its documents; files that were read stay."""
+    """Delete the project ID with its index and all that is known and kept of its documents; your own files stay."""
     passages = passages_of(project_id, session.own)
     if yes:
         delete_project(project_id, session.own)

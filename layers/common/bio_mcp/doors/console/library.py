@@ -23,8 +23,9 @@ from bio_mcp.doors.console.rendering import POLICY, PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.run import KIND as BATCH
-from bio_mcp.ingesting.added import ABSTRACT, FILES, PAPERS, PARTS, Upload, kept_pdf, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.added import ABSTRACT, PAPERS, Upload, papers_in, suffix_of, upload_in
 from bio_mcp.ingesting.correcting import missing
+from bio_mcp.ingesting.files import UPLOADS, folder_of, kept_pdf
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import REMEDY
@@ -39,6 +40,7 @@ from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
+from bio_mcp.tools.fields import ProjectId
 from bio_mcp.tools.ingest import LONGEST_QUOTE, box_quote, create_project_tool, edit_document, ingest_from_source
 from bio_mcp.tools.projects import MOST_PROJECTS, ask_projects
 
@@ -188,15 +190,17 @@ def file_of_document(backends: Backends, project_id: str, doc_id: str, span: str
 
 
 class SentPart(Request):
-    """A part of a file, as base64."""
+    """A part of a file for a project, as base64."""
 
+    project: ProjectId
     content: str = Field(max_length=2 * LARGEST_FILE)
 
 
 @tool("console.part", family=CONSOLE, scope="ingest", timeout=20, read_only=False)
 def keep_part(request: SentPart, backends: Backends) -> Shown:
-    """Keep a part of a file for a day."""
-    return Shown(key=backends.blobs.put(PARTS, base64.b64decode(request.content)))
+    """Keep a part of a file for some days."""
+    folder = folder_of(request.project, UPLOADS)
+    return Shown(key=backends.blobs.put(folder, base64.b64decode(request.content)))
 
 
 class SentWhole(Request):
@@ -208,16 +212,16 @@ class SentWhole(Request):
 
 @tool("console.file", family=CONSOLE, scope="ingest", timeout=25, read_only=False)
 def keep_file(request: SentWhole, backends: Backends) -> Shown:
-    """Keep a file, by the parts that came of it."""
-    suffix = suffix_of(request.name)
-    if suffix is None:
+    """Keep a file until it is read, by the parts that came of it."""
+    if suffix_of(request.name) is None:
         raise InvalidInput(f"{request.name!r} is of no kind that is read here: {KINDS}.")
-    content = backends.blobs.get(backends.blobs.join(request.parts))
+    key = backends.blobs.join(request.parts)
+    content = backends.blobs.get(key)
     if len(content) > LARGEST_FILE:
         raise InvalidInput(f"{request.name!r} is larger than {LARGEST_FILE >> 20} MB.")
     if not content:
         raise InvalidInput(f"{request.name!r} is empty.")
-    return Shown(key=backends.blobs.put(FILES, content, suffix))
+    return Shown(key=key)
 
 
 def routes(console: Console) -> list[tuple[str, str, Answer]]:
@@ -323,11 +327,16 @@ async def _part(console: Console, request: HttpRequest) -> Response:
     content = await body_of(request, PART)
     if not content:
         return PlainTextResponse(f"a part has 1 to {PART} bytes", HTTPStatus.BAD_REQUEST, PRIVATE)
-    outcome = await console.ask(keep_part, {"content": base64.b64encode(content).decode()}, request)
+    outcome = await _kept_part(console, request, content)
     if outcome.failed:
         error = outcome.body["error"]
         return PlainTextResponse(error["message"], status_of(error), PRIVATE)
     return PlainTextResponse(outcome.body["key"], headers=PRIVATE)
+
+
+async def _kept_part(console: Console, request: HttpRequest, content: bytes) -> Outcome:
+    part = {"project": request.path_params["project_id"], "content": base64.b64encode(content).decode()}
+    return await console.ask(keep_part, part, request)
 
 
 async def _add(console: Console, request: HttpRequest) -> Response:
@@ -335,7 +344,7 @@ async def _add(console: Console, request: HttpRequest) -> Response:
     form = await console.form(request, console.largest, MOST_FILES)
     sent = list(_sent_in_parts(form))
     for each in form.files:
-        kept = await console.ask(keep_part, {"content": base64.b64encode(each.content).decode()}, request)
+        kept = await _kept_part(console, request, each.content)
         if kept.failed:
             return console.failure(request, kept)
         sent.append((each.name, [kept.body["key"]]))
