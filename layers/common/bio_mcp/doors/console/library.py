@@ -24,7 +24,7 @@ from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.run import KIND as BATCH
 from bio_mcp.ingesting.added import ABSTRACT, PAPERS, Upload, papers_in, suffix_of, upload_in
-from bio_mcp.ingesting.correcting import missing
+from bio_mcp.ingesting.correcting import EDITED, missing
 from bio_mcp.ingesting.files import UPLOADS, folder_of, kept_pdf
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
@@ -57,7 +57,6 @@ PART = 3 << 20  # bytes of a file that are sent, or given, at once
 LINK_S = 300
 EXCERPT = 420  # characters of a passage
 MOST_TEXT = 200_000  # characters of a document's text that are shown
-EDITED = ("title", "authors", "year", "journal", "doi", "pmid", "citekey")
 NOT_FOUND = "Metadata not found for document"
 KINDS = ", ".join(sorted(each.removeprefix(".") for each in SUFFIXES))
 SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
@@ -79,8 +78,7 @@ def project_page(backends: Backends, project_id: str) -> Shown:
     """One project with its documents, by title, and what became of all that came into it lately."""
     project = backends.projects.get(project_id)
     documents = sorted(
-        backends.project_documents.all(project_id),
-        key=lambda each: ((each.work.title or each.doc_id).casefold(), each.doc_id),
+        backends.project_documents.all(project_id), key=lambda each: (_name_of(each).casefold(), each.doc_id)
     )
     listed = documents[:MOST_DOCUMENTS]
     papers = known([each.work for each in listed], backends)
@@ -122,6 +120,7 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
     return {
         **{name: getattr(work, name) for name in ("title", "citekey", "authors", "year", "journal", "doi")},
         "doc_id": document.doc_id,
+        "name": _name_of(document),
         "pmid": paper.pmid,
         "in_corpus": paper.retraction is not None,
         "retraction": paper.retraction or (status_of_notices(document.notices) if document.notices else None),
@@ -133,6 +132,11 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
         "missing": missing(document),
         "file": kept_pdf(document),
     }
+
+
+def _name_of(document: ProjectDocument) -> str:
+    """What people call the document: its title, else its file's name."""
+    return document.work.title or document.work.source or document.doc_id
 
 
 def _found(project_id: str, doc_id: str, backends: Backends) -> ProjectDocument:
@@ -403,15 +407,16 @@ async def _edit(console: Console, request: HttpRequest) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     form, stands = await console.form(request), _as_edited(outcome.body)
-    said = {name: text.strip() for name in EDITED if (text := form.get(name, "")).strip()}
-    changed: dict[str, Any] = {name: text for name, text in said.items() if text.split() != stands[name].split()}
-    if "authors" in changed:
-        changed["authors"] = [each.strip() for each in changed["authors"].splitlines() if each.strip()]
-    if changed.get("year", "").isdecimal():
-        changed["year"] = int(changed["year"])
+    changed = [name for name in EDITED if name in form and form.text(name).split() != stands[name].split()]
+    said: dict[str, Any] = {name: text for name in changed if (text := form.text(name))}
+    if "authors" in said:
+        said["authors"] = [each.strip() for each in said["authors"].splitlines() if each.strip()]
+    if said.get("year", "").isdecimal():
+        said["year"] = int(said["year"])
     if changed:
         named = {"project": request.path_params["project_id"], "document": request.path_params["doc_id"]}
-        outcome = await console.ask(edit_document, {**named, **changed}, request)
+        emptied = [name for name in changed if name not in said]
+        outcome = await console.ask(edit_document, {**named, **said, "empty": emptied}, request)
         if outcome.failed:
             return await _shown_document(console, request, outcome.body["error"])
     return see_other(address_of(request.path_params["project_id"], request.path_params["doc_id"]))
