@@ -134,12 +134,12 @@ def bars(
     most = rounded_up(max(each.total for each in columns))
     room = (width - LEFT - RIGHT) / len(columns)
     wide = min(WIDEST, room * 0.8)
-    parts = [*patterns]
-    parts += [
+    base, *lines = (
         f'<line class="axis" x1="{LEFT}" y1="{_y(tick, most):.1f}" x2="{width - RIGHT}" y2="{_y(tick, most):.1f}"/>'
         f'<text class="muted" text-anchor="end" x="{LEFT - 6}" y="{_y(tick, most) + 4:.1f}">{short(tick)}</text>'
         for tick in dict.fromkeys((0, most // 2, most))
-    ]
+    )
+    parts = [*patterns, *lines]
     for number, column in enumerate(columns):
         left = LEFT + room * (number + 0.5) - wide / 2
         for place, (kind, part, top) in enumerate(zip(kinds, column.parts, accumulate(column.parts), strict=True)):
@@ -149,7 +149,7 @@ def bars(
                 if patterns:
                     outline = f"M{left:.1f} {y}h{wide:.1f}v{height}h-{wide:.1f}z"
                     parts.append(f'<path fill="url(#{name}-{place})" d="{outline}"/>')
-    parts += _ticks(columns, room, width)
+    parts += [base, *_ticks(columns, room, width)]
     description = "; ".join(sentences) or "None."
     return svg(name, title, description, parts, width, HEIGHT)
 
