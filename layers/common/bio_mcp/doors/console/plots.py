@@ -42,6 +42,7 @@ def latencies(calls: Iterable[CallRecord]) -> dict[str, Any]:
 WIDTH, HEIGHT = 400, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
 WIDEST = 24  # of a column
+HALF_LETTER = 4.6  # of a name at its widest, which is on a narrow screen
 GAP = 6  # between names below the axis, at least
 MOST_YEARS = 40
 DESIGNS = (None, 0, 1, 2, 3)  # points for study design, from the bottom of a column up
@@ -160,7 +161,7 @@ def _ticks(columns: Sequence[Column], room: float, width: int) -> list[str]:
     labels: dict[int, str] = {}
     taken: list[tuple[float, float]] = []
     for number in dict.fromkeys((*ends, *range(len(columns)))):
-        name, half = columns[number].name, 3.5 * len(columns[number].name)
+        name, half = columns[number].name, HALF_LETTER * len(columns[number].name)
         middle = min(max(LEFT + room * (number + 0.5), half), width - half)
         start, end = middle - half - GAP, middle + half + GAP
         if columns[number].ticked and all(end <= left or right <= start for left, right in taken):
