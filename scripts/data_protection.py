@@ -12,6 +12,7 @@ from bio_mcp.adapters.aws.answers import LIFETIME_S as ANSWER_S
 from bio_mcp.adapters.aws.state import LIFETIME_S as JOB_S
 from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.services import ZOTERO_ORG
 from scripts.template.functions import ROOT
 from scripts.template.loops import loaded, unrolled
 
@@ -56,7 +57,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
-    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
+    "uploads/": ("files that are sent in the browser, until they are read", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
 ASKING = "subject and tenant of who asked"  # in the message of a call that goes on
@@ -97,6 +98,7 @@ OUTSIDE: Mapping[str, tuple[str, str, str]] = {  # setting of an address: whose,
         f"{NEVER}: `OTEL_EXPORTER_OTLP_ENDPOINT`",
     ),
 }
+ELSEWHERE = {"ncbi_converter_url": DEFAULT.converter_url, "zotero_api_url": ZOTERO_ORG}  # where the setting is empty
 OTHERS: Sequence[Row] = (
     (
         "Amazon Bedrock",
@@ -137,16 +139,15 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
             what, people = FOLDERS[rule["Prefix"]]
             kept = f"{_days(rule['ExpirationInDays'])}; {_versions(of['Bucket'], rule['Prefix'])}"
             yield f"bucket, `{rule['Prefix']}`", what, people, kept
-    yield (
-        "bucket, the rest",
-        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
-        "what the documents say",
-        f"{LASTING}; {_versions(of['Bucket'])}",
-    )
+    says = "what the documents say"
+    shown = "every PDF that was read, so that its pages can be shown"
+    yield "bucket, `files/`", shown, says, f"as long as its document; {_versions(of['Bucket'], 'files/')}"
+    rest = "large papers and documents, `inbox/`, logs of `ingest.run`, reports"
+    yield "bucket, the rest", rest, says, f"{LASTING}; {_versions(of['Bucket'])}"
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",
-        "what the documents say",
+        says,
         f"as the papers and documents; in the bucket {_versions(of['Bucket'], 'index/')}",
     )
     _same("queues", queues, QUEUES)
@@ -190,7 +191,7 @@ def _addresses() -> Iterator[Row]:
     named = {name for name, each in known.items() if each.metadata["env"].endswith(("_URL", "_ENDPOINT"))}
     _same("addresses", named - OWN, OUTSIDE)
     for name, (who, sent, asks) in OUTSIDE.items():
-        default = f"`{known[name].default}`, " if known[name].default else ""
+        default = f"`{found}`, " if (found := known[name].default or ELSEWHERE.get(name, "")) else ""
         yield who, f"{default}`{known[name].metadata['env']}`", sent, asks
     yield from OTHERS
 

@@ -24,6 +24,9 @@ PAPER = articles()[0].pmid
 LOOKED_AT = {
     "home": "/",
     "hits": "/?" + urlencode({"q": QUESTION}),
+    "weaker": "/?" + urlencode({"q": QUESTION, "weak": "1"}),
+    "nothing": "/?" + urlencode({"q": "nobody[au]"}),
+    "admin": "/admin",
     "no-sense": "/?" + urlencode({"q": QUESTION, "year_from": "soon"}),
     "paper": f"/papers/{PAPER}",
     "connect": "/admin/connect",
@@ -212,6 +215,35 @@ def test_every_page_is_reached_by_the_keyboard(page):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.name") == "q"
+
+
+def test_the_menu_admin_folds_when_it_is_left(page):
+    page.goto("/")
+    menu, people = page.get_by_text("Admin", exact=True), page.get_by_role("link", name="People")
+    menu.focus()
+    page.keyboard.press("Enter")
+    people.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert not people.is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Admin"
+    menu.click()
+    page.get_by_role("searchbox").click()
+    assert not people.is_visible()
+
+
+def test_weaker_matches_unfold_and_are_selected_with_the_others(page):
+    page.goto(LOOKED_AT["hits"])
+    strong = page.locator(".hit").count()
+    page.get_by_text("weaker matches").click()
+    page.locator("#weak .hit").first.wait_for()
+    assert page.locator(".hit").count() > strong
+    page.locator("#weak").get_by_role("checkbox", name="Select").first.check()
+    page.get_by_role("checkbox", name="Select").first.check()
+    assert page.get_by_text("2 selected").is_visible()
+    page.locator("#weak h3 a").first.click()
+    page.locator("#beside h1").wait_for()
+    assert violations(page) == []
 
 
 def test_a_script_that_got_in_would_be_refused(chromium, base):

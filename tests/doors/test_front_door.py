@@ -28,7 +28,8 @@ from bio_mcp.doors.console.library import PART, address_of, keep_file, keep_part
 from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.doors.queue_worker import work_once
-from bio_mcp.ingesting.added import FILES, KEPT, Upload, kept_pdf
+from bio_mcp.ingesting.added import Upload
+from bio_mcp.ingesting.files import FILES, KEPT, kept_pdf
 from bio_mcp.literature.citing import cite
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
@@ -289,7 +290,7 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
         [paper, *_] = Page(laptop.get("/reviews/wort/screen")).all("input", name="paper")
         decided = {"stage": "abstract", "paper": paper[1]["value"], "decision": decision}
         laptop.post("/reviews/wort/decide", data=decided)
-    key = call(keep_part, {"content": base64.b64encode(PDF).decode()}, recorder).body["key"]
+    key = call(keep_part, {"project": PROJECT, "content": base64.b64encode(PDF).decode()}, recorder).body["key"]
     key = call(keep_file, {"name": "a.pdf", "parts": [key]}, recorder).body["key"]
     call(ingest_from_source, {"project": PROJECT, "source": Upload(key, "a.pdf").source}, busy)
     while work_once(busy.continuations, TOOLS, busy):

@@ -42,6 +42,7 @@ def latencies(calls: Iterable[CallRecord]) -> dict[str, Any]:
 WIDTH, HEIGHT = 400, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
 WIDEST = 24  # of a column
+HALF_LETTER = 4.6  # of a name at its widest, which is on a narrow screen
 GAP = 6  # between names below the axis, at least
 MOST_YEARS = 40
 DESIGNS = (None, 0, 1, 2, 3)  # points for study design, from the bottom of a column up
@@ -128,12 +129,12 @@ def bars(
     most = rounded_up(max(each.total for each in columns))
     room = (width - LEFT - RIGHT) / len(columns)
     wide = min(WIDEST, room * 0.8)
-    parts = [*patterns]
-    parts += [
+    base, *lines = (
         f'<line class="axis" x1="{LEFT}" y1="{_y(tick, most):.1f}" x2="{width - RIGHT}" y2="{_y(tick, most):.1f}"/>'
         f'<text class="muted" text-anchor="end" x="{LEFT - 6}" y="{_y(tick, most) + 4:.1f}">{short(tick)}</text>'
         for tick in dict.fromkeys((0, most // 2, most))
-    ]
+    )
+    parts = [*patterns, *lines]
     for number, column in enumerate(columns):
         left = LEFT + room * (number + 0.5) - wide / 2
         for place, (kind, part, top) in enumerate(zip(kinds, column.parts, accumulate(column.parts), strict=True)):
@@ -143,7 +144,7 @@ def bars(
                 if patterns:
                     outline = f"M{left:.1f} {y}h{wide:.1f}v{height}h-{wide:.1f}z"
                     parts.append(f'<path fill="url(#{name}-{place})" d="{outline}"/>')
-    parts += _ticks(columns, room, width)
+    parts += [base, *_ticks(columns, room, width)]
     description = "; ".join(said.format(each) for each in columns if each.total) or "None."
     return svg(name, title, description, parts, width, HEIGHT)
 
@@ -154,7 +155,7 @@ def _ticks(columns: Sequence[Column], room: float, width: int) -> list[str]:
     labels: dict[int, str] = {}
     taken: list[tuple[float, float]] = []
     for number in dict.fromkeys((*ends, *range(len(columns)))):
-        name, half = columns[number].name, 3.5 * len(columns[number].name)
+        name, half = columns[number].name, HALF_LETTER * len(columns[number].name)
         middle = min(max(LEFT + room * (number + 0.5), half), width - half)
         start, end = middle - half - GAP, middle + half + GAP
         if columns[number].ticked and all(end <= left or right <= start for left, right in taken):

@@ -137,7 +137,7 @@ SENTENCES = MappingProxyType(
         "Look in PubMed itself, or follow the topic.",
         r" is not in the corpus\. Look with .*": " is not in the corpus. A topic that finds it brings it in.",
         r"There is no job .*": "There is nothing at this address, or it is no longer kept.",
-        r" with create: true|, with `bio-mcp sync --stop`": "",
+        r" with create: true|, with `bio-mcp sync --stop`| \([A-Z]\w+(?:Error|Timeout)\)": "",
     }
 )
 """What a page says in place of words that are for programs."""

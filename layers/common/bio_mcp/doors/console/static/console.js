@@ -46,6 +46,14 @@ document.addEventListener("htmx:afterSettle", () => {
   if (text && text !== said) say(said = text);
 });
 
+const menu = document.querySelector(".menu");
+document.addEventListener("click", event => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });
+document.addEventListener("keydown", event => {
+  if (event.key !== "Escape" || !menu?.open) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
+});
+
 function failed(event, text) {
   const box = document.createElement("p");
   Object.assign(box, { id: "failed", className: "problem" });
