@@ -67,6 +67,16 @@ def test_who_deletes_a_project_again_after_a_kill_leaves_no_file(library, port, 
     assert kept(library) == []
 
 
+def test_a_project_that_lost_its_index_loses_the_files_of_its_documents_with_these(library):
+    library.write("trial.pdf", PDF)
+    library.ingest()
+    library.collections.drop(library.projects.get(PROJECT).collection)
+    assert create_project(PROJECT, Options(), library).restored
+    assert (kept(library), library.documents_of_project) == ([], [])
+    library.ingest()
+    assert kept(library) == [PDF]
+
+
 @pytest.mark.parametrize(
     ("port", "name"), [("collections", "replace"), ("blobs", "delete"), ("project_documents", "delete")]
 )

@@ -56,6 +56,7 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
                 return Created(found, new=False, differs=tuple(_differences(found, options)))
             if found:
                 project = replace(found, embed_model=model.fingerprint)
+                delete_pdfs(project_id, backends.project_documents.all(project_id), backends.blobs)
                 backends.project_documents.drop(project_id)
             elif not begun and backends.collections.count(collection):
                 raise InvalidInput(
