@@ -57,7 +57,7 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
-    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
+    "uploads/": ("files that are sent in the browser, until they are read", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
 ASKING = "subject and tenant of who asked"  # in the message of a call that goes on
@@ -139,16 +139,15 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
             what, people = FOLDERS[rule["Prefix"]]
             kept = f"{_days(rule['ExpirationInDays'])}; {_versions(of['Bucket'], rule['Prefix'])}"
             yield f"bucket, `{rule['Prefix']}`", what, people, kept
-    yield (
-        "bucket, the rest",
-        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
-        "what the documents say",
-        f"{LASTING}; {_versions(of['Bucket'])}",
-    )
+    says = "what the documents say"
+    shown = "every PDF that was read, so that its pages can be shown"
+    yield "bucket, `files/`", shown, says, f"as long as its document; {_versions(of['Bucket'], 'files/')}"
+    rest = "large papers and documents, `inbox/`, logs of `ingest.run`, reports"
+    yield "bucket, the rest", rest, says, f"{LASTING}; {_versions(of['Bucket'])}"
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",
-        "what the documents say",
+        says,
         f"as the papers and documents; in the bucket {_versions(of['Bucket'], 'index/')}",
     )
     _same("queues", queues, QUEUES)

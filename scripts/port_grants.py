@@ -246,6 +246,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "blobs.get": files(FOLDER, "GetObject") | LISTING,
     "blobs.join": files(FOLDER, "GetObject", "PutObject"),
     "blobs.stream": files(FOLDER, "GetObject") | LISTING,
+    "blobs.delete": files(FOLDER, "DeleteObject"),
+    "blobs.drop": files(FOLDER, "DeleteObject") | LISTING,
     "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
