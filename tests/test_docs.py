@@ -162,6 +162,14 @@ def section(title):
     return DEPLOYING.partition(f"# {title}\n")[2].partition("\n#")[0]
 
 
+def test_what_no_emulator_shows_is_on_the_list_for_a_real_account():
+    of_services = "Canary SnapStart KmsKeyArn SecretKmsKeyArn SubnetIds VpcEndpoints CodeSigningConfigArn MonthlyBudget"
+    of_others = "BudgetEmail TraceCalls IdpIssuer DomainName LanguageModel OpenSearchService LoadsAtOnce"
+    named = set(re.findall(r"`(\w+)", section("What only a real account can prove")))
+    assert set(f"{of_services} {of_others}".split()) - named - {"Canary", "SnapStart"} == set()
+    assert {"**Canary.**", "**SnapStart**"} <= set(section("What only a real account can prove").split())
+
+
 def test_the_page_of_data_protection_names_every_store_and_address():
     page = generated()["docs/data-protection.md"]
     kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue")
@@ -183,6 +191,21 @@ def test_a_store_that_begins_to_forget_is_described_anew():
     table = {"Type": "AWS::DynamoDB::Table", "Properties": {"TimeToLiveSpecification": {}}}
     with pytest.raises(LookupError, match="NewsTable"):
         list(stored({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewsTable": table}}))
+
+
+def test_what_expires_in_the_bucket_is_gone_a_day_later_and_the_page_says_how_long_deleted_files_stay():
+    kept = {where: last for where, _, _, last in stored(TEMPLATE)}
+    assert kept["bucket, `exports/`"] == "7 days; 1 day more as a version"
+    assert kept["bucket, the rest"] == "until it is deleted; 30 days more as a version"
+    rules = TEMPLATE["Resources"]["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    expiring = [each for each in rules if "ExpirationInDays" in each]
+    assert [each["NoncurrentVersionExpiration"]["NoncurrentDays"] for each in expiring] == [1, 1, 1]
+
+
+def test_a_queue_keeps_the_name_of_whoever_made_a_call_that_goes_on():
+    people = {where.strip("`"): people for where, _, people, _ in stored(TEMPLATE)}
+    queues = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::SQS::Queue"]
+    assert {name for name in queues if "subject and tenant" in people[name]} == set(queues)
 
 
 def test_what_outlives_the_stack_is_named_where_it_is_taken_down():

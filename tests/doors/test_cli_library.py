@@ -303,6 +303,10 @@ def test_the_documents_of_a_project_are_listed_with_what_is_missing_and_correcte
     said = ("--title", "On hearts", "--author", "Doe J", "--author", "Roe R", "--year", "2020", "--journal", "J Hearts")
     ran = folder("projects", "edit", "lab/hearts", "10.1000/A", *said)
     assert "doe_2020_hearts: title, authors, year, journal corrected" in ran.said
+    assert "year corrected" in folder("projects", "edit", "lab/hearts", "10.1000/A", "--empty", "year").said
+    incomplete = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
+    assert [(each["year"], each["missing"]) for each in incomplete if each["source"] == "a.md"] == [(None, ["year"])]
+    assert folder("projects", "edit", "lab/hearts", "10.1000/A", "--year", "2020").code == 0
     folder("ingest", "lab/hearts", folder.papers, "--force-rebuild")
     [left] = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
     assert left["source"] == "b.md"

@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bio_mcp.screening.prisma import prisma_svg
-from bio_mcp.screening.reviews import Flow, Identified
+from bio_mcp.screening.prisma import Flow, Identified, prisma_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 WHOLE = Flow(

@@ -15,7 +15,7 @@ MEANING: Mapping[Scope, str] = MappingProxyType(
         "live": "ask PubMed and NCBI's other services through this server",
         "sync": "bring papers from PubMed into this server's corpus",
         "ingest": "read documents into projects and the graph",
-        "admin": "set the day to which a topic is complete, run evaluations, stop what is under way and, once signed in, invite people",
+        "admin": "set how far a topic is complete, run evaluations, stop syncs and, once signed in, invite people",
     }
 )
 

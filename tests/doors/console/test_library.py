@@ -173,6 +173,20 @@ def test_a_correction_holds_and_says_nothing_of_what_was_not_changed(corpus, own
     assert "is no DOI" in Page(wrong).text("div", cls="problem")
 
 
+def test_a_field_that_is_emptied_in_the_form_stays_empty(corpus, owner, document):
+    assert owner.post(document, data={"year": "2017", "journal": "A wrong one"}).status_code == 200
+    page = Page(owner.post(document, data={"year": "", "journal": " ", "authors": "Me M"}))
+    fields = {each[1]["name"]: each[1].get("value", "") for each in page.all("input") if each[1].get("name")}
+    assert (fields["year"], fields["journal"]) == ("", "")
+    assert "year, journal" in page.source  # is missing
+    [stored] = [each for each in corpus.project_documents.all(_stored(corpus)) if each.origin.get("kept")]
+    assert (stored.work.year, stored.work.journal, stored.work.authors) == (None, None, ("Me M",))
+    assert stored.work.title == fields["title"] != ""
+    untitled = Page(owner.post(document, data={"title": "", "year": "2016", "journal": "J Neuroeng"}))
+    assert untitled.text("h1") == NAME  # of the file
+    owner.post(document, data={"title": fields["title"]})
+
+
 def _stored(corpus):
     return next(each.project_id for each in corpus.projects.all() if each.project_id.endswith("hand-opening"))
 

@@ -256,7 +256,15 @@ def describe(
 def edited_of(documents: Iterable[ProjectDocument]) -> Description:
     """What the user corrected in the first of the documents in which there is something."""
     stored: Mapping[str, Any] = next((edits for each in documents if (edits := each.origin.get("edited"))), {})
-    return Description(**{**stored, "authors": tuple(stored.get("authors", ())), "tags": tuple(stored.get("tags", ()))})
+    return correction(stored)
+
+
+def correction(said: Mapping[str, Any]) -> Description:
+    """What a user says of a work, by field; one that is said to be empty stays so."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said.items() if value
+    }
+    return Description(**values, emptied=frozenset(said.keys() - values))
 
 
 def record_of(known: Description, documents: Documents) -> Description | None:

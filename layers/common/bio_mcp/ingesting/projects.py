@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
+from bio_mcp.ingesting.files import delete_files
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
@@ -42,8 +43,10 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
     `InvalidInput` for an impossible id, and for one whose project was deleted half-way: its passages would come back.
     """
     collection, model = collection_name(project_id), backends.embeddings
+    begun = False  # in a turn that was lost: what is in the index since then is no remainder
 
     def create() -> Created:
+        nonlocal begun
         with turn(project_id, backends):
             found: Project | None = None
             with suppress(NotFound):
@@ -53,13 +56,14 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
             if found:
                 project = replace(found, embed_model=model.fingerprint)
                 backends.project_documents.drop(project_id)
-            elif backends.collections.count(collection):
+            elif not begun and backends.collections.count(collection):
                 raise InvalidInput(
                     f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
                 )
             else:
                 project = Project(project_id, collection, model.fingerprint, **asdict(options))
             backends.collections.create(collection, model.fingerprint, model.dim)
+            begun = True
             backends.projects.put(project)  # after its index, so that a project has one
             return Created(
                 project, new=found is None, restored=bool(found), differs=tuple(_differences(project, options))
@@ -136,7 +140,7 @@ def passages_of(project_id: str, backends: Backends) -> int:
 
 
 def delete_project(project_id: str, backends: Backends) -> None:
-    """Delete the project, its index, its documents, its review and how far libraries were read into it.
+    """Delete the project, its index, its documents, their files, its review and how far libraries were read into it.
 
     The project goes last: whoever is killed half-way finds it listed, and deletes it again. Who writes into it
     meanwhile is refused.
@@ -145,6 +149,7 @@ def delete_project(project_id: str, backends: Backends) -> None:
     def delete() -> None:
         with turn(project_id, backends):
             backends.collections.drop(collection_name(project_id))
+            delete_files(project_id, backends)
             backends.project_documents.drop(project_id)
             backends.screenings.drop(review_of_project(project_id))
             backends.projects.delete(project_id)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NotFound
 from bio_mcp.ingesting.documents import Entry, Incoming
+from bio_mcp.ingesting.files import delete_pdfs
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature.descriptions import Description
 from bio_mcp.literature.documents import ParsedSection, SectionKind
@@ -361,6 +362,7 @@ class ZoteroFeed:
             sources = [each for each in document.origin["sources"] if each != self.location]
             if not (has_others or sources):
                 self._backends.collections.replace(project.collection, doc_id, [], {})
+                delete_pdfs(project.project_id, [document], self._backends)
                 stored.delete(project.project_id, [doc_id])
                 return True
             if has_others:

@@ -1,7 +1,7 @@
 """`bio-mcp projects` and `bio-mcp ingest`: libraries of one's own documents."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
+from bio_mcp.ingesting.correcting import EDITED, correct, in_normal_form, missing
 from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
@@ -195,13 +195,14 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
 @click.option("--doi", help="Its DOI.")
 @click.option("--pmid", help="Its PMID.")
 @click.option("--citekey", help="The key to cite it by.")
+@click.option("--empty", type=click.Choice(EDITED), multiple=True, help="A field that has no value; repeat for others.")
 @answering
-def edit_command(session: Session, project_id: str, document: str, **given: Any) -> None:
+def edit_command(session: Session, project_id: str, document: str, empty: Sequence[str], **given: Any) -> None:
     """Correct what is known of DOCUMENT of the project ID, which its citekey, DOI, PMID or id names.
 
     What you say holds over whatever a later ingest finds.
     """
-    said = in_normal_form(given)
+    said = in_normal_form(given, empty)
     own = session.own
     corrected = correct(own.projects.get(project_id), document, said, own)
     changed = ", ".join(said)
@@ -216,7 +217,7 @@ def edit_command(session: Session, project_id: str, document: str, **given: Any)
 @click.option("--yes", is_flag=True, help="Delete it; without this, only print what would be deleted.")
 @answering
 def delete_command(session: Session, project_id: str, yes: bool) -> None:
-    """Delete the project ID with its index and all that is known of its documents; files that were read stay."""
+    """Delete the project ID with its index and all that is known and kept of its documents; your own files stay."""
     passages = passages_of(project_id, session.own)
     if yes:
         delete_project(project_id, session.own)

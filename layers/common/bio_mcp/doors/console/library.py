@@ -23,8 +23,9 @@ from bio_mcp.doors.console.rendering import POLICY, PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.run import KIND as BATCH
-from bio_mcp.ingesting.added import ABSTRACT, FILES, PAPERS, PARTS, Upload, kept_pdf, papers_in, suffix_of, upload_in
-from bio_mcp.ingesting.correcting import missing
+from bio_mcp.ingesting.added import ABSTRACT, PAPERS, Upload, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.correcting import EDITED, missing
+from bio_mcp.ingesting.files import UPLOADS, folder_of, kept_pdf
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import REMEDY
@@ -39,6 +40,7 @@ from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
+from bio_mcp.tools.fields import ProjectId
 from bio_mcp.tools.ingest import LONGEST_QUOTE, box_quote, create_project_tool, edit_document, ingest_from_source
 from bio_mcp.tools.projects import MOST_PROJECTS, ask_projects
 
@@ -55,7 +57,6 @@ PART = 3 << 20  # bytes of a file that are sent, or given, at once
 LINK_S = 300
 EXCERPT = 420  # characters of a passage
 MOST_TEXT = 200_000  # characters of a document's text that are shown
-EDITED = ("title", "authors", "year", "journal", "doi", "pmid", "citekey")
 NOT_FOUND = "Metadata not found for document"
 KINDS = ", ".join(sorted(each.removeprefix(".") for each in SUFFIXES))
 SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
@@ -77,8 +78,7 @@ def project_page(backends: Backends, project_id: str) -> Shown:
     """One project with its documents, by title, and what became of all that came into it lately."""
     project = backends.projects.get(project_id)
     documents = sorted(
-        backends.project_documents.all(project_id),
-        key=lambda each: ((each.work.title or each.doc_id).casefold(), each.doc_id),
+        backends.project_documents.all(project_id), key=lambda each: (_name_of(each).casefold(), each.doc_id)
     )
     listed = documents[:MOST_DOCUMENTS]
     papers = known([each.work for each in listed], backends)
@@ -120,6 +120,7 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
     return {
         **{name: getattr(work, name) for name in ("title", "citekey", "authors", "year", "journal", "doi")},
         "doc_id": document.doc_id,
+        "name": _name_of(document),
         "pmid": paper.pmid,
         "in_corpus": paper.retraction is not None,
         "retraction": paper.retraction or (status_of_notices(document.notices) if document.notices else None),
@@ -131,6 +132,11 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
         "missing": missing(document),
         "file": kept_pdf(document),
     }
+
+
+def _name_of(document: ProjectDocument) -> str:
+    """What people call the document: its title, else its file's name."""
+    return document.work.title or document.work.source or document.doc_id
 
 
 def _found(project_id: str, doc_id: str, backends: Backends) -> ProjectDocument:
@@ -188,15 +194,17 @@ def file_of_document(backends: Backends, project_id: str, doc_id: str, span: str
 
 
 class SentPart(Request):
-    """A part of a file, as base64."""
+    """A part of a file for a project, as base64."""
 
+    project: ProjectId
     content: str = Field(max_length=2 * LARGEST_FILE)
 
 
 @tool("console.part", family=CONSOLE, scope="ingest", timeout=20, read_only=False)
 def keep_part(request: SentPart, backends: Backends) -> Shown:
-    """Keep a part of a file for a day."""
-    return Shown(key=backends.blobs.put(PARTS, base64.b64decode(request.content)))
+    """Keep a part of a file for some days."""
+    folder = folder_of(request.project, UPLOADS)
+    return Shown(key=backends.blobs.put(folder, base64.b64decode(request.content)))
 
 
 class SentWhole(Request):
@@ -208,16 +216,16 @@ class SentWhole(Request):
 
 @tool("console.file", family=CONSOLE, scope="ingest", timeout=25, read_only=False)
 def keep_file(request: SentWhole, backends: Backends) -> Shown:
-    """Keep a file, by the parts that came of it."""
-    suffix = suffix_of(request.name)
-    if suffix is None:
+    """Keep a file until it is read, by the parts that came of it."""
+    if suffix_of(request.name) is None:
         raise InvalidInput(f"{request.name!r} is of no kind that is read here: {KINDS}.")
-    content = backends.blobs.get(backends.blobs.join(request.parts))
+    key = backends.blobs.join(request.parts)
+    content = backends.blobs.get(key)
     if len(content) > LARGEST_FILE:
         raise InvalidInput(f"{request.name!r} is larger than {LARGEST_FILE >> 20} MB.")
     if not content:
         raise InvalidInput(f"{request.name!r} is empty.")
-    return Shown(key=backends.blobs.put(FILES, content, suffix))
+    return Shown(key=key)
 
 
 def routes(console: Console) -> list[tuple[str, str, Answer]]:
@@ -323,11 +331,16 @@ async def _part(console: Console, request: HttpRequest) -> Response:
     content = await body_of(request, PART)
     if not content:
         return PlainTextResponse(f"a part has 1 to {PART} bytes", HTTPStatus.BAD_REQUEST, PRIVATE)
-    outcome = await console.ask(keep_part, {"content": base64.b64encode(content).decode()}, request)
+    outcome = await _kept_part(console, request, content)
     if outcome.failed:
         error = outcome.body["error"]
         return PlainTextResponse(error["message"], status_of(error), PRIVATE)
     return PlainTextResponse(outcome.body["key"], headers=PRIVATE)
+
+
+async def _kept_part(console: Console, request: HttpRequest, content: bytes) -> Outcome:
+    part = {"project": request.path_params["project_id"], "content": base64.b64encode(content).decode()}
+    return await console.ask(keep_part, part, request)
 
 
 async def _add(console: Console, request: HttpRequest) -> Response:
@@ -335,7 +348,7 @@ async def _add(console: Console, request: HttpRequest) -> Response:
     form = await console.form(request, console.largest, MOST_FILES)
     sent = list(_sent_in_parts(form))
     for each in form.files:
-        kept = await console.ask(keep_part, {"content": base64.b64encode(each.content).decode()}, request)
+        kept = await _kept_part(console, request, each.content)
         if kept.failed:
             return console.failure(request, kept)
         sent.append((each.name, [kept.body["key"]]))
@@ -394,15 +407,16 @@ async def _edit(console: Console, request: HttpRequest) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     form, stands = await console.form(request), _as_edited(outcome.body)
-    said = {name: text.strip() for name in EDITED if (text := form.get(name, "")).strip()}
-    changed: dict[str, Any] = {name: text for name, text in said.items() if text.split() != stands[name].split()}
-    if "authors" in changed:
-        changed["authors"] = [each.strip() for each in changed["authors"].splitlines() if each.strip()]
-    if changed.get("year", "").isdecimal():
-        changed["year"] = int(changed["year"])
+    changed = [name for name in EDITED if name in form and form.text(name).split() != stands[name].split()]
+    said: dict[str, Any] = {name: text for name in changed if (text := form.text(name))}
+    if "authors" in said:
+        said["authors"] = [each.strip() for each in said["authors"].splitlines() if each.strip()]
+    if said.get("year", "").isdecimal():
+        said["year"] = int(said["year"])
     if changed:
         named = {"project": request.path_params["project_id"], "document": request.path_params["doc_id"]}
-        outcome = await console.ask(edit_document, {**named, **changed}, request)
+        emptied = [name for name in changed if name not in said]
+        outcome = await console.ask(edit_document, {**named, **said, "empty": emptied}, request)
         if outcome.failed:
             return await _shown_document(console, request, outcome.body["error"])
     return see_other(address_of(request.path_params["project_id"], request.path_params["doc_id"]))

@@ -69,12 +69,8 @@ def by_day(days: Sequence[Mapping[str, Any]]) -> str:
     """Papers that were added and that were revised, a column for each day."""
     ends = {days[0]["day"], days[-1]["day"]}
     columns = [Column(each["day"], (each["added"], each["revised"]), each["day"] in ends) for each in days]
-    sentences = [
-        f"{each['day']}: {each['added']:,} added, {each['revised']:,} revised"
-        for each in days
-        if each["added"] or each["revised"]
-    ]
-    return bars(columns, ("added", "revised"), "by-day", "Papers by day", sentences)
+    said = "{0.name}: {0.parts[0]:,} added, {0.parts[1]:,} revised"
+    return bars(columns, ("added", "revised"), "by-day", "Papers by day", said)
 
 
 def by_year(
@@ -97,21 +93,18 @@ def by_year(
         name = f"{year} and before" if year == first > min(years) else str(year)
         parts = tuple(papers[year, design] for design in DESIGNS)
         columns.append(Column(name, parts, year in (first, last) or year % 10 == 0))
-    sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
     square = 'width="6" height="6" patternUnits="userSpaceOnUse"'
     patterns = [
         f'<pattern id="by-year-{number}" {square}><path d="{lines}"/></pattern>' for number, lines in enumerate(LINES)
     ]
-    return bars(columns, BY_DESIGN, "by-year", title, sentences, width=width, patterns=patterns)
+    return bars(columns, BY_DESIGN, "by-year", title, width=width, patterns=patterns)
 
 
 def by_latency(counts: Sequence[int]) -> str:
     """Calls by how long they took: a column for each of `BOUNDS`, and one for those that took longer than the last."""
     names = [f"{bound} ms" if bound < 1_000 else f"{bound // 1_000} s" for bound in BOUNDS]
-    columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
-    sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
-    sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
-    return bars(columns, ("calls",), "by-latency", "Calls by how long they took", sentences)
+    columns = [Column(each, (count,), True) for each, count in zip([*names, "longer"], counts, strict=True)]
+    return bars(columns, ("calls",), "by-latency", "Calls by the time that they took at most")
 
 
 def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -125,13 +118,14 @@ def bars(
     kinds: Sequence[str],
     name: str,
     title: str,
-    sentences: Iterable[str],
+    said: str = "{0.name}: {0.total:,}",
     *,
     width: int = WIDTH,
     patterns: Sequence[str] = (),
 ) -> str:
     """Columns beside each other, with an axis of counts. `kinds` are the classes of their parts, from the bottom up;
-    `name` is unique on the page, and `patterns` are those of the kinds."""
+    `name` is unique on the page, `said` is what is said of each column to those who do not see it, and `patterns` are
+    those of the kinds."""
     most = rounded_up(max(each.total for each in columns))
     room = (width - LEFT - RIGHT) / len(columns)
     wide = min(WIDEST, room * 0.8)
@@ -151,7 +145,7 @@ def bars(
                     outline = f"M{left:.1f} {y}h{wide:.1f}v{height}h-{wide:.1f}z"
                     parts.append(f'<path fill="url(#{name}-{place})" d="{outline}"/>')
     parts += [base, *_ticks(columns, room, width)]
-    description = "; ".join(sentences) or "None."
+    description = "; ".join(said.format(each) for each in columns if each.total) or "None."
     return svg(name, title, description, parts, width, HEIGHT)
 
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import OwnForms
 from bio_mcp.doors.console import feed, library, references, rendering, reviews, search, topics
-from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
+from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.running import Invoke, Running
@@ -102,8 +102,7 @@ async def _graph(console: Console, request: Request) -> Response:
         return console.page(request, "graph.html", asked="", error=None, data={})
     outcome = await console.ask(graph_page, {"name": asked}, request)
     error = outcome.body["error"] if outcome.failed else None
-    status = status_of(error) if error else 200
-    return console.page(request, "graph.html", status, asked=asked, error=error, data=outcome.body)
+    return console.page(request, "graph.html", asked=asked, error=error, data=outcome.body)
 
 
 async def _fixed(console: Console, template: str, request: Request, status: int = 200) -> Response:
