@@ -18,7 +18,7 @@ FEW = 6  # papers of a review that is screened by hand
 
 
 def exported_file(papers):
-    """The records of a search in a data base, every second one of a subject, and the first one twice."""
+    """The records of a search in a database, every second one of a subject, and the first one twice."""
     records = []
     for at in [*range(papers), 0]:
         subject = SUBJECTS[at % 2]
@@ -49,7 +49,7 @@ def make(page, name, papers):
     page.get_by_label("RIS, NBIB").set_input_files(
         {"name": "embase.ris", "mimeType": "text/plain", "buffer": exported_file(papers)}
     )
-    page.get_by_label("Data base").fill("Embase")
+    page.get_by_label("Database").fill("Embase")
     page.get_by_role("button", name="Import").click()
     page.get_by_text(f"{papers} records are new").wait_for()
 
@@ -271,7 +271,7 @@ def screened(chromium, base):
         page.get_by_label("RIS, NBIB").set_input_files(
             {"name": "scopus.ris", "mimeType": "text/plain", "buffer": exported_file(3)}
         )
-        page.get_by_label("Data base").fill("Scopus")
+        page.get_by_label("Database").fill("Scopus")
         page.get_by_role("button", name="Import").click()
         page.get_by_text("0 records are new").wait_for()
         for who in ("ann", "bob"):

@@ -1,4 +1,4 @@
-"""Files of data bases in a review: merged with why, taken apart again, and whole after a run that was killed."""
+"""Files of databases in a review: merged with why, taken apart again, and whole after a run that was killed."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path

@@ -24,7 +24,7 @@ class Record:
     """A paper, with what a screening decided and why; None where nobody decided.
 
     A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's. By `said`,
-    each stage has what its screeners decided, in words, once all of them did; `found_by` names the searched data bases.
+    each stage has what its screeners decided, in words, once all of them did; `found_by` names the searched databases.
     """
 
     article: Article
@@ -173,7 +173,7 @@ class Selection:
 
     @cached_property
     def _found_by(self) -> Mapping[str, tuple[str, ...]]:
-        """The data bases that have found each record of the review, in the order of the searches."""
+        """The databases that have found each record of the review, in the order of the searches."""
         found: dict[str, dict[str, None]] = {}
         for search in self.backends.screenings.searches(self._review.name) if self._review.records else ():
             for each in search.record_ids:

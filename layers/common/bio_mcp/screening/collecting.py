@@ -321,7 +321,7 @@ def collect_from(
 def import_records(
     review: str, content: bytes, backends: Backends, *, file: str, database: str = "", term: str = ""
 ) -> Collected:
-    """Add the records of a file that a data base exported: RIS, NBIB, BibTeX, CSL-JSON or a table. The same file again
+    """Add the records of a file that a database exported: RIS, NBIB, BibTeX, CSL-JSON or a table. The same file again
     changes nothing.
 
     `file` is its name; `database` and `term` are what was searched, where the file does not say. Raises `InvalidInput`

@@ -386,7 +386,7 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
     timeout=25,
     read_only=False,
     destructive=True,
-    beyond="a review is made, and gets the exports of other data bases, before anybody screens it",
+    beyond="a review is made, and gets the exports of other databases, before anybody screens it",
     also_uses=("screenings.reviews", "screenings.remove_merge", "audit.record"),
 )
 def edit_review(request: EditReview, backends: Backends) -> EditedReview:
