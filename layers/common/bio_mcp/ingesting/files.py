@@ -1,4 +1,6 @@
-"""The files of a project among the blobs: each is in a folder of the project's own, and goes with it."""
+"""The files of a project among the blobs: each is in a folder of the project's own, and goes with it.
+
+A file that projects share would have to be looked for in all of them before it is deleted, while others ingest it."""
 
 from collections.abc import Iterable
 from hashlib import sha256
