@@ -289,6 +289,12 @@ def test_selected_papers_are_exported_to_a_file(client):
     assert all(f"AN  - {each}" in sent.text or each in sent.text for each in pmids)
 
 
+def test_a_paper_that_is_not_here_is_said_to_be_missing_and_has_no_citation(get):
+    page = get("/cite?pmid=999")
+    assert "Not in the corpus: PMID 999." in page.texts("p")
+    assert page.all("details", name="citation") == []
+
+
 @pytest.mark.parametrize("given", [[], [("pmid", "<b>")], [("pmid", "x" * 100)]])
 def test_where_no_paper_is_selected_a_page_says_so(client, given):
     for page in (client.get("/cite?" + urlencode(given)), client.post("/exports", data=dict(given))):
