@@ -12,6 +12,7 @@ from bio_mcp.adapters.aws.answers import LIFETIME_S as ANSWER_S
 from bio_mcp.adapters.aws.state import LIFETIME_S as JOB_S
 from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.services import ZOTERO_ORG
 from scripts.template.functions import ROOT
 from scripts.template.loops import loaded, unrolled
 
@@ -97,6 +98,7 @@ OUTSIDE: Mapping[str, tuple[str, str, str]] = {  # setting of an address: whose,
         f"{NEVER}: `OTEL_EXPORTER_OTLP_ENDPOINT`",
     ),
 }
+ELSEWHERE = {"ncbi_converter_url": DEFAULT.converter_url, "zotero_api_url": ZOTERO_ORG}  # where the setting is empty
 OTHERS: Sequence[Row] = (
     (
         "Amazon Bedrock",
@@ -189,7 +191,7 @@ def _addresses() -> Iterator[Row]:
     named = {name for name, each in known.items() if each.metadata["env"].endswith(("_URL", "_ENDPOINT"))}
     _same("addresses", named - OWN, OUTSIDE)
     for name, (who, sent, asks) in OUTSIDE.items():
-        default = f"`{known[name].default}`, " if known[name].default else ""
+        default = f"`{found}`, " if (found := known[name].default or ELSEWHERE.get(name, "")) else ""
         yield who, f"{default}`{known[name].metadata['env']}`", sent, asks
     yield from OTHERS
 

@@ -15,6 +15,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.inspecting import summary
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.services import ZOTERO_ORG
 from scripts.cli_docs import EXAMPLES, cli_page, commands, options
 from scripts.data_protection import stored
 from scripts.docs import ROOT, filled, pages, publish
@@ -175,6 +176,7 @@ def test_the_page_of_data_protection_names_every_store_and_address():
     kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue")
     stores = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] in kinds]
     addresses = [each.default for each in fields(Settings) if str(each.default).startswith("https://")]
+    addresses += [Settings().converter_url, ZOTERO_ORG]  # where the setting is empty
     assert len(stores) > 20
     assert len(addresses) > 5
     assert [each for each in (*stores, *addresses) if f"`{each}`" not in page] == []

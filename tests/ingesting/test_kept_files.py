@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import NotFound
 from bio_mcp.ingesting.files import LOGS, UPLOADS, delete_pdfs, folder_of, kept_pdf
-from bio_mcp.ingesting.projects import Options, create_project, delete_project
+from bio_mcp.ingesting.projects import Options, create_project, delete_document, delete_project
 from bio_mcp.ingesting.sources import Options as Read
 from bio_mcp.ingesting.sources import ingest
 from bio_mcp.jobs.runner import RunContext
@@ -67,6 +67,33 @@ def test_who_deletes_a_project_again_after_a_kill_leaves_no_file(library, port, 
     assert kept(library) == []
 
 
+def test_a_project_that_lost_its_index_loses_the_files_of_its_documents_with_these(library):
+    library.write("trial.pdf", PDF)
+    library.ingest()
+    library.collections.drop(library.projects.get(PROJECT).collection)
+    assert create_project(PROJECT, Options(), library).restored
+    assert (kept(library), library.documents_of_project) == ([], [])
+    library.ingest()
+    assert kept(library) == [PDF]
+
+
+@pytest.mark.parametrize(
+    ("port", "name"), [("collections", "replace"), ("blobs", "delete"), ("project_documents", "delete")]
+)
+def test_a_document_that_is_deleted_leaves_nothing_also_if_the_first_try_was_killed(library, port, name):
+    library.write("trial.pdf", PDF)
+    library.write("other.md", "Hearts beat.")
+    library.ingest()
+    [doc_id] = [each.doc_id for each in library.documents_of_project if kept_pdf(each)]
+    project = library.projects.get(PROJECT)
+    with pytest.raises(Killed):
+        delete_document(project, doc_id, Over(library, **{port: killing(getattr(library, port), name)}))
+    assert delete_document(project, doc_id, library).doc_id == doc_id
+    assert (kept(library), library.texts) == ([], ["Hearts beat."])
+    with pytest.raises(NotFound, match="no document of the name"):
+        delete_document(project, doc_id, library)
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_file_that_is_kept_while_its_project_is_deleted_is_not_left(library, when):
     library.write("trial.pdf", PDF)
@@ -122,9 +149,7 @@ def test_whoever_is_killed_while_reading_leaves_no_file_that_its_document_does_n
     with pytest.raises(Killed):
         library.ingest(over=Over(library, **{port: dying}))
     deleted = []
-    delete_pdfs(
-        PROJECT, library.documents_of_project, Over(library, blobs=Hooked(library.blobs, delete=deleted.append))
-    )
+    delete_pdfs(PROJECT, library.documents_of_project, Hooked(library.blobs, delete=deleted.append))
     assert {str(each.relative_to(library.home / "blobs")) for each in files_of(library)} <= {*deleted}
     library.ingest()
     [document] = library.documents_of_project

@@ -128,6 +128,7 @@ def test_of_three_no_conflict_is_told_before_the_third_has_decided():
     assert state(three).conflicts("abstract") == []
     shown = state(three).shown("1", "abstract", "cem")
     assert (shown["state"], shown["decisions"], shown["reason"]) == ("undecided", [], None)
+    assert say(three, "dee", "1+", resolves=True).not_at_stage == ("1",)
     say(three, "cem", "1+")
     assert state(three).conflicts("abstract") == ["1"]
     assert len(state(three).shown("1", "abstract", "cem")["decisions"]) == 3

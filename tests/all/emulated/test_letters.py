@@ -35,12 +35,16 @@ class Operator:
         rights = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
         self.env = {**os.environ, **stack.environment, **rights}
 
-    def types(self, word, letter_id=""):
-        """The answer of the runbook's command, and its exit code."""
+    def runs(self, word, letter_id="", *more):
+        """The runbook's command, as it is typed."""
         arguments = shlex.split(COMMANDS[word].replace("ID", letter_id))
         program = Path(sys.executable).with_name("bio-mcp")
-        command = [program, "admin", "letters", word, *arguments, "--json"]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
+        command = [program, "admin", "letters", word, *arguments, *more]
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
+
+    def types(self, word, letter_id=""):
+        """Its answer, and its exit code."""
+        done = self.runs(word, letter_id, "--json")
         assert done.stdout, done.stderr
         return json.loads(done.stdout), done.returncode
 
@@ -120,6 +124,7 @@ def test_what_somebody_wrote_is_sent_nowhere(fallen):
     letter = fallen.letters()["unknown"]["id"]
     body, code = fallen.types("redrive", letter)
     assert (code, body["redriven"]) == (1, [])
+    assert fallen.runs("redrive", letter).stderr.count("cannot be sent again") == 1
     assert "unknown" in fallen.letters()
 
 

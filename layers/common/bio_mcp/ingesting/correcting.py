@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.documents import (
     NAME,
     YOU,
@@ -13,10 +13,12 @@ from bio_mcp.ingesting.documents import (
     Described,
     correction,
     description_of,
+    document_named,
     edited_of,
     keyed_work,
     kind_of,
     record_of,
+    reword,
 )
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature import identifiers
@@ -66,7 +68,7 @@ def correct(project: Project, named: str, said: Mapping[str, Any], backends: Bac
 
 
 def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
-    document = _named(project, named, backends)
+    document = document_named(project.project_id, named, backends.project_documents)
     key = said.get("citekey")
     others = backends.project_documents.find(project.project_id, [f"citekey:{key}", f"key:{key}"]) if key else []
     if others := [each for each in others if each.doc_id != document.doc_id]:
@@ -79,10 +81,7 @@ def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Ba
         lambda asked: backends.project_documents.find(project.project_id, sorted(asked)),
     )
     if work != document.work:
-        chunks = backends.collections.document(project.collection, document.doc_id)
-        backends.collections.replace(
-            project.collection, document.doc_id, [replace(each, work=work) for each in chunks], {}
-        )
+        reword(project.collection, work, backends.collections)
     edited, before = described.edited, document.origin.get("from", {})
     sources = {name: by for name, by in before.items() if getattr(work, name, None)} | described.stated_by
     corrected = replace(
@@ -99,19 +98,6 @@ def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Ba
     )
     backends.project_documents.put(project.project_id, corrected)
     return corrected
-
-
-def _named(project: Project, named: str, backends: Backends) -> ProjectDocument:
-    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
-    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
-    found = backends.project_documents.find(project.project_id, names)
-    if len(found) == 1:
-        return found[0]
-    many = "several documents" if found else "no document"
-    raise NotFound(
-        f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
-        f"{project.project_id} --json` lists their ids."
-    )
 
 
 def _corrected(document: ProjectDocument, said: Mapping[str, Any], backends: Backends) -> Described:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from hashlib import sha256
 
-from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.stores import Blobs
 
 FILES, UPLOADS, LOGS = "files", "uploads", "ingest-logs"
 """Folders of blobs: PDFs of documents, what was sent and waits to be read, and what `ingest.run` found."""
@@ -28,19 +28,16 @@ def kept_pdf(document: ProjectDocument) -> str | None:
 
 
 def delete_pdfs(
-    project_id: str, documents: Iterable[ProjectDocument], backends: Backends, but: ProjectDocument | None = None
+    project_id: str, documents: Iterable[ProjectDocument], blobs: Blobs, kept: ProjectDocument | None = None
 ) -> None:
-    """Delete the PDFs of the documents, except that of `but`, which may be of the same file.
-
-    To be called before the documents are deleted, so that who is killed in between finds them again. A document that is
-    about to be read from another file has two.
-    """
+    """Delete the PDFs of the documents, but not that of `kept`. A document that is about to be read from another file
+    has two."""
     of = {key for each in documents for key in (kept_pdf(each), pdf_key(project_id, each.sha256)) if key}
-    for key in sorted(of - {kept_pdf(but) if but else None}):
-        backends.blobs.delete(key)
+    for key in sorted(of - {kept_pdf(kept) if kept else None}):
+        blobs.delete(key)
 
 
-def delete_files(project_id: str, backends: Backends) -> None:
+def delete_files(project_id: str, blobs: Blobs) -> None:
     """Delete all files of the project."""
     for kind in (FILES, UPLOADS, LOGS):
-        backends.blobs.drop(folder_of(project_id, kind))
+        blobs.drop(folder_of(project_id, kind))

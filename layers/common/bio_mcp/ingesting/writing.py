@@ -28,10 +28,11 @@ from bio_mcp.ingesting.documents import (
     joined,
     keyed_work,
     kind_of,
+    reword,
     same_work,
 )
-from bio_mcp.ingesting.files import FILES, KEPT, delete_pdfs, folder_of, kept_pdf, pdf_key
-from bio_mcp.ingesting.projects import lost_index, model_for
+from bio_mcp.ingesting.files import FILES, KEPT, folder_of, kept_pdf, pdf_key
+from bio_mcp.ingesting.projects import delete_documents, lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument, SectionKind
@@ -39,7 +40,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.chunking import chunks_of_sections
 from bio_mcp.retrieval.passages import chunk_uuid
-from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.scope import bounded_by
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ class DocumentWriter:
         work, key = keyed_work(document.doc_id, described.work, document.work.source, self._find)
         identifiers = document.identifiers | described.work.identifiers | key | {f"sha256:{incoming.sha256}"}
         if work != document.work:
-            self._reword(work)
+            reword(self._project.collection, work, self._backends.collections)
         self._drop(found, same, incoming, document)
         origin = {**document.origin, "from": described.stated_by}
         self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
@@ -267,12 +268,6 @@ class DocumentWriter:
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
         return WrittenDocument(document.doc_id, warnings=(sentence,))
-
-    def _reword(self, work: Work) -> None:
-        """Give the chunks of a document what is known of its work now; their text and vectors stay."""
-        collection, collections = self._project.collection, self._backends.collections
-        chunks = collections.document(collection, work.doc_id)
-        collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
 
     def _describe_again(self, known: Sequence[ProjectDocument], incoming: Incoming) -> WrittenDocument:
         """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
@@ -289,7 +284,7 @@ class DocumentWriter:
         again = replace(document, work=work, identifiers=identifiers, origin=origin)
         with self._turn(incoming.own_identifiers, known, again):
             if work != document.work:
-                self._reword(work)
+                reword(self._project.collection, work, self._backends.collections)
             self._record(again)
         return WrittenDocument(document.doc_id, written=True)
 
@@ -406,17 +401,13 @@ class DocumentWriter:
         And what a killed run had begun to read where another work is now, and chunks that this run had written of a
         document that another one dropped.
         """
-        project, collections = self._project, self._backends.collections
         begun = [
             each for each in found if each not in same and not each.chunks and _places(each) == {incoming.place_id}
         ]
-        dropped = [each.doc_id for each in (*same, *begun) if each.doc_id != kept.doc_id]
-        left = [doc_id for doc_id in self._begun - {kept.doc_id} if not self._find({doc_id})]
-        for doc_id in (*dropped, *left):
-            collections.replace(project.collection, doc_id, [], {})
-        delete_pdfs(project.project_id, (*same, *begun), self._backends, but=kept)
-        if dropped:
-            self._backends.project_documents.delete(project.project_id, dropped)
+        for doc_id in self._begun - {kept.doc_id}:
+            if not self._find({doc_id}):
+                self._backends.collections.replace(self._project.collection, doc_id, [], {})
+        delete_documents(self._project, (*same, *begun), self._backends, kept)
 
     def _record(self, document: ProjectDocument) -> None:
         self._backends.project_documents.put(self._project.project_id, document)

@@ -213,34 +213,37 @@ def prisma_svg(flow: Flow, name: str, drawn: date) -> str:
 
 def _boxes(flow: Flow) -> list[_Box]:
     named = sorted(flow.sources, key=lambda each: (each.method, -each.records, each.database))
-    found = [f"{cut(neutral(each.database, places=False), 30)} (n = {each.records:,})" for each in named[:SOURCES]]
+    found = [_counted(cut(neutral(each.database, places=False), 30), each.records) for each in named[:SOURCES]]
     if rest := named[SOURCES:]:
-        found.append(f"{len(rest)} others (n = {sum(each.records for each in rest):,})")
-    removed = [("Duplicate records", flow.duplicates_removed), ("Records that could not be had", flow.not_delivered)]
-    reasons = [(cut(neutral(reason, places=False), 30), count) for reason, count in flow.excluded_by_reason]
-    later = _counted("Records not screened yet", flow.undecided) if flow.undecided else ()
-    unread = _counted("Reports not assessed yet", flow.unassessed) if flow.unassessed else ()
+        found.append(_counted(f"{len(rest)} others", sum(each.records for each in rest)))
+    reasons = [_counted(cut(neutral(reason, places=False), 30), count) for reason, count in flow.excluded_by_reason]
+    later = [_counted("Records not screened yet", flow.undecided)] if flow.undecided else []
+    unread = [_counted("Reports not assessed yet", flow.unassessed)] if flow.unassessed else []
     return [
         _Box(
-            [*_counted("Records identified from", flow.identified), *found],
-            ["Records removed before screening", *(line for each in removed for line in _counted(*each))],
+            [_counted("Records identified from", flow.identified), *found],
+            [
+                "Records removed before screening",
+                _counted("Duplicate records", flow.duplicates_removed),
+                _counted("Records that could not be had", flow.not_delivered),
+            ],
             least=4,
         ),
-        _Box([*_counted("Records screened", flow.screened), *later], _counted("Records excluded", flow.excluded)),
+        _Box([_counted("Records screened", flow.screened), *later], [_counted("Records excluded", flow.excluded)]),
         _Box(
-            _counted("Reports sought for retrieval", flow.sought),
-            _counted("Reports not retrieved", flow.not_retrieved),
+            [_counted("Reports sought for retrieval", flow.sought)],
+            [_counted("Reports not retrieved", flow.not_retrieved)],
         ),
         _Box(
-            [*_counted("Reports assessed for eligibility", flow.assessed), *unread],
-            [*_counted("Reports excluded", flow.assessed - flow.included), *(f"{r} (n = {n:,})" for r, n in reasons)],
+            [_counted("Reports assessed for eligibility", flow.assessed), *unread],
+            [_counted("Reports excluded", flow.assessed - flow.included), *reasons],
         ),
-        _Box(_counted("Reports included in review", flow.included), least=3),
+        _Box([_counted("Reports included in review", flow.included)], least=3),
     ]
 
 
-def _counted(what: str, count: int) -> list[str]:
-    return [f"{what} (n = {count:,})"]
+def _counted(what: str, count: int) -> str:
+    return f"{what} (n = {count:,})"
 
 
 def _box(x: int, y: int, width: int, height: int, lines: Sequence[str]) -> str:

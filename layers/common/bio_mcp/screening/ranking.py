@@ -303,6 +303,9 @@ def _matrix(records: Sequence[ReviewRecord], vectors: Mapping[str, NDArray[np.fl
 
 TARGET = 0.95  # of all relevant papers
 RISK = 0.05  # of being wrong
+ASSUMES = (
+    "that the papers decided last were no less likely to be relevant than those left, as in the order of this ranking"
+)
 RUNS = 100  # moments from which a draw is counted, the last ones
 
 
@@ -325,6 +328,7 @@ class Stopping:
     recall_at_least: float | None
     p_value: float
     may_stop: bool
+    assumes: str = ASSUMES
 
     @property
     def in_words(self) -> str:
@@ -333,8 +337,7 @@ class Stopping:
             return "When to stop can be said once a relevant paper is included."
         return (
             f"At least {int(100 * self.recall_at_least)} % of the relevant papers are found, and at most "
-            f"{self.missed_at_most:,} missed, with 95 % confidence. This assumes that the papers decided last were no "
-            "less likely to be relevant than those that are left, as in the order of this ranking. It says nothing of "
+            f"{self.missed_at_most:,} missed, with 95 % confidence. This assumes {self.assumes}. It says nothing of "
             "papers that no search found."
         )
 

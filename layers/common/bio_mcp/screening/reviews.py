@@ -507,9 +507,8 @@ def _replaceable(
     """The records that may be decided, and the labels in whose place the decisions come."""
     labels = [each for each in review.labels if each.stage == stage]
     if resolves:
-        outcomes = review.outcomes[stage].items()
-        differ = {name for name, each in outcomes if each.state == "conflict" or each.resolved}
-        return differ, [each for each in labels if each.resolves]
+        resolved = [each for each in labels if each.resolves]
+        return {*review.conflicts(stage), *(each.record_id for each in resolved)}, resolved
     if review.screeners > 1:
         labels = [each for each in labels if each.caller == caller and not each.resolves]
     return set(review.eligible_for(stage, caller)), labels

@@ -213,9 +213,6 @@ def _paper(record: ReviewRecord, status: Statuses, **more: Any) -> ScreenedPaper
     return ScreenedPaper(paper=record.record_id, title=record.title, url=page_of(record), **given)
 
 
-ASSUMES = (
-    "that the papers decided last were no less likely to be relevant than those left, as in the order of this ranking"
-)
 RANKED_BY = {
     "learned": "what was included and excluded so far",
     "similar": "likeness to what was decided or to the criteria; include one paper and exclude one to learn more",
@@ -249,7 +246,6 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
         may_stop=found.may_stop,
         recall_at_least=None if found.recall_at_least is None else round(found.recall_at_least, 3),
         p_value=round(found.p_value, 4),
-        assumes=ASSUMES,
     )
     answer = Screened(stage=request.stage, counts=_counts(request, review, caller), stopping=stopping, **fields)
     return answer_size.within(answer, "searches" if request.show == "report" else "papers")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.text import Text
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
@@ -368,8 +367,8 @@ def duplicates_command(session: Session, name: str, merge_id: str | None, whole:
     review = find_review(name, session.own)
     if merge_id:
         record = split(review, merge_id, session.own)
-        body = {"review": name, "split": merge_id, "record": record.record_id}
-        session.answer(body, f"{record.record_id} is a record of its own: {record.title}")
+        done = {"review": name, "split": merge_id, "record": record.record_id}
+        session.answer(done, f"{record.record_id} is a record of its own: {record.title}")
         return
     titles = {each.record_id: each.title for each in review.records}
     merged = [
@@ -392,23 +391,19 @@ def duplicates_command(session: Session, name: str, merge_id: str | None, whole:
         }
         for one, other, why in possible_duplicates(review)
     ]
-    session.answer({"review": name, "merged": merged, "apart": apart}, lambda body: _show_duplicates(body, whole=whole))
+    most = len(merged) + len(apart) if whole or session.as_json else SHOWN
+    left_out = len(merged[most:]) + len(apart[most:])
+    body = {"review": name, "merged": merged[:most], "apart": apart[:most], "left_out": left_out or None}
+    session.answer(body, DUPLICATES)
 
 
-def _show_duplicates(body: Mapping[str, Any], *, whole: bool) -> None:
-    merged, apart = body["merged"], body["apart"]
-    most = len(merged) + len(apart) if whole else SHOWN
-    terminal.show(Text(f"{terminal.counted(len(merged), 'entry').replace('entrys', 'entries')} merged", "bold"))
-    if merged:
-        rows = [(each["id"], each["entry"], each["into"], each["why"]) for each in merged[:most]]
-        terminal.show(terminal.table(("id", "entry", "is record", "why"), rows, whole=(0,)))
-        terminal.show(f"`bio-mcp review duplicates {body['review']} --split ID` takes one back.")
-    if apart:
-        rows = [(each["id"], each["other"], each["title"], each["why"]) for each in apart[:most]]
-        terminal.show("", Text(f"{terminal.counted(len(apart), 'pair')} that look alike and are apart", "bold"))
-        terminal.show(terminal.table(("record", "and record", "title", "why apart"), rows))
-    if len(merged) > most or len(apart) > most:
-        terminal.show("--all shows the others.")
+DUPLICATES = View(
+    hidden=frozenset({"review"}),
+    tables={"merged": ("id", "entry", "into", "why"), "apart": ("id", "other", "title", "why")},
+    labels={"into": "is record", "apart": "alike, and apart", "other": "and record"},
+    empty="Nothing was merged, and nothing looks alike.",
+    foot="`bio-mcp review duplicates {review} --split ID` takes a merge back; --all shows what is left out.",
+)
 
 
 @review_command.command("prisma")

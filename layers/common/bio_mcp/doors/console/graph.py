@@ -31,7 +31,7 @@ WORDS = {  # of an edge, read from the node that is asked about, and against its
     EdgeType.INTERACTS_WITH: ("interacts with", "interacts with"),
     EdgeType.ACTS_ON: ("acts on", "is acted on by"),
 }
-CONSTITUENT, ACTION, HAVING = "Constituent", "Action", "Herb that has it"
+CONSTITUENT, ACTION, HERB_WITH_IT = "Constituent", "Action", "Herb that has it"
 TITLES = {
     NodeType.FORMULATION: "Formulation",
     NodeType.HERB: "Herb",
@@ -56,7 +56,7 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
     [node] = nodes
     around, left_out = relations(node, backends.graph)
     reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
-    drawing, actions, undrawn = drawn(node, around, reaching, backends.graph)
+    drawing, actions, undrawn = draw(node, around, reaching, backends.graph)
     cited = [*around, *actions, *(each.herb for each in reaching)]
     doubts = flagged({pmid for each in cited for pmid in each.edge.pmids}, backends)
     labels = {each.node.node_id: each.node.label for each in around}
@@ -159,11 +159,11 @@ class Drawing:
     edges: list[tuple[Place, Place, Edge]] = field(default_factory=list)
     left_out: int = 0
 
-    def add(self, found: Relation, near: str, title: str) -> bool:
-        """Draw an edge from a node of the group `near`, and the node at its other end in that of `title`; False without
-        room for it."""
+    def add(self, found: Relation, beginning: str, title: str) -> bool:
+        """Draw an edge from a node of the group `beginning`, and the node at its other end in the group `title`; False
+        without room for it."""
         end = found.edge.to_id if found.backwards else found.edge.from_id
-        one, other = (near, end), (title, found.node.node_id)
+        one, other = (beginning, end), (title, found.node.node_id)
         full = sum(each == title for each, _ in self.nodes) == MOST_DRAWN
         if one not in self.nodes or (full and other not in self.nodes):
             self.left_out += 1
@@ -202,7 +202,7 @@ class Drawing:
         return svg("graph", title, "; ".join(described), parts, x, height) if self.edges else ""
 
 
-def drawn(
+def draw(
     node: Node, around: Sequence[Relation], reaching: Sequence[ByConstituent], graph: Graph
 ) -> tuple[str, list[Relation], int]:
     """The node and its neighbours in columns, with what the constituents among them act on; those statements; and how
@@ -218,7 +218,7 @@ def drawn(
     drawing = Drawing({(own, node.node_id): node.label})
     columns = [[each] for each in titles]
     if node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION):
-        columns = [[own], [each for each in titles if each not in (own, ACTION)], [HAVING, ACTION]]
+        columns = [[own], [each for each in titles if each not in (own, ACTION)], [HERB_WITH_IT, ACTION]]
         stated = around
     else:
         stated, reaching = [each for each in around if each.edge.type not in SAFETY], ()
@@ -227,7 +227,7 @@ def drawn(
         title = ACTION if acts else TITLES[each.node.type]
         drawing.add(each, own, titles[-1] if title == own else title)
     for by in reaching:
-        drawing.add(by.herb, CONSTITUENT, HAVING)
+        drawing.add(by.herb, CONSTITUENT, HERB_WITH_IT)
     actions = [] if own in (CONSTITUENT, ACTION) else _actions(drawing, graph)
     shown = [each for each in actions if drawing.add(each, CONSTITUENT, ACTION)]
     return drawing.svg(node, columns), shown, drawing.left_out

@@ -66,7 +66,7 @@ class PeoplePage:
 
     async def change(self, request: Request) -> Response:
         """Do what a button of the page says. What it made is shown once, in the answer."""
-        form, caller = await read_form(request), caller_in_scope(request)
+        form, caller = await read_form(request), _caller(request)
         person = self._person(request, field(form, "subject"))
         wanted = field(form, "do")
         if wanted == "invite" and may(caller, "admin"):
@@ -85,13 +85,13 @@ class PeoplePage:
 
     def _person(self, request: Request, subject: str) -> Caller | None:
         """Whom the page is about; None where the reader may not see them. It is never somebody of another tenant."""
-        caller = caller_in_scope(request)
+        caller = _caller(request)
         if subject in ("", caller.subject):
             return caller
         return Caller(subject, tenant=caller.tenant) if may(caller, "admin") else None
 
     async def _invite(self, request: Request, form: FormData, caller: Caller) -> Response:
-        invited = Caller(field(form, "name").strip(), chosen(form, caller), caller.tenant)
+        invited = Caller(field(form, "name").strip(), _scopes(form, caller), caller.tenant)
         days = _days(form, LINK_DAYS, LINK_FOR)
         if not invited.scopes:
             return problem(request, "Choose at least one thing that they may do.")
@@ -104,7 +104,7 @@ class PeoplePage:
 
     async def _give_token(self, request: Request, form: FormData, caller: Caller) -> Response:
         name = " ".join(field(form, "name").split())
-        holder = Caller(caller.subject, chosen(form, caller), caller.tenant)
+        holder = Caller(caller.subject, _scopes(form, caller), caller.tenant)
         if not self.access.signs_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
             return problem(request, "A token has a name of 1 to 64 characters, and at least one thing that it may do.")
         lifetime = timedelta(days=_days(form, TOKEN_DAYS, TOKEN_FOR))
@@ -113,7 +113,7 @@ class PeoplePage:
 
     async def _shown(self, request: Request, person: Caller, **made: Any) -> Response:
         """The page about a person, with what was `made` for it just now."""
-        caller = caller_in_scope(request)
+        caller = _caller(request)
         here = hashed(request.cookies.get(self.sessions.cookie, ""))
         administers = may(caller, "admin")
         everyone = await run_sync(self.people.everyone) if administers else []
@@ -150,13 +150,13 @@ class PeoplePage:
             return None
 
 
-def caller_in_scope(request: Request) -> Caller:
+def _caller(request: Request) -> Caller:
     """Who is signed in."""
     caller: Caller = request.scope[KEY]
     return caller
 
 
-def chosen(form: FormData, caller: Caller) -> frozenset[Scope]:
+def _scopes(form: FormData, caller: Caller) -> frozenset[Scope]:
     """The scopes that are ticked, of those that the caller has."""
     return frozenset(scope for scope in SCOPES if scope in caller.scopes and scope in form.getlist("scope"))
 

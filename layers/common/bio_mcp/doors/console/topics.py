@@ -216,7 +216,7 @@ async def sync(console: Console, request: Request) -> Response:
     outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
     if not outcome.failed and outcome.body.get("ended"):
         outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
-    return await _led(console, request, outcome, address_of(topic))
+    return await _done(console, request, outcome, address_of(topic))
 
 
 async def read(console: Console, request: Request) -> Response:
@@ -224,18 +224,18 @@ async def read(console: Console, request: Request) -> Response:
     form = await console.form(request)
     topic = form.text("topic")
     outcome = await console.ask(mark_read, {"query_key": topic, "position": form.text("position")}, request)
-    return await _led(console, request, outcome, address_of(topic))
+    return await _done(console, request, outcome, address_of(topic))
 
 
 async def stop(console: Console, request: Request) -> Response:
     """Stop following a topic."""
     form = await console.form(request)
     outcome = await console.ask(stop_following, {"query_key": form.text("topic")}, request)
-    return await _led(console, request, outcome, PATH)
+    return await _done(console, request, outcome, PATH)
 
 
-async def _led(console: Console, request: Request, outcome: Outcome, address: str) -> Response:
-    """The way to a page after what a form asked for; or the topics, and why it could not be done."""
+async def _done(console: Console, request: Request, outcome: Outcome, address: str) -> Response:
+    """The answer to a form: the way to a page, or the topics and why it could not be done."""
     return await _shown(console, request, outcome.body["error"]) if outcome.failed else see_other(address)
 
 
