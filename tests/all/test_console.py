@@ -80,6 +80,19 @@ def test_an_answer_above_its_papers_is_accessible_and_fits_the_screen(chromium, 
         assert complaints == []
 
 
+def test_print_has_question_answer_and_sources_and_nothing_that_is_pressed(page):
+    page.goto(LOOKED_AT["hits"])
+    page.get_by_role("button", name="Answer").click()
+    page.wait_for_url("**/answers/*")
+    page.emulate_media(media="print")
+    looked_at(page, "print")
+    assert page.get_by_text(QUESTION).locator("visible=true").count() == 1
+    assert page.locator("#answer .claims").is_visible()
+    assert page.locator("#answer table").get_by_text("PMID").first.is_visible()
+    assert page.locator("#hits-title").is_visible()
+    assert page.locator("button, input, select, summary").locator("visible=true").count() == 0
+
+
 def test_a_paper_opens_beside_the_list_and_is_closed_again(page):
     page.goto(LOOKED_AT["hits"])
     title = page.locator(".hit h3 a").nth(1)

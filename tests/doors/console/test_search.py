@@ -220,6 +220,16 @@ def test_an_answer_has_an_address_with_the_filters_that_it_was_given_for(answere
     assert page.all("input", name="year_from")[0][1]["value"] == "2018"
 
 
+def test_an_answer_keeps_the_order_and_says_which_filter_it_does_not_know(client):
+    asked = {"q": QUESTION, "order": "newest", "full_text": "1"}
+    posted = client.post("/answers", data=asked, follow_redirects=False)
+    assert parse_qs(urlsplit(posted.headers["location"]).query) == {name: [text] for name, text in asked.items()}
+    notes = Page(client.get(posted.headers["location"])).texts("p")
+    assert "Papers without free full text were read for this too." in notes
+    form = Page(client.get("/?" + urlencode(asked))).all("input", type="hidden")
+    assert {"order", "full_text"} <= {each[1]["name"] for each in form}
+
+
 def test_each_claim_has_a_row_with_its_source_which_opens_with_the_sentence_marked(answered, get):
     page, address = answered
     stored = corpus().answers.get(urlsplit(address).path.rpartition("/")[2])
@@ -287,6 +297,12 @@ def test_selected_papers_are_exported_to_a_file(client):
     sent = client.post("/exports", data={"pmid": pmids, "format": "ris"})
     assert "attachment" in sent.headers["content-disposition"]
     assert all(f"AN  - {each}" in sent.text or each in sent.text for each in pmids)
+
+
+def test_a_paper_that_is_not_here_is_said_to_be_missing_and_has_no_citation(get):
+    page = get("/cite?pmid=999")
+    assert "Not in the corpus: PMID 999." in page.texts("p")
+    assert page.all("details", name="citation") == []
 
 
 @pytest.mark.parametrize("given", [[], [("pmid", "<b>")], [("pmid", "x" * 100)]])
