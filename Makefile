@@ -93,7 +93,7 @@ build: $(VENV)/.run $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH
 	@sed -i '/^  EmbeddingModel:$$/,/^  [A-Z]/s/^    Default: .*/    Default: $(firstword $(EMBEDDING_MODEL))/' .aws-sam/build/template.yaml
 
 ingest-image: build ## build the image of the function that ingests, which reads scans too; TAG=NAME for that in place of bio-mcp-ingest
-	$(BIN)/python -m scripts.ingest_image --arch $(ARCH) --tag $(or $(TAG),bio-mcp-ingest)
+	$(BIN)/python -m scripts.image ingest --arch $(ARCH) --tag $(or $(TAG),bio-mcp-ingest)
 
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
 	$(SAM)/bin/python -m scripts.configure_stack $(CONFIG)
@@ -136,7 +136,7 @@ opensearch: setup $(VENV)/.dev $(OPENSEARCH)/.fetched ## a real OpenSearch node,
 	$(BIN)/python -m tests.support.opensearch_node
 
 image: setup ## build the image of the endpoint for a team; TAG=NAME for that in place of bio-mcp, ARCH as for build
-	$(BIN)/python -m scripts.image --arch $(ARCH) --tag $(or $(TAG),bio-mcp)
+	$(BIN)/python -m scripts.image endpoint --arch $(ARCH) --tag $(or $(TAG),bio-mcp)
 
 dist: setup ## build what a release has: wheel, sdist, bundle for Claude Desktop, SBOM, into dist/
 	$(BIN)/python -m scripts.distribution

@@ -160,7 +160,7 @@ def stopped(review: LabelledReview, known: Sequence[int], order: Sequence[int]) 
     rest = [at for at in range(len(review.labels)) if at not in {*order, *known}]
     seen = [bool(review.labels[at]) for at in (*known, *order, *rest)]
     for looked_at in range(20, len(seen) + 1, 20):
-        if estimate(seen[:looked_at], len(seen) - looked_at).reached:
+        if estimate(seen[:looked_at], len(seen) - looked_at).may_stop:
             return looked_at / len(seen), sum(seen[:looked_at]) / sum(seen)
     return 1.0, 1.0
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import boto3
 import tomlkit
-import yaml
 from botocore.exceptions import BotoCoreError, ClientError
 
 from scripts import retained
+from scripts.template.loops import loaded
 
 ROOT = Path(__file__).parents[1]
 ASKED = ("Corpus1Key", "Corpus1Term", "NcbiAdminEmail", "NcbiApiKeyName", "AuthSecretName", "AlarmTopicArn")
@@ -37,22 +37,9 @@ LONGEST_NAME = 64  # of a function
 LATER = "Everything else has a default. To change it, edit parameter_overrides in {path} and run make deploy again."
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML whose tags, CloudFormation's short functions, say nothing here."""
-
-
-_Loader.add_multi_constructor("!", lambda *_: None)
-
-
-def template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
-    """The template, in which what a function of CloudFormation makes is None."""
-    loaded: dict[str, Any] = yaml.load(path.read_text(), _Loader)  # noqa: S506  # a SafeLoader
-    return loaded
-
-
 def parameters(path: Path = ROOT / "template.yaml") -> dict[str, dict[str, Any]]:
     """The template's parameters by name."""
-    known: dict[str, dict[str, Any]] = template(path)["Parameters"]
+    known: dict[str, dict[str, Any]] = loaded(path.read_text())["Parameters"]
     return known
 
 

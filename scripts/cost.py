@@ -600,19 +600,24 @@ def estimate(workload: Workload, rates: Rates | None = None, prices: Prices | No
 # The tables of docs/cost.md and docs/runbook.md
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+ARITHMETIC = ("what", "arithmetic", "dollars")
 DOMAINS = (10_000, 200_000, 1_000_000, 2_000_000)  # papers, of the runbook's table
 
 
 def cost_tables() -> Mapping[str, Table]:
     """The tables by their names on the page: head and rows."""
     estimates = [estimate(each) for each in SIZES]
-    head = ("", *(f"{each.workload.records:,}, {each.workload.index}" for each in estimates))
+    load = estimate(usual(PUBMED)).load.lines
     return {
-        "sizes": (head, _size_rows(estimates)),
-        "load": (("what", "arithmetic", "dollars"), _arithmetic(estimate(usual(PUBMED)).load.lines)),
-        "month": (head, _months(estimates)),
+        "sizes": _size_table(estimates),
+        "load": (ARITHMETIC, [*_arithmetic(load), ("**together**", "", f"**{together(load):,.2f}**")]),
+        "month": (_head(estimates), _months(estimates)),
         "team": _team_table(),
     }
+
+
+def _head(estimates: Sequence[Estimate]) -> Sequence[str]:
+    return ("", *(f"{each.workload.records:,}, {each.workload.index}" for each in estimates))
 
 
 def _team_table() -> Table:
@@ -652,8 +657,8 @@ def domain_table() -> Table:
     ]
 
 
-def _size_rows(estimates: Sequence[Estimate]) -> list[Sequence[str]]:
-    return [
+def _size_table(estimates: Sequence[Estimate]) -> Table:
+    return _head(estimates), [
         (
             "new papers a day; calls a day",
             *(f"{e.workload.new_per_day:,}; {e.workload.calls_per_day:,}" for e in estimates),
@@ -690,8 +695,7 @@ def _cell(line: Line) -> str:
 
 
 def _arithmetic(lines: Sequence[Line]) -> list[Sequence[str]]:
-    rows = [(line.what, line.arithmetic, f"{line.dollars:,.2f}") for line in lines]
-    return [*rows, ("**together**", "", f"**{together(lines):,.2f}**")]
+    return [(line.what, line.arithmetic, f"{line.dollars:,.2f}") for line in lines]
 
 
 # The command
@@ -735,13 +739,25 @@ def main(records: int | None, papers_per_second: float | None, region: str, as_j
     rates = replace(Rates(), embedded=papers_per_second) if papers_per_second else Rates()
     workloads = (usual(records),) if records else SIZES
     estimates = [estimate(_checked(replace(each, **chosen)), rates, REGIONS[region]) for each in workloads]
-    body = {
-        "region": region,
-        "prices_as_of": Prices().as_of.isoformat(),
-        "rates": asdict(rates),
-        "estimates": list(map(_body, estimates)),
-    }
-    terminal.print_json(body) if as_json else render(body)
+    if as_json:
+        body = {"region": region, "prices_as_of": Prices().as_of.isoformat(), "rates": asdict(rates)}
+        terminal.print_json({**body, "estimates": list(map(_body, estimates))})
+    else:
+        _show(estimates, region)
+
+
+def _show(estimates: Sequence[Estimate], region: str) -> None:
+    """The sizes side by side, or one with its arithmetic."""
+    head, rows = _size_table(estimates)
+    terminal.show(terminal.table(head, rows, right=range(1, len(head))))
+    if len(estimates) == 1:
+        of = estimates[0]
+        for title, lines in (("The first load", of.load.lines), ("A month", of.month)):
+            terminal.show("", f"{title}: ${together(lines):,.2f}")
+            terminal.show(terminal.table(ARITHMETIC, _arithmetic(lines), right=(2,)))
+        parameters = " ".join(f"{name}={value}" for name, value in of.parameters.items())
+        terminal.show("", f"Parameters of such a stack: {parameters}")
+    terminal.show("", SOURCE.format(as_of=Prices().as_of, region=_region(region)))
 
 
 def _checked(workload: Workload) -> Workload:
@@ -754,7 +770,6 @@ def _body(of: Estimate) -> dict[str, Any]:
     domain = of.domain
     return {
         "records": of.workload.records,
-        "name": of.workload.index,
         "workload": asdict(of.workload),
         "index": {
             "memory_gb": of.memory_gb,
@@ -775,45 +790,6 @@ def _body(of: Estimate) -> dict[str, Any]:
 
 def _line(line: Line) -> dict[str, Any]:
     return {"what": line.what, "arithmetic": line.arithmetic, "dollars": line.dollars}
-
-
-def render(body: Mapping[str, Any]) -> None:
-    """Print the sizes side by side, or one with its arithmetic."""
-    estimates = body["estimates"]
-    terminal.show(_sizes(estimates))
-    if len(estimates) == 1:
-        for title, lines in (("The first load", estimates[0]["load"]), ("A month", estimates[0]["month"])):
-            terminal.show("", f"{title}: {_dollars(lines['dollars'])}")
-            rows = [(each["what"], each["arithmetic"], f"{each['dollars']:,.2f}") for each in lines["lines"]]
-            terminal.show(terminal.table(("what", "arithmetic", "dollars"), rows, right=(2,)))
-        parameters = " ".join(f"{name}={value}" for name, value in estimates[0]["parameters"].items())
-        terminal.show("", f"Parameters of such a stack: {parameters}")
-    terminal.show("", SOURCE.format(as_of=body["prices_as_of"], region=_region(body["region"])))
-
-
-def _sizes(estimates: Sequence[Mapping[str, Any]]) -> Any:
-    rows = [
-        ("memory of the index", [f"{each['index']['memory_gb']:,.1f} GB" for each in estimates]),
-        ("its disk", [f"{each['index']['disk_gb']:,.1f} GB" for each in estimates]),
-        ("search domain", [_domain(each["index"]["domain"]) for each in estimates]),
-        ("functions that load", [f"{each['load']['loaders']:,}" for each in estimates]),
-        ("first load", [f"{each['load']['hours']:,.1f} h" for each in estimates]),
-        ("its functions", [_dollars(each["load"]["compute_dollars"]) for each in estimates]),
-        ("all of it", [_dollars(each["load"]["dollars"]) for each in estimates]),
-        ("a month", [_dollars(each["month"]["dollars"]) for each in estimates]),
-        ("a month at rest", [_dollars(each["month"]["idle_dollars"]) for each in estimates]),
-    ]
-    columns = ("papers", *(f"{each['records']:,}" for each in estimates))
-    named = [("index", [each["name"] for each in estimates]), *rows]
-    return terminal.table(columns, [(name, *cells) for name, cells in named], right=range(1, len(columns)))
-
-
-def _domain(domain: Mapping[str, Any] | None) -> str:
-    return "none" if domain is None else f"{domain['nodes']} × {domain['instance']}"
-
-
-def _dollars(value: float) -> str:
-    return f"${value:,.0f}" if value >= 10 else f"${value:,.2f}"
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from bio_mcp.adapters.aws.answers import LIFETIME_S as ANSWER_S
 from bio_mcp.adapters.aws.state import LIFETIME_S as JOB_S
 from bio_mcp.adapters.stored import LONGEST_AUTHORIZATION_S
 from bio_mcp.settings import Settings
-from scripts.configure_stack import template
-from scripts.template.loops import unrolled
+from bio_mcp.wiring.services import ZOTERO_ORG
+from scripts.template.functions import ROOT
+from scripts.template.loops import loaded, unrolled
 
 DAY_S = 86_400
 DEFAULT = Settings()
@@ -56,15 +57,16 @@ HELD: Mapping[str, tuple[str, str, str]] = {  # table: what it holds, what of pe
 }
 FOLDERS: Mapping[str, tuple[str, str]] = {  # of the bucket
     "exports/": ("exported files", "what was asked for"),
-    "uploads/": ("parts of files that are sent in the browser", "what the documents say"),
+    "uploads/": ("files that are sent in the browser, until they are read", "what the documents say"),
     "calls/": ("what recorded calls read", "what the documents say"),
 }
-QUEUES: Mapping[str, str] = {
-    "WorkQueue": "calls to be made later, of schedules and continued syncs",
-    "IngestQueue": "files that wait to be read, by name",
-    "EvaluateQueue": "the rest of evaluations",
-    "ExportQueue": "the rest of exports, with their questions",
-    "DeadLetters": "what failed five times",
+ASKING = "subject and tenant of who asked"  # in the message of a call that goes on
+QUEUES: Mapping[str, tuple[str, str]] = {
+    "WorkQueue": ("calls to be made later, of schedules and continued syncs", ASKING),
+    "IngestQueue": ("files that wait to be read, by name", ASKING),
+    "EvaluateQueue": ("the rest of evaluations", ASKING),
+    "ExportQueue": ("the rest of exports", f"questions as typed, {ASKING}"),
+    "DeadLetters": ("what failed five times", f"questions as typed, {ASKING}"),
 }
 NEVER = "never by default"
 LIVE = "a tool of scope `live`, a sync, the nightly look for retractions"
@@ -96,6 +98,7 @@ OUTSIDE: Mapping[str, tuple[str, str, str]] = {  # setting of an address: whose,
         f"{NEVER}: `OTEL_EXPORTER_OTLP_ENDPOINT`",
     ),
 }
+ELSEWHERE = {"ncbi_converter_url": DEFAULT.converter_url, "zotero_api_url": ZOTERO_ORG}  # where the setting is empty
 OTHERS: Sequence[Row] = (
     (
         "Amazon Bedrock",
@@ -112,7 +115,7 @@ OWN |= {f"{each}_queue_url" for each in ("ingest", "evaluate", "export")} | {"de
 
 def stored_table() -> tuple[Row, Iterator[Row]]:
     """Head and rows of what a stack stores."""
-    return ("where", "what", "of people", "for how long"), stored(template())
+    return ("where", "what", "of people", "for how long"), stored(loaded((ROOT / "template.yaml").read_text()))
 
 
 def stored(read: Mapping[str, Any]) -> Iterator[Row]:
@@ -134,22 +137,22 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
     for rule in rules:
         if "ExpirationInDays" in rule:
             what, people = FOLDERS[rule["Prefix"]]
-            yield f"bucket, `{rule['Prefix']}`", what, people, f"{rule['ExpirationInDays']} days"
-    yield (
-        "bucket, the rest",
-        "large papers and documents, `inbox/`, files that are sent in the browser, every PDF that was read, reports",
-        "what the documents say",
-        LASTING,
-    )
+            kept = f"{_days(rule['ExpirationInDays'])}; {_versions(of['Bucket'], rule['Prefix'])}"
+            yield f"bucket, `{rule['Prefix']}`", what, people, kept
+    says = "what the documents say"
+    shown = "every PDF that was read, so that its pages can be shown"
+    yield "bucket, `files/`", shown, says, f"as long as its document; {_versions(of['Bucket'], 'files/')}"
+    rest = "large papers and documents, `inbox/`, logs of `ingest.run`, reports"
+    yield "bucket, the rest", rest, says, f"{LASTING}; {_versions(of['Bucket'])}"
     yield (
         "index (OpenSearch, or the bucket)",
         "passages and vectors of papers and documents",
-        "what the documents say",
-        "as the papers and documents",
+        says,
+        f"as the papers and documents; in the bucket {_versions(of['Bucket'], 'index/')}",
     )
     _same("queues", queues, QUEUES)
-    for name, what in QUEUES.items():
-        yield f"`{name}`", what, "", f"{of[name]['MessageRetentionPeriod'] // DAY_S} days at most"
+    for name, (what, people) in QUEUES.items():
+        yield f"`{name}`", what, people, f"{of[name]['MessageRetentionPeriod'] // DAY_S} days at most"
     days = read["Parameters"]["LogRetentionDays"]["Default"]
     yield (
         "logs of functions",
@@ -158,6 +161,24 @@ def stored(read: Mapping[str, Any]) -> Iterator[Row]:
         f"{days} days",
     )
     yield "access log of the API", "a line for each request", "IP address", f"{days} days"
+    yield (
+        "traces in X-Ray",
+        "of some calls: tool, services that were asked, times, failures, correlation id",
+        "",
+        "30 days, as AWS keeps them",
+    )
+    yield "metrics in CloudWatch", "times and numbers of calls by tool", "", "15 months, as AWS keeps them"
+
+
+def _days(number: int) -> str:
+    return f"{number} day" if number == 1 else f"{number} days"
+
+
+def _versions(bucket: Mapping[str, Any], folder: str = "") -> str:
+    """How long S3 keeps what is deleted there; of several rules the shortest counts."""
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    kept = [each for each in rules if "NoncurrentVersionExpiration" in each and each.get("Prefix", "") in ("", folder)]
+    return f"{_days(min(each['NoncurrentVersionExpiration']['NoncurrentDays'] for each in kept))} more as a version"
 
 
 def addresses_table() -> tuple[Row, Iterator[Row]]:
@@ -170,7 +191,7 @@ def _addresses() -> Iterator[Row]:
     named = {name for name, each in known.items() if each.metadata["env"].endswith(("_URL", "_ENDPOINT"))}
     _same("addresses", named - OWN, OUTSIDE)
     for name, (who, sent, asks) in OUTSIDE.items():
-        default = f"`{known[name].default}`, " if known[name].default else ""
+        default = f"`{found}`, " if (found := known[name].default or ELSEWHERE.get(name, "")) else ""
         yield who, f"{default}`{known[name].metadata['env']}`", sent, asks
     yield from OTHERS
 

@@ -91,7 +91,7 @@ MODEL = frozenset(
     }
 )
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
-LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of one folder: function.toml names it, or it is the inbox
+LISTING = frozenset({("s3:ListBucket", "Bucket.Arn")})  # of some folders: function.toml names them, or it is the inbox
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
@@ -246,6 +246,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "blobs.get": files(FOLDER, "GetObject") | LISTING,
     "blobs.join": files(FOLDER, "GetObject", "PutObject"),
     "blobs.stream": files(FOLDER, "GetObject") | LISTING,
+    "blobs.delete": files(FOLDER, "DeleteObject"),
+    "blobs.drop": files(FOLDER, "DeleteObject") | LISTING,
     "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),

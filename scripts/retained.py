@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 Connect = Callable[[str], Any]
 """The name of a service -> its client."""
-ROLE = "SearchRole"  # of the stack; the domains that it made let it in
+ROLE = "SearchRole"  # of the stack; the domains that it made let it in, until another RolePath makes another role
 
 
 class Refused(Exception):
@@ -43,8 +43,8 @@ def _domain(given: Mapping[str, str], stack: str, connect: Connect) -> dict[str,
     has, wanted = _has(stack, "SearchDomain", connect), given["OpenSearchDomainName"]
     if has and wanted in ("", has):
         return {"OpenSearchDomainName": has}
-    role, there = _has(stack, ROLE, connect), {each["DomainName"]: each for each in _domains(connect)}
-    left = [name for name, each in there.items() if role and f"/{role}" in each.get("AccessPolicies", "")]
+    there = {each["DomainName"]: each for each in _domains(connect)}
+    left = [name for name, each in there.items() if _made(each, _resource(stack, ROLE, connect))]
     if wanted in there and wanted not in left:
         raise Refused(
             f"The domain {wanted} is there and was not made by the stack {stack}. Give another OpenSearchDomainName, "
@@ -56,16 +56,29 @@ def _domain(given: Mapping[str, str], stack: str, connect: Connect) -> dict[str,
     return _address(there[names[0]]) if names else {}
 
 
+def _made(domain: Mapping[str, Any], role: Mapping[str, str]) -> bool:
+    """Whether the stack that has the role made the domain: it lets the role in, or its name is of the stack's id."""
+    if not role:
+        return False
+    own = f"bio-mcp-{role['StackId'].rpartition('/')[2].partition('-')[0]}"
+    return domain["DomainName"] == own or f"/{role['PhysicalResourceId']}" in domain.get("AccessPolicies", "")
+
+
 def _has(stack: str, logical_id: str, connect: Connect) -> str:
     """The physical id of a resource that the stack has; empty where there is none, or no stack."""
+    return _resource(stack, logical_id, connect).get("PhysicalResourceId", "")
+
+
+def _resource(stack: str, logical_id: str, connect: Connect) -> Mapping[str, str]:
+    """What CloudFormation says of a resource that the stack has; nothing where there is none, or no stack."""
     try:
         asked = connect("cloudformation").describe_stack_resource(StackName=stack, LogicalResourceId=logical_id)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ValidationError":
             raise
-        return ""
-    gone = asked["StackResourceDetail"]["ResourceStatus"] in ("DELETE_COMPLETE", "DELETE_SKIPPED")
-    return "" if gone else str(asked["StackResourceDetail"]["PhysicalResourceId"])
+        return {}
+    found: Mapping[str, str] = asked["StackResourceDetail"]
+    return {} if found["ResourceStatus"] in ("DELETE_COMPLETE", "DELETE_SKIPPED") else found
 
 
 def _domains(connect: Connect) -> list[dict[str, Any]]:

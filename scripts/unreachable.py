@@ -69,7 +69,7 @@ ALLOWED = {
     **dict.fromkeys(
         "full_name is_date is_numerical is_hidden db_to citation_count citations_per_year relative_citation_ratio "
         "is_provisional is_clinical asserted_by overlap_low overlap_high derivation explanation scope_note menu_name "
-        "missed_at_most rescored".split(),
+        "rescored".split(),
         "read by the name of a field of an answer",
     ),
 }

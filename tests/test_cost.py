@@ -27,7 +27,7 @@ from scripts.cost import (
     vectors_gb,
 )
 from scripts.template import loading
-from tests.support.aws_template import ALARM, TEMPLATE, of, rendered
+from tests.support.aws_template import ALARM, TEMPLATE, of
 
 MILLION = usual(1_000_000)
 
@@ -169,29 +169,6 @@ def test_a_stack_pays_for_the_alarms_that_its_parameters_make():
     assert few.quantity < 20 < full.quantity < of_domain.quantity
     alarms = [each["Properties"] for each in TEMPLATE["Resources"].values() if each["Type"] == ALARM]
     assert max(len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in alarms) <= 10  # that CloudWatch adds up
-
-
-def metrics_under_alarm(monitoring, tier):
-    chosen = {"Monitoring": monitoring, "IndexTier": tier, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]"}
-    given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()} | chosen
-    given |= {"NcbiAdminEmail": "a@example.org"}
-    alarms = [each for name, each in TEMPLATE["Resources"].items() if each["Type"] == ALARM]
-    made = [each["Properties"] for each in alarms if holds(each.get("Condition"), given)]
-    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in made]
-    assert max(metrics) <= 10  # CloudWatch adds up ten metrics at most
-    return sum(metrics)
-
-
-def holds(condition, given):
-    return condition is None or rendered({"Condition": condition}, given)
-
-
-@pytest.mark.parametrize("tier", ["s3", "opensearch"])
-@pytest.mark.parametrize("monitoring", ["full", "basic"])
-def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted(monitoring, tier):
-    lines = estimate(replace(usual(10_000), tier=tier, monitoring=monitoring)).month
-    [counted] = [each.quantity for each in lines if each.what == "metrics under alarm"]
-    assert abs(counted - metrics_under_alarm(monitoring, tier)) * Prices().alarm_month < 1  # right to a dollar
 
 
 def test_metrics_of_tools_cost_what_their_hours_do_and_never_more_than_a_month_of_each_tool():

@@ -15,6 +15,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.inspecting import summary
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.services import ZOTERO_ORG
 from scripts.cli_docs import EXAMPLES, cli_page, commands, options
 from scripts.data_protection import stored
 from scripts.docs import ROOT, filled, pages, publish
@@ -162,11 +163,20 @@ def section(title):
     return DEPLOYING.partition(f"# {title}\n")[2].partition("\n#")[0]
 
 
+def test_what_no_emulator_shows_is_on_the_list_for_a_real_account():
+    of_services = "Canary SnapStart KmsKeyArn SecretKmsKeyArn SubnetIds VpcEndpoints CodeSigningConfigArn MonthlyBudget"
+    of_others = "BudgetEmail TraceCalls IdpIssuer DomainName LanguageModel OpenSearchService LoadsAtOnce"
+    named = set(re.findall(r"`(\w+)", section("What only a real account can prove")))
+    assert set(f"{of_services} {of_others}".split()) - named - {"Canary", "SnapStart"} == set()
+    assert {"**Canary.**", "**SnapStart**"} <= set(section("What only a real account can prove").split())
+
+
 def test_the_page_of_data_protection_names_every_store_and_address():
     page = generated()["docs/data-protection.md"]
     kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue")
     stores = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] in kinds]
     addresses = [each.default for each in fields(Settings) if str(each.default).startswith("https://")]
+    addresses += [Settings().converter_url, ZOTERO_ORG]  # where the setting is empty
     assert len(stores) > 20
     assert len(addresses) > 5
     assert [each for each in (*stores, *addresses) if f"`{each}`" not in page] == []
@@ -183,6 +193,21 @@ def test_a_store_that_begins_to_forget_is_described_anew():
     table = {"Type": "AWS::DynamoDB::Table", "Properties": {"TimeToLiveSpecification": {}}}
     with pytest.raises(LookupError, match="NewsTable"):
         list(stored({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "NewsTable": table}}))
+
+
+def test_what_expires_in_the_bucket_is_gone_a_day_later_and_the_page_says_how_long_deleted_files_stay():
+    kept = {where: last for where, _, _, last in stored(TEMPLATE)}
+    assert kept["bucket, `exports/`"] == "7 days; 1 day more as a version"
+    assert kept["bucket, the rest"] == "until it is deleted; 30 days more as a version"
+    rules = TEMPLATE["Resources"]["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    expiring = [each for each in rules if "ExpirationInDays" in each]
+    assert [each["NoncurrentVersionExpiration"]["NoncurrentDays"] for each in expiring] == [1, 1, 1]
+
+
+def test_a_queue_keeps_the_name_of_whoever_made_a_call_that_goes_on():
+    people = {where.strip("`"): people for where, _, people, _ in stored(TEMPLATE)}
+    queues = [name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::SQS::Queue"]
+    assert {name for name in queues if "subject and tenant" in people[name]} == set(queues)
 
 
 def test_what_outlives_the_stack_is_named_where_it_is_taken_down():

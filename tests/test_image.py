@@ -11,8 +11,7 @@ import pytest
 
 from bio_mcp.adapters.embedders import TELEMETRY_OFF
 from bio_mcp.settings import Settings
-from scripts import ingest_image
-from scripts.ingest_image import LAYERS, PLATFORMS, PYTHON
+from scripts.image import LAYERS, PLATFORMS, PYTHON, RECIPES
 from tests.support.aws_template import FUNCTIONS, RESOURCES, TEMPLATE
 
 ROOT = Path(__file__).parents[1]
@@ -72,7 +71,7 @@ def test_the_function_of_its_comment_is_one_that_embeds():
     assert "search" in EMBED
 
 
-INGEST = ingest_image.RECIPE.read_text()
+INGEST = RECIPES["ingest"].read_text()
 PARSERS = ROOT / "layers/common/bio_mcp/adapters/parsers"
 
 

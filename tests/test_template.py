@@ -451,6 +451,7 @@ def test_a_new_version_of_the_endpoint_gets_a_few_calls_first_and_an_alarm_takes
 def test_a_budget_counts_the_account_or_what_has_the_stacks_tag(counts, filters):
     budget = MADE["Budget"]["Properties"]
     given = {"BudgetCounts": counts, "AWS::StackName": "bio-mcp", "AWS::NoValue": None, "MonthlyBudget": "100"}
+    given["BudgetEmail"] = "a@example.org"
     made = rendered(budget["Budget"], given)
     assert made["CostFilters"] == filters
     assert made["BudgetLimit"] == {"Amount": "100", "Unit": "USD"}

@@ -22,6 +22,7 @@ from tests.support.aws_template import (
     documents_of,
     of,
     rendered,
+    statements,
     text,
     variables,
 )
@@ -88,7 +89,7 @@ def test_the_endpoint_reads_which_tokens_were_ended_and_no_data():
 
 
 def test_the_pages_change_nothing_but_files_that_are_sent():
-    sent = {("s3:PutObject", f"${{Bucket.Arn}}/{folder}/*") for folder in ("files", "uploads")}
+    sent = {("s3:PutObject", "${Bucket.Arn}/uploads/*")}
     assert sent <= allowed("console")
     others = {(action, on) for action, on in allowed("console") - sent if on != "BudgetsTable.Arn"}
     verbs = {action.partition(":")[2] for action, _ in others if not action.startswith(("logs:", "es:", "lambda:"))}
@@ -97,6 +98,20 @@ def test_the_pages_change_nothing_but_files_that_are_sent():
     called = {on for action, on in others if action == "lambda:InvokeFunction"}
     functions = "Search Answer Exports Bibliography Pubmed SyncDelta News Checkpoint Ingest Projects Screening".split()
     assert called == {f"{each}Function.Arn" for each in (*functions, "IngestImage")}
+
+
+OTHERS = {"articles", "jobs", "project-documents", "reviews", "calls", "index", "inbox"}  # of tables, an index, callers
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_knows_a_file_that_is_gone_from_a_denial(function):
+    """S3 says so to who may list the folder: `adapters/aws/clients.py`."""
+    read = {on.split("/")[1] for action, on in allowed(function) if action == "s3:GetObject"} - OTHERS
+    role, _ = FUNCTIONS[function][1]["Role"]["Fn::GetAtt"].split(".")
+    documents = documents_of(RESOURCES[role]["Properties"])
+    conditions = [each["Condition"] for one in documents for each in statements(one) if "Condition" in each]
+    prefixes = [each["StringLike"]["s3:prefix"] for each in conditions if "StringLike" in each]
+    assert read <= {each.removesuffix("/*") for one in prefixes for each in ([one] if isinstance(one, str) else one)}
 
 
 def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():

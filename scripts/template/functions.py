@@ -10,7 +10,7 @@ queue        which it works through: its continuations go there too
 folder       of the bucket, where it stores files
 image        parameter of a container image that takes the place of its code and layers, where one is given
 condition    under which there is a function at all
-lists        the folder of the bucket that it may list, inbox where nothing is said
+lists        folders of the bucket that it may list, to know what is not there from a denial; else the inbox
 endpoint     true where it serves no tools and calls every function that does
 calls        the functions that it calls, where it is no endpoint
 uses         methods of ports that it uses, as documents.get, where it serves no tools; "blobs.get files" in that folder

@@ -48,7 +48,7 @@ def _statements(name: str) -> list[Value]:
     return [
         *(when("IndexInDomain", each) for each in on_index(grants, "es", _of_domain)),
         *(when("GivenCollection", each) for each in on_index(grants, "aoss")),
-        *(when("IndexInS3", each) for each in allowed(filter(in_s3, in_bucket), ("dynamodb", "s3"), PUBLISHED)),
+        *(when("IndexInS3", each) for each in allowed(filter(in_s3, in_bucket), ("dynamodb", "s3"), [PUBLISHED])),
     ]
 
 

@@ -7,9 +7,34 @@ tests of the template do not: they read what `unrolled` makes.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import yaml
+
 from scripts.template.blocks import Value
 
 LOOP = "Fn::ForEach::"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML with CloudFormation's short functions: `!If [a, b]` becomes `{"Fn::If": [a, b]}`."""
+
+
+def _function(loader: Any, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    if isinstance(node, yaml.ScalarNode):
+        value: Any = loader.construct_scalar(node)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        value = loader.construct_mapping(node, deep=True)
+    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
+
+
+_Loader.add_multi_constructor("!", _function)
+
+
+def loaded(text: str) -> dict[str, Any]:
+    """A template of CloudFormation, its functions as `{"Fn::Name": arguments}`."""
+    template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader
+    return template
 
 
 def loop(name: str, over: Sequence[str], fragment: Mapping[str, Value], identifier: str = "Id") -> dict[str, Value]:
@@ -18,7 +43,7 @@ def loop(name: str, over: Sequence[str], fragment: Mapping[str, Value], identifi
 
 
 def unrolled(template: Mapping[str, Any]) -> dict[str, Any]:
-    """A template, its short functions in long form, without loops and without what they alone look up."""
+    """A template without loops and without what they alone look up."""
     made = {**template, "Transform": "AWS::Serverless-2016-10-31"}
     for section in ("Conditions", "Resources", "Outputs"):
         members: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant, in_s3
 from scripts.template.blocks import Tagged, Value, listed
 from scripts.template.functions import SECRETS, Function
 
-INBOX, LISTING = "inbox", "s3:ListBucket"
+INBOX, LISTING = ("inbox",), "s3:ListBucket"
 NO_VALUE = "!Ref AWS::NoValue"
 PATH = f"!If [HasRolePath, !Ref RolePath, {NO_VALUE}]"
 BOUNDARY = f"!If [HasBoundary, !Ref PermissionsBoundaryArn, {NO_VALUE}]"
@@ -21,7 +21,7 @@ def own(function: Function, callees: Sequence[Function]) -> Value:
     """The policy that no other role has; `callees` are the functions that serve tools."""
     always = [each for each in function.grants if not in_s3(each)]
     statements: list[Value] = [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")]
-    statements += allowed(always, SERVICES, str(function.declared.get("lists", INBOX)))
+    statements += allowed(always, SERVICES, function.declared.get("lists", INBOX))
     if called := function.called(callees):
         statements.append(allow(["lambda:InvokeFunction"], listed([each.arn for each in called])))
     statements += [when("AsksBedrock", each) for each in allowed(function.grants, ("bedrock",))]
@@ -64,10 +64,10 @@ def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
     return {"Effect": "Allow", "Action": listed(actions), "Resource": resource}
 
 
-def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBOX) -> list[Value]:
+def allowed(grants: Iterable[Grant], services: Sequence[str], folders: Sequence[str] = INBOX) -> list[Value]:
     """A statement for each set of actions of these services, with all that they are allowed on.
 
-    Of a bucket `folder` alone is listed.
+    Of a bucket the `folders` alone are listed.
     """
     by_resource: dict[str, list[str]] = {}
     for action, resource in sorted(grants):
@@ -79,14 +79,15 @@ def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBO
         if resource not in apart:
             by_actions.setdefault(tuple(actions), []).append(spelt(resource))
     together: list[Value] = [allow(actions, _one_or_all(resources)) for actions, resources in by_actions.items()]
-    return together + [allow(by_resource[each], spelt(each)) | _only_where(each, folder) for each in apart]
+    return together + [allow(by_resource[each], spelt(each)) | _only_where(each, folders) for each in apart]
 
 
-def _only_where(resource: str, folder: str) -> dict[str, Value]:
-    """Listing shows a folder and nothing else of the bucket; a model is behind the inference profile that is named."""
+def _only_where(resource: str, folders: Sequence[str]) -> dict[str, Value]:
+    """Listing shows these folders of the bucket alone; a model is behind the inference profile that is named."""
     if resource == MODEL_BEHIND:
         return {"Condition": {"StringEquals": {"bedrock:InferenceProfileArn": spelt(PROFILE)}}}
-    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"}
+    prefixes = listed([f"{each}/*" for each in folders])
+    return {"Condition": f"{{ StringLike: {{ s3:prefix: {prefixes} }} }}"}
 
 
 def _one_or_all(resources: Sequence[Value]) -> Value:

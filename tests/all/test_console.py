@@ -1,6 +1,7 @@
 """The console in a real browser: clicked through, in both themes, on a phone, without scripts, judged by axe."""
 
 import re
+from time import sleep
 from urllib.parse import urlencode
 
 import pytest
@@ -23,6 +24,9 @@ PAPER = articles()[0].pmid
 LOOKED_AT = {
     "home": "/",
     "hits": "/?" + urlencode({"q": QUESTION}),
+    "weaker": "/?" + urlencode({"q": QUESTION, "weak": "1"}),
+    "nothing": "/?" + urlencode({"q": "nobody[au]"}),
+    "admin": "/admin",
     "no-sense": "/?" + urlencode({"q": QUESTION, "year_from": "soon"}),
     "paper": f"/papers/{PAPER}",
     "connect": "/admin/connect",
@@ -32,6 +36,12 @@ LOOKED_AT = {
     "missing": "/nothing-here",
     "revised": "/papers/7",
 }
+
+NOTE_THE_WAIT = """() => document.addEventListener("submit", () => setTimeout(() => {
+    sessionStorage.seen = [...document.querySelectorAll(".working")].filter(
+        each => each.checkVisibility({visibilityProperty: true})).map(each => each.textContent).join();
+    sessionStorage.heard = document.getElementById("status").textContent;
+}, 500))"""
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +80,19 @@ def test_an_answer_above_its_papers_is_accessible_and_fits_the_screen(chromium, 
         assert complaints == []
 
 
+def test_print_has_question_answer_and_sources_and_nothing_that_is_pressed(page):
+    page.goto(LOOKED_AT["hits"])
+    page.get_by_role("button", name="Answer").click()
+    page.wait_for_url("**/answers/*")
+    page.emulate_media(media="print")
+    looked_at(page, "print")
+    assert page.get_by_text(QUESTION).locator("visible=true").count() == 1
+    assert page.locator("#answer .claims").is_visible()
+    assert page.locator("#answer table").get_by_text("PMID").first.is_visible()
+    assert page.locator("#hits-title").is_visible()
+    assert page.locator("button, input, select, summary").locator("visible=true").count() == 0
+
+
 def test_a_paper_opens_beside_the_list_and_is_closed_again(page):
     page.goto(LOOKED_AT["hits"])
     title = page.locator(".hit h3 a").nth(1)
@@ -92,13 +115,14 @@ def test_a_question_leads_to_an_answer_its_sentence_in_the_paper_and_back(page):
     page.goto("/")
     page.get_by_role("searchbox", name="Search").fill(QUESTION)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/?q=alcohol**")
+    page.wait_for_url("**/?q=alcohol+among+young+adults")  # and nothing that was left empty
     page.get_by_role("button", name="Answer").click()
     page.wait_for_url("**/answers/*")
     source = page.get_by_role("link", name="Source 1")
     source.click()
     quoted = page.locator("#beside mark#quote")
     quoted.wait_for()
+    assert page.evaluate("document.activeElement.id") == "quote"  # seen and read first
     assert quoted.inner_text() in page.locator("#answer").inner_text()
     page.locator("#answer table").get_by_role("link").first.click()
     page.wait_for_url("**/papers/*")
@@ -118,6 +142,8 @@ def test_papers_are_selected_cited_and_exported(page):
     page.get_by_role("button", name="Cite").click()
     page.get_by_role("heading", name="2 citations").wait_for()
     assert violations(page) == []
+    page.go_back()
+    page.get_by_text("2 selected").wait_for()
 
 
 def test_references_are_checked_filtered_and_corrected(page):
@@ -140,6 +166,40 @@ def test_a_server_that_is_away_is_told_of_where_one_looks(chromium, base):
         page.context.set_offline(True)
         page.locator(".hit h3 a").first.click()
         page.get_by_role("alert").get_by_text("The server did not answer").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("path", "button", "waits"),
+    [
+        (LOOKED_AT["hits"], "Search", "Searching…"),
+        (LOOKED_AT["hits"], "Answer", "Reading the papers…"),
+        ("/references", "Check references", "Checking the references…"),
+    ],
+    ids=["search", "answer", "references"],
+)
+def test_a_wait_is_seen_and_heard(chromium, base, path, button, waits):
+    def late(route):
+        sleep(1)
+        route.continue_()
+
+    with opened(chromium, base) as (page, _):
+        page.goto(path)
+        assert not page.get_by_text(waits).last.is_visible()
+        if path == "/references":
+            page.get_by_role("textbox", name="References").fill("A title. 2020")
+        page.evaluate(NOTE_THE_WAIT)
+        page.route("**/*", late)
+        page.get_by_role("button", name=button, exact=True).click()
+        page.wait_for_load_state()
+        assert page.evaluate("[sessionStorage.seen, sessionStorage.heard]") == [waits, waits]
+
+
+def test_a_paper_that_is_awaited_is_heard_of(chromium, base):
+    with opened(chromium, base) as (page, _):
+        page.goto(LOOKED_AT["hits"])
+        page.route("**/papers/*", lambda _: None)
+        page.locator(".hit h3 a").first.click()
+        page.get_by_role("status").get_by_text("Opening the paper…").wait_for()
 
 
 def test_everything_can_be_done_without_scripts(chromium, base):
@@ -168,6 +228,35 @@ def test_every_page_is_reached_by_the_keyboard(page):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.name") == "q"
+
+
+def test_the_menu_admin_folds_when_it_is_left(page):
+    page.goto("/")
+    menu, people = page.get_by_text("Admin", exact=True), page.get_by_role("link", name="People")
+    menu.focus()
+    page.keyboard.press("Enter")
+    people.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert not people.is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Admin"
+    menu.click()
+    page.get_by_role("searchbox").click()
+    assert not people.is_visible()
+
+
+def test_weaker_matches_unfold_and_are_selected_with_the_others(page):
+    page.goto(LOOKED_AT["hits"])
+    strong = page.locator(".hit").count()
+    page.get_by_text("weaker matches").click()
+    page.locator("#weak .hit").first.wait_for()
+    assert page.locator(".hit").count() > strong
+    page.locator("#weak").get_by_role("checkbox", name="Select").first.check()
+    page.get_by_role("checkbox", name="Select").first.check()
+    assert page.get_by_text("2 selected").is_visible()
+    page.locator("#weak h3 a").first.click()
+    page.locator("#beside h1").wait_for()
+    assert violations(page) == []
 
 
 def test_a_script_that_got_in_would_be_refused(chromium, base):

@@ -207,6 +207,27 @@ def test_what_is_missing_is_added(chromium, base, project):
         assert complaints == []
 
 
+def test_a_wrong_value_is_emptied_and_a_document_is_deleted(chromium, base):
+    with opened(chromium, base) as (page, complaints):
+        page.goto("/library")
+        page.get_by_label("Name").fill("Brief")
+        page.get_by_role("button", name="New project").click()
+        page.get_by_role("heading", name="brief").wait_for()
+        dropped(page, FILES[:1])
+        wait_until_read(page, 1)
+        page.get_by_role("link", name=TITLE).click()
+        page.locator("summary", has_text="Edit").click()
+        page.get_by_label("Year").fill("")
+        page.get_by_role("button", name="Save changes").click()
+        page.get_by_text("Missing year").wait_for()  # the form is open where something is missing
+        assert page.get_by_label("Year").input_value() == ""
+        page.locator("summary", has_text="Delete").click()
+        looked_at(page, "library-edit")
+        pressed(page, "Delete document")
+        page.get_by_role("heading", name="0 documents").wait_for()
+        assert complaints == []
+
+
 @pytest.mark.parametrize(
     ("files", "said"), [(21, "more than the 20"), (1, "is empty")], ids=["too-many", "nothing-in-it"]
 )

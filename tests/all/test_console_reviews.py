@@ -18,7 +18,7 @@ FEW = 6  # papers of a review that is screened by hand
 
 
 def exported_file(papers):
-    """The records of a search in a data base, every second one of a subject, and the first one twice."""
+    """The records of a search in a database, every second one of a subject, and the first one twice."""
     records = []
     for at in [*range(papers), 0]:
         subject = SUBJECTS[at % 2]
@@ -49,7 +49,7 @@ def make(page, name, papers):
     page.get_by_label("RIS, NBIB").set_input_files(
         {"name": "embase.ris", "mimeType": "text/plain", "buffer": exported_file(papers)}
     )
-    page.get_by_label("Data base").fill("Embase")
+    page.get_by_label("Database").fill("Embase")
     page.get_by_role("button", name="Import").click()
     page.get_by_text(f"{papers} records are new").wait_for()
 
@@ -248,6 +248,21 @@ def test_papers_of_a_search_come_into_a_review(page):
     page.get_by_role("cell", name="–").wait_for()
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_what_the_corpus_has_for_a_search_comes_into_a_review_and_is_searched_again(chromium, base, scripts):
+    with opened(chromium, base, scripts=scripts) as (page, complaints):
+        make(page, f"of the corpus {scripts}", FEW)
+        page.get_by_label("Question, or search as on the page Search").fill("patients OR study")
+        page.keyboard.press("Enter")
+        row = page.get_by_role("row").filter(has_text="patients OR study")
+        found = int(row.get_by_role("cell").nth(2).inner_text())
+        assert 0 < found <= 8
+        page.get_by_text(f"{found} records are new").wait_for()
+        page.get_by_role("button", name="Search again").click()
+        page.get_by_text("0 records are new").wait_for()
+        assert complaints == []
+
+
 @pytest.fixture(scope="module")
 def screened(chromium, base):
     """The address of a review with conflicts, merges and full texts."""
@@ -256,7 +271,7 @@ def screened(chromium, base):
         page.get_by_label("RIS, NBIB").set_input_files(
             {"name": "scopus.ris", "mimeType": "text/plain", "buffer": exported_file(3)}
         )
-        page.get_by_label("Data base").fill("Scopus")
+        page.get_by_label("Database").fill("Scopus")
         page.get_by_role("button", name="Import").click()
         page.get_by_text("0 records are new").wait_for()
         for who in ("ann", "bob"):

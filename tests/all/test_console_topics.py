@@ -130,7 +130,7 @@ def full(tmp_path_factory):
             made.news.set_whole(key)
         first = datetime(2025, 12, 28, 8, tzinfo=UTC)
         found = [Found(each.pmid, 1, first + timedelta(hours=7 * at)) for at, each in enumerate(articles()[:14])]
-        made.news.find("Herbs for osteoarthritis", [*found, Found(VERSIONS[0].pmid, 1, first)])
+        made.news.find("Herbs for osteoarthritis", [*found, Found(VERSIONS[0].pmid, 1, first)], first=True)
         for each in VERSIONS[1:]:
             apply_records([each], made)
         with running(browser(made).app) as url:

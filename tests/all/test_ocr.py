@@ -225,3 +225,19 @@ def test_the_words_of_a_page_have_boxes_where_they_stand(parser):
     assert parser.words(scanned, 3) == []
     with pytest.raises(UnreadableDocument, match="not a PDF"):
         parser.words(b"nothing of the kind", 1)
+
+
+LIES = {  # where a box of an upright page is on one that was turned clockwise
+    90: lambda left, top, right, bottom: (1 - bottom, left, 1 - top, right),
+    180: lambda left, top, right, bottom: (1 - right, 1 - bottom, 1 - left, 1 - top),
+    270: lambda left, top, right, bottom: (top, 1 - right, bottom, 1 - left),
+}
+
+
+@pytest.mark.parametrize("angle", LIES)
+def test_the_words_of_a_page_that_lies_on_its_side_or_its_head_have_boxes_where_they_stand(parser, angle):
+    page = drawn(typeset(ENGLISH))
+    upright, lying = (parser.words(scan(image), 1, ["en"]) for image in (page, turned(page, angle)))
+    assert [each.text for each in lying] == [each.text for each in upright]
+    for one, other in zip(upright, lying, strict=True):
+        assert other.box == pytest.approx(LIES[angle](*one.box), abs=0.005)

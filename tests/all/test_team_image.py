@@ -10,7 +10,7 @@ import pytest
 import yaml
 from mcp.client import Client
 
-from scripts.image import CONTEXT, ROOT, build, lay_out
+from scripts.image import CONTEXT, ROOT, build, lay_out_endpoint
 from tests.sam_local.engine import Unusable, engine, run
 from tests.sam_local.image import ARCH
 from tests.sam_local.ingest_image import base
@@ -25,8 +25,9 @@ START_S = 60.0
 def env():
     """An engine that has the image."""
     with engine() as env:
-        lay_out(ARCH, CONTEXT)
-        build(CONTEXT, ARCH, NAME, ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"], env)
+        lay_out_endpoint(ARCH, CONTEXT)
+        options = ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"]
+        build("endpoint", CONTEXT, ARCH, NAME, options, env)
         yield env
 
 

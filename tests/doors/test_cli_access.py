@@ -1,14 +1,16 @@
-"""`bio-mcp admin invite`, `people` and `client`: who may sign in, and by which program."""
+"""`bio-mcp token`, `bio-mcp admin invite`, `people` and `client`: who may call and sign in, and by which program."""
 
 from contextlib import closing
 
 import pytest
 
 from bio_mcp.adapters.embedded.side_files import SqliteAuthorizations
-from bio_mcp.callers import Caller
+from bio_mcp.callers import SCOPES, Caller
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.clients import registered
 from bio_mcp.doors.auth.sessions import People
-from bio_mcp.doors.auth.tokens import hmac_keys
+from bio_mcp.doors.auth.tokens import TokenRejected, hmac_keys
+from bio_mcp.settings import Settings
 from tests.doors.auth.minting import RESOURCE, SECRET
 
 
@@ -42,6 +44,57 @@ def test_who_was_invited_is_listed_and_ended(locked):
     assert "Ended of ann: 1." in locked("admin", "people", "--subject", "ann", "--revoke").out
     assert "ann has nothing open" in locked("admin", "people", "--subject", "ann").out
     assert [each["tenant"] for each in locked("admin", "people", "--json").json["people"]] == ["lab"]
+
+
+def holder(cli, token):
+    """Who holds a token, as the endpoint sees it."""
+    with closing(SqliteAuthorizations(cli.home)) as store:
+        opened = access(Settings(**cli.settings), lambda: store)
+        return opened.permitted(opened.tokens.check(token))
+
+
+def test_a_token_is_printed_alone_listed_and_good_until_it_is_ended(locked):
+    made = locked("token", "--subject", "nightly job", "--days", "7")
+    token = made.out.removesuffix("\n")
+    assert (made.code, made.err, (locked.home / "bio-mcp.log").exists()) == (0, "", False)
+    assert holder(locked, token) == Caller("nightly job")
+    [person] = locked("admin", "people", "--json").json["people"]
+    assert (person["subject"], person["scopes"]) == ("nightly job", list(SCOPES))
+    [listed] = locked("admin", "people", "--subject", "nightly job", "--json").json["tokens"]
+    assert listed["scopes"] == list(SCOPES)
+    assert locked("admin", "people", "--subject", "nightly job", "--end", listed["id"], "--json").json["ended"] == 1
+    with pytest.raises(TokenRejected, match="was ended"):
+        holder(locked, token)
+
+
+def test_a_token_does_what_its_scopes_say_in_its_tenant_and_leaves_what_an_invitation_allows(locked):
+    locked("admin", "invite", "--subject", "ada", "--tenant", "lab")
+    made = locked("token", "--subject", "ada", "--scopes", "sync, read,read", "--scope", "other", "--tenant", "lab")
+    assert holder(locked, made.out.rstrip("\n")) == Caller("ada", frozenset({"read", "sync"}), "lab")
+    [person] = locked("admin", "people", "--json").json["people"]
+    assert person == {"subject": "ada", "tenant": "lab", "scopes": ["read", "live"]}
+
+
+@pytest.mark.parametrize("odd", ["raed", "read,bio:write", "read live", "", ","])
+def test_a_misspelt_scope_makes_no_token(locked, odd):
+    made = locked("token", "--subject", "ada", "--scopes", odd)
+    assert (made.code, made.out) == (2, "")
+    assert "read, live, sync, ingest, admin" in made.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "named"),
+    [
+        (["--subject", "ada"], 1, "UNKNOWN"),
+        (["--subject", "ada", "--days", "0"], 2, "VALIDATION"),
+        (["--subject", "ada", "--days", "366"], 2, "VALIDATION"),
+        ([], 2, "VALIDATION"),
+    ],
+    ids=["no secret", "no day", "more than a year", "nobody"],
+)
+def test_the_command_says_what_a_token_takes(cli, argv, code, named):
+    ended = cli("token", *argv, "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (code, named)
 
 
 def test_a_program_is_given_the_same_id_and_secret_each_time(locked):

@@ -303,14 +303,25 @@ def test_the_documents_of_a_project_are_listed_with_what_is_missing_and_correcte
     said = ("--title", "On hearts", "--author", "Doe J", "--author", "Roe R", "--year", "2020", "--journal", "J Hearts")
     ran = folder("projects", "edit", "lab/hearts", "10.1000/A", *said)
     assert "doe_2020_hearts: title, authors, year, journal corrected" in ran.said
+    assert "year corrected" in folder("projects", "edit", "lab/hearts", "10.1000/A", "--empty", "year").said
+    incomplete = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
+    assert [(each["year"], each["missing"]) for each in incomplete if each["source"] == "a.md"] == [(None, ["year"])]
+    assert folder("projects", "edit", "lab/hearts", "10.1000/A", "--year", "2020").code == 0
     folder("ingest", "lab/hearts", folder.papers, "--force-rebuild")
     [left] = folder("projects", "documents", "lab/hearts", "--incomplete", "--json").json["documents"]
     assert left["source"] == "b.md"
     [found] = folder("projects", "search", "lab/hearts", "beat", "--top-k", "1", "--json").json["items"]
     assert (found["citekey"], found["year"], found["title"]) == ("doe_2020_hearts", 2020, "On hearts")
+    assert "would be deleted" in folder("projects", "delete", "lab/hearts", "doe_2020_hearts").said
+    assert len(folder("projects", "documents", "lab/hearts", "--json").json["documents"]) == 2
     exported = folder("export", "--project", "lab/hearts", "--format", "bibtex", "-o", "-").out
     assert "@article{doe_2020_hearts,\n  author = {Doe, J. and Roe, R.}" in exported
     assert "journal = {J Hearts}" in exported
+    ran = folder("projects", "delete", "lab/hearts", "doe_2020_hearts", "--yes")
+    assert (ran.code, ran.said.strip()) == (0, "doe_2020_hearts of lab/hearts with 1 passage is deleted.")
+    [left] = folder("projects", "documents", "lab/hearts", "--json").json["documents"]
+    assert left["source"] == "b.md"
+    assert folder("projects", "delete", "lab/hearts", "doe_2020_hearts", "--yes").code == 1
 
 
 @pytest.mark.parametrize(

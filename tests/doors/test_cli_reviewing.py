@@ -44,7 +44,7 @@ def test_two_people_screen_ten_records_to_the_diagram_and_the_export(review, cli
     assert done.out == f"{papers[-1]}: exclude, by bob. 0 left.\n"
     said = review("status").said
     # 9 of 10 agree; by chance 0.4 * 0.5 + 0.6 * 0.5 = 0.5 do, so kappa is 0.4 / 0.5
-    assert re.search(r"ann and bob agree in 9 of 10 \(90\.0 %\), kappa 0\.80 \(95 % CI 0\.4\d to 1\.00\)", said)
+    assert re.search(r"ann and bob agree in 9 of 10 \(90\.0 %\), Cohen's kappa 0\.80 \(95 % CI 0\.4\d to 1\.00\)", said)
     assert f"{papers[4]}" in review("conflicts").out
     assert review("resolve", papers[4], "exclude", "--by", "cem", "--reason", "a bird").code == 0
     assert review("conflicts").out == "There is no conflict.\n"

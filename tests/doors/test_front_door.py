@@ -28,7 +28,8 @@ from bio_mcp.doors.console.library import PART, address_of, keep_file, keep_part
 from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.doors.queue_worker import work_once
-from bio_mcp.ingesting.added import FILES, KEPT, Upload, kept_pdf
+from bio_mcp.ingesting.added import Upload
+from bio_mcp.ingesting.files import FILES, KEPT, kept_pdf
 from bio_mcp.literature.citing import cite
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
@@ -289,7 +290,7 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
         [paper, *_] = Page(laptop.get("/reviews/wort/screen")).all("input", name="paper")
         decided = {"stage": "abstract", "paper": paper[1]["value"], "decision": decision}
         laptop.post("/reviews/wort/decide", data=decided)
-    key = call(keep_part, {"content": base64.b64encode(PDF).decode()}, recorder).body["key"]
+    key = call(keep_part, {"project": PROJECT, "content": base64.b64encode(PDF).decode()}, recorder).body["key"]
     key = call(keep_file, {"name": "a.pdf", "parts": [key]}, recorder).body["key"]
     call(ingest_from_source, {"project": PROJECT, "source": Upload(key, "a.pdf").source}, busy)
     while work_once(busy.continuations, TOOLS, busy):
@@ -345,7 +346,7 @@ def test_the_page_people_is_served_where_people_sign_in(backends, functions, coo
 def test_a_listed_token_opens_the_endpoint_until_it_is_ended(backends, functions):
     ann, store = Caller("ann", frozenset({"read"})), People(lambda: backends.authorizations)
     given = Settings(auth_secret=SECRET, auth_audience="bio-mcp")
-    token, _ = store.give_token(given, ann, "script", timedelta(days=1))
+    token, _ = store.give_token(access(given), ann, "script", timedelta(days=1))
     with door(lambda: backends, lambda: functions, **LOCKED, BIO_MCP_FUNCTIONS=NAMED) as endpoint:
         assert endpoint(bearer(token)).status == 200
         [listed] = store.open_for(ann)["token"]
@@ -362,7 +363,7 @@ def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function
     configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
     sessions = Sessions(lambda: None, https=True)
     pages = site.routes(configured, sessions, lambda: None, lambda _: b"")
-    pages += people.routes(configured, sessions, lambda: None, Settings(auth_secret=SECRET), lambda: None)
+    pages += people.routes(configured, sessions, lambda: None, lambda: None)
     to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
     here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
     paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}

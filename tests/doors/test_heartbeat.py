@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bio_mcp.call import Outcome
 from bio_mcp.doors.auth.access import access_if_complete
-from bio_mcp.doors.aws.heartbeat import SUBJECT, heartbeat_handler
+from bio_mcp.doors.aws.heartbeat import HEARTBEAT, heartbeat_handler
 from bio_mcp.doors.aws.load_function import load_handler
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.errors import NcbiUnreadable, StoreFailed, UpstreamFailed
@@ -59,7 +59,7 @@ def test_a_heartbeat_searches_as_a_client_that_may_read_alone():
     tools = Tools(FOUND)
     with beating(tools, **OWN) as beat:
         assert beat()["status"] == "ok"
-    assert tools.calls == [("rag.search", SUBJECT, frozenset({"read"}))]
+    assert tools.calls == [("rag.search", HEARTBEAT.subject, HEARTBEAT.scopes)]
 
 
 def test_each_heartbeat_is_counted_with_its_time(capsys):

@@ -155,10 +155,14 @@ def test_a_failure_is_a_fault_of_its_kind_and_of_the_call(cloud, daemon):
 
 def test_requests_to_opensearch_and_by_http_are_timed_until_their_answer_is_read(daemon, ncbi):
     tracing.record(XRay(daemon.address, lambda: f"Root={TRACE};Parent={SEGMENT};Sampled=1"))
-    Scripted((200, {"took": 1})).transport().ask("GET", "/papers/_msearch?query=quokka")
+    with tracing.call_span("rag.search", "a night call"):
+        Scripted((200, {"took": 1})).transport().ask("GET", "/papers/_msearch?query=quokka")
+    asked, call = daemon.subsegments()
+    assert (asked["name"], operation(asked), asked["parent_id"]) == ("OpenSearch", "_msearch", call["id"])
+    assert asked["annotations"].items() >= {"tool": "rag.search", "correlation_id": "a night call"}.items()
     with http_client() as http:
         with http.stream("POST", f"{ncbi.base_url}efetch.fcgi", data={"db": "pubmed", "id": "1"}) as answer:
-            assert daemon.subsegments()[0]["name"] == "OpenSearch"  # and nothing yet of what is not read
+            assert daemon.subsegments() == []  # nothing yet of what is not read
             answer.read()
         with pytest.raises(httpx.ConnectError):
             http.get("http://127.0.0.1:9/quokka")

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 import jmespath
@@ -23,21 +24,21 @@ def run(to: Connect, command: str) -> Any:
 
     KeyError for what the service does not know.
     """
-    _, service, operation, *rest = shlex.split(command)
+    _, service, operation, *rest = shlex.split(command, comments=True)
     client = to(service)
     if waits := operation == "wait":
         operation, *rest = rest
-    options = dict(zip(rest[::2], rest[1::2], strict=True))
-    query = options.pop("--query", "")
-    options.pop("--output", None)
+    options = _options(rest)
+    query = options.pop("query", "")
+    options.pop("output", None)
     if waits:
         waiter = client.get_waiter(operation.replace("-", "_"))
         waiter.config.delay = 1  # seconds
-        return waiter.wait(**{_member(each): value for each, value in options.items()})
+        return waiter.wait(**{"".join(map(str.capitalize, name.split("-"))): each for name, each in options.items()})
     model = client.meta.service_model
     named = {xform_name(each).replace("_", "-"): each for each in model.operation_names}[operation]
     members = {xform_name(each).replace("_", "-"): each for each in model.operation_model(named).input_shape.members}
-    call, given = xform_name(named), {members[each[2:]]: value for each, value in options.items()}
+    call, given = xform_name(named), {members[name]: each for name, each in options.items()}
     if client.can_paginate(call):
         answer = client.get_paginator(call).paginate(**given).build_full_result()
     else:
@@ -45,5 +46,14 @@ def run(to: Connect, command: str) -> Any:
     return jmespath.search(query, answer) if query else answer
 
 
-def _member(option: str) -> str:
-    return "".join(each.capitalize() for each in option[2:].split("-"))
+def _options(words: Iterable[str]) -> dict[str, Any]:
+    """`--name value`, `--name` and `--no-name`, by name."""
+    found: dict[str, Any] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name = word.removeprefix("--").removeprefix("no-")
+            found[name] = not word.startswith("--no-")
+        else:
+            found[name] = word
+    return found

@@ -17,6 +17,7 @@ from bio_mcp.callers import SCOPES
 from tests.emulated.clients import Connect, connect
 
 T = TypeVar("T")
+ANSWER_S = 120  # at most for an answer over HTTP: the first one of a function waits for its layers to be unpacked
 
 
 def until(ask: Callable[[], T | None], seconds: float, what: str) -> T:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.added import FILES, KEPT, Upload, kept_pdf, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.added import Upload, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.files import KEPT, UPLOADS, folder_of, kept_pdf
 from bio_mcp.syncing.applying import apply_records
 from tests.ingesting.library import PROJECT
 from tests.support.memory_corpus import article
@@ -17,7 +18,7 @@ PAPER = article("7", "A trial", "Mortality fell with the drug.", doi="10.1000/a"
 
 def sent(library, content=PDF, name="trial.pdf"):
     """The source of a file that was sent."""
-    return Upload(library.blobs.put(FILES, content, f".{name.rpartition('.')[2]}"), name).source
+    return Upload(library.blobs.put(folder_of(PROJECT, UPLOADS), content), name).source
 
 
 def documents(library):
@@ -91,7 +92,16 @@ def test_the_file_of_a_saved_paper_takes_the_place_of_its_abstract(library):
 
 @pytest.mark.parametrize(
     "source",
-    ["upload:files/../secret.pdf?name=a", "upload:exports/0.pdf?name=a", "upload:files/x?name=a", "pmid:abc", "pmid:0"],
+    [
+        f"upload:uploads/../{'0' * 64}?name=a.pdf",
+        f"upload:exports/{'0' * 32}/{'0' * 64}?name=a.pdf",
+        "upload:uploads/x?name=a.pdf",
+        f"upload:uploads/{'0' * 32}/{'0' * 64}?name=a.exe",
+        f"upload:uploads/{'0' * 32}/{'0' * 64}",
+        "pmid:abc",
+        "pmid:0",
+    ],
+    ids=["above", "folder", "no key", "kind", "nameless", "word", "zero"],
 )
 def test_a_source_that_names_neither_file_nor_paper_is_refused(library, source):
     with pytest.raises(InvalidInput):

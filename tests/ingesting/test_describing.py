@@ -96,6 +96,53 @@ def test_a_correction_holds_over_what_later_ingests_find(library):
     assert found.origin["from"]["citekey"] == "you"
 
 
+@pytest.mark.parametrize(
+    ("field", "empty"),
+    [("title", None), ("authors", ()), ("year", None), ("journal", None), ("doi", None), ("pmid", None)],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_field_that_is_emptied_stays_empty_until_a_value_is_given(library, field, empty):
+    record = article("123", "What PubMed calls it", year=2019, doi="10.1000/a", authors=(Author("Roe", "R", "R"),))
+    path = library.write("a.md", f"doi: 10.1000/a\npmid: 123\n{PRINTED}")
+    library.ingest()
+    [before] = library.documents_of_project
+    emptied = edit(library, before.doc_id, **{field: None})
+    assert getattr(emptied.work, field) == empty
+    assert field not in emptied.origin["from"]
+    library.documents.put([Document(record, "hash")])
+    library.plain.version = "plain 2"
+    library.ingest()
+    path.write_text(path.read_text() + "They wake.")
+    library.ingest()
+    [found] = library.documents_of_project
+    assert getattr(found.work, field) == getattr(library.chunks[0].work, field) == empty
+    others = {"title", "authors", "year", "journal", "doi", "pmid"} - {field}
+    assert all(getattr(found.work, each) for each in others)
+    assert (field in missing(found)) is (field in ("title", "authors", "year", "journal"))
+    given = {"title": "Mine", "authors": ("Me M",), "year": 2020, "journal": "J", "doi": "10.1000/b", "pmid": "9"}
+    edit(library, found.doc_id, **{field: given[field]})
+    library.plain.version = "plain 3"
+    library.ingest()
+    [found] = library.documents_of_project
+    assert getattr(found.work, field) == given[field]
+
+
+def test_an_emptied_pmid_is_that_of_no_paper_any_more_and_an_emptied_citekey_is_made_anew(library):
+    library.write("a.md", f"pmid: 123\n{PRINTED}")
+    library.ingest()
+    edit(library, "123", citekey="mice")
+    edit(library, "123", pmid=None)
+    assert not {each for each in library.documents_of_project[0].identifiers if each.startswith("pm")}
+    library.plain.version = "plain 2"
+    library.ingest()
+    edit(library, "mice", citekey=None)
+    [found] = library.documents_of_project
+    assert (found.work.pmid, found.work.citekey) == (None, "de_marchis_2016_sleep")
+    library.write("b.md", "pmid: 123\nAnother paper.")
+    library.ingest()
+    assert len(library.documents_of_project) == 2
+
+
 def test_a_corrected_id_brings_the_paper_of_the_corpus(library):
     record = article("123", "What PubMed calls it", year=2019, doi="10.1000/right", authors=(Author("Roe", "R", "R"),))
     library.documents.put([Document(record, "hash")])

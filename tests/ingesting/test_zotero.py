@@ -5,7 +5,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from bio_mcp.errors import InvalidInput, UpstreamFailed
+from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
+from bio_mcp.ingesting.files import kept_pdf
 from bio_mcp.ingesting.sources import Options
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.settings import Settings
@@ -373,6 +374,17 @@ def test_a_vanished_collection_stops_the_run_until_it_is_confirmed(anyhow, vanis
     assert anyhow.titles == []
     report = anyhow.ingest("zotero?collection=Heart")
     assert "the collection 'Heart' was deleted in Zotero" in report.warnings or report.warnings == ()
+
+
+def test_the_pdf_that_is_kept_of_a_paper_leaves_with_it(anyhow):
+    keys = [anyhow.paper(f"Paper {number}", f"Text %PDF-1.7 of {number}.") for number in range(5)]
+    anyhow.ingest()
+    kept = {each.work.title: kept_pdf(each) for each in anyhow.project.documents_of_project}
+    anyhow.zotero.delete(keys[0])
+    anyhow.ingest()
+    with pytest.raises(NotFound):
+        anyhow.project.blobs.get(kept.pop("Paper 0"))
+    assert [anyhow.project.blobs.get(each)[:15] for each in kept.values()] == [b"Text %PDF-1.7 o"] * 4
 
 
 def test_a_run_that_would_drop_more_than_a_quarter_changes_nothing(anyhow):

@@ -26,6 +26,7 @@ from bio_mcp.adapters.embedded.sync_state import (
 from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.deadline import NEVER, Deadline, silent
 from bio_mcp.errors import Conflict, Failure, NotFound
+from bio_mcp.ingesting.files import kept_pdf
 from bio_mcp.ingesting.projects import Options as ProjectOptions
 from bio_mcp.ingesting.projects import create_project, delete_project
 from bio_mcp.ingesting.sources import Options, ingest
@@ -428,7 +429,7 @@ class Documents(Around):
 
     def _write(self, name, edition):
         paper = self.random.choice(["", "", "pmid: 7\n", f"doi: 10.1000/{name}\n"])
-        text = f"title: {name}\n{paper}Text of {name}, edition {edition}.\n# Methods\nMore of {name}."
+        text = f"title: {name}\n{paper}Text of {name}, edition {edition}.\n%PDF-1.7\n# Methods\nMore of {name}."
         self.shelf.texts[f"{name}.md"] = text
 
     def announce_everything(self):
@@ -487,9 +488,15 @@ class Documents(Around):
         assert (cursor.written, cursor.failed) == (0, 0), cursor
         assert cursor.unchanged == len(self.shelf.texts)
 
+    @property
+    def files(self):
+        blobs = self.settings.home / "blobs"
+        return {str(each.relative_to(blobs)) for each in blobs.rglob("*") if each.is_file()}
+
     def check_consistency(self, corpus, _told):
         """Each document has the chunks that its record says, each chunk is of a document, by the project's model."""
         if not corpus.projects.all():
+            assert not self.files, "files of no project"
             assert (corpus.project_documents.all(PROJECT), corpus.collections.count(collection_name(PROJECT))) == (
                 [],
                 0,
@@ -513,8 +520,9 @@ class Documents(Around):
         return chunks
 
     def check(self, corpus, told):
-        """Each file's work is there once, with the text of one of its files as they are now."""
+        """Each file's work is there once, with the text of one of its files as they are now, and that file is kept."""
         chunks = self.check_consistency(corpus, told)
+        assert self.files == {kept_pdf(each) for each in corpus.project_documents.all(PROJECT)}
         texts = {" ".join(each.text for each in found) for found in chunks.values()}
         papers = {}
         for name, text in self.shelf.texts.items():

@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx
 
-from scripts import ingest_image
+from scripts.image import build as build_image
+from scripts.image import lay_out_ingest
 from tests.emulated.build import ROOT, build
 from tests.sam_local.engine import Unusable, run
 from tests.sam_local.image import ARCH, LEFT_OUT, SUITE, mirror
@@ -29,10 +30,10 @@ def ensure(env: Mapping[str, str]) -> str:
     """Build the image of what `sam build` made last; gives its name. Raises `Unusable`."""
     built = build().parent
     context = built.with_name("ingest-image")
-    ingest_image.lay_out(built, ARCH, context)
+    lay_out_ingest(built, ARCH, context)
     try:
         options = ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"]
-        ingest_image.build(context, ARCH, NAME, options, env)
+        build_image("ingest", context, ARCH, NAME, options, env)
     except subprocess.CalledProcessError as problem:
         raise Unusable(f"the image of the function that ingests cannot be built: {problem}") from None
     return NAME

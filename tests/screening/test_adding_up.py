@@ -17,21 +17,9 @@ from bio_mcp.adapters.embedded.sync_state import SqliteLeases
 from bio_mcp.deadline import NEVER
 from bio_mcp.exporting.formats import FORMATS
 from bio_mcp.exporting.selecting import Selection
-from bio_mcp.screening.prisma import prisma_svg
-from bio_mcp.screening.reviews import (
-    BY_HAND,
-    STAGES,
-    Decided,
-    collect,
-    create_review,
-    flow,
-    import_records,
-    label,
-    resolve,
-    review_of,
-    search_pubmed,
-    split,
-)
+from bio_mcp.screening.collecting import BY_HAND, collect, import_records, search_pubmed, split
+from bio_mcp.screening.prisma import flow, prisma_svg
+from bio_mcp.screening.reviews import STAGES, Decided, create_review, decide, review_of
 from tests.adapters.clocks import Clock
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
@@ -108,21 +96,22 @@ def do_something(chance, backends, files):
 
 
 def screen(what, chance, backends):
-    review, stage = review_of(NAME, backends.screenings), chance.choice(STAGES)
-    eligible = [each.record_id for each in review.eligible(stage)]
+    review, stage = review_of(NAME, backends.screenings), chance.choice(list(STAGES))
+    eligible = review.eligible(stage)
     differ = [name for name, each in review.outcomes[stage].items() if each.state == "conflict" or each.resolved]
     match what:
         case "label":
             made = [decided(each, chance) for each in chance.sample(eligible, min(len(eligible), 20))]
-            label(review, stage, made, chance.choice(["ann", "bob"]), backends)
+            decide(review, stage, made, chance.choice(["ann", "bob"]), backends)
         case "undo":
             made = [Decided(each, "none") for each in chance.sample(eligible, min(len(eligible), 5))]
-            label(review, stage, made, chance.choice(["ann", "bob"]), backends)
+            decide(review, stage, made, chance.choice(["ann", "bob"]), backends)
         case "resolve":
             made = [Decided(each, chance.choice(["include", "exclude"])) for each in differ[:5]]
-            resolve(review, stage, made, "cem", backends)
+            decide(review, stage, made, "cem", backends, resolves=True)
         case "unresolve":
-            resolve(review, stage, [Decided(each, "none") for each in differ[:5]], "cem", backends)
+            made = [Decided(each, "none") for each in differ[:5]]
+            decide(review, stage, made, "cem", backends, resolves=True)
         case "split" if review.merges:
             split(review, chance.choice(review.merges).merge_id, backends)
 
@@ -150,8 +139,8 @@ def check(backends):
     assert found.assessed == found.included + sum(count for _, count in found.excluded_by_reason)
     assert min(found.duplicates_removed, found.not_delivered, found.unassessed, found.undecided) >= 0
     for stage in STAGES:
-        states = Counter(review.outcome(stage, each.record_id).state for each in review.eligible(stage))
-        names = {each.record_id for each in review.eligible(stage)}
+        states = Counter(review.outcome(stage, each).state for each in review.eligible(stage))
+        names = set(review.eligible(stage))
         assert states["include"] + states["exclude"] == len(names & review.settled(stage).keys())
         assert states.total() == len(review.eligible(stage))
         assert set(review.conflicts(stage)).isdisjoint(review.decisions(stage))

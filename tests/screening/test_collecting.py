@@ -10,8 +10,8 @@ from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.ncbi import SearchPage
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.screening import reviews as collecting
-from bio_mcp.screening.reviews import BY_HAND, collect, collect_project, record_of, search_pubmed
+from bio_mcp.screening import collecting
+from bio_mcp.screening.collecting import BY_HAND, collect, collect_project, record_of, search_pubmed
 from tests.support.hooked import raising
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords

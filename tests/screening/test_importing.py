@@ -1,4 +1,4 @@
-"""Files of data bases in a review: merged with why, taken apart again, and whole after a run that was killed."""
+"""Files of databases in a review: merged with why, taken apart again, and whole after a run that was killed."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -9,22 +9,18 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.clock import instant
-from bio_mcp.screening.reviews import (
+from bio_mcp.screening.collecting import (
     BY_HAND,
     collect,
-    collect_again,
-    create_review,
-    find_record,
-    find_review,
-    flow,
+    collect_from,
     import_records,
     new_since,
     possible_duplicates,
-    review_of,
-    search_log,
     search_pubmed,
     split,
 )
+from bio_mcp.screening.prisma import flow, search_log
+from bio_mcp.screening.reviews import create_review, find_record, find_review, review_of
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import TheseRecords
 
@@ -148,8 +144,8 @@ def test_a_merge_that_is_taken_back_makes_two_records_and_stays_taken_back(backe
     assert [each.merge_id for each in review(backends).merges if each.merge_id == merge.merge_id] == []
     bring(backends, "embase.ris")
     assert numbers(backends) == (20, 9)
-    [(_, like)] = possible_duplicates(review(backends))
-    assert (like.same, like.why) == (True, "the same PMID")
+    [(_, _, why)] = possible_duplicates(review(backends))
+    assert why == "the same PMID; kept apart by hand"
     with pytest.raises(NotFound):
         split(review(backends), merge.merge_id, backends)
 
@@ -158,10 +154,10 @@ def test_a_review_that_is_resumed_has_what_is_new_since(backends):
     search_pubmed(R, "scales[ti]", backends, NEVER)
     backends.day += timedelta(days=100)
     backends.pubmed = TheseRecords([article("5", "Scales"), article("6", "Feathers"), article("7", "Footprints")])
-    [done] = collect_again(R, backends, NEVER)
+    [done] = collect_from(R, {}, (), backends, NEVER)
     assert (done.new, done.known) == (2, 1)
     searches = backends.screenings.searches(R)
-    assert [each.record_id for each in new_since(review(backends), searches, date(2026, 2, 1))] == ["6", "7"]
+    assert new_since(review(backends), searches, date(2026, 2, 1)) == ["6", "7"]
     assert len(new_since(review(backends), searches, date(2026, 1, 1))) == 3
     assert numbers(backends) == (3, 0)  # the search that was repeated is one
 
@@ -169,7 +165,7 @@ def test_a_review_that_is_resumed_has_what_is_new_since(backends):
 def test_nothing_is_collected_again_where_nothing_was_searched(backends):
     bring(backends, "embase.csv")
     with pytest.raises(InvalidInput, match="could be searched again"):
-        collect_again(R, backends, NEVER)
+        collect_from(R, {}, (), backends, NEVER)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a:b", "project:lab", "x" * 101, "a\nb"])

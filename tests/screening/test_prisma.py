@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bio_mcp.screening.prisma import prisma_svg
-from bio_mcp.screening.reviews import Flow, Identified
+from bio_mcp.screening.prisma import Flow, Identified, prisma_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 WHOLE = Flow(
@@ -84,7 +83,7 @@ def test_a_review_that_is_done_has_no_boxes_for_what_is_left():
 
 @pytest.mark.parametrize("sources", [0, 1, 40])
 def test_nothing_is_drawn_outside_of_the_picture_or_over_another_box(sources):
-    many = tuple(Identified(f"Data base {at}, with a name that is rather long", "database", 1) for at in range(sources))
+    many = tuple(Identified(f"Database {at}, with a name that is rather long", "database", 1) for at in range(sources))
     picture = drawn(Flow(many, 0, 0, sources, 0, 0, 0, 0, (), 0, 0, 0))
     width, height = (float(each) for each in picture.get("viewBox").split()[2:])
     boxes = [[float(each.get(name)) for name in ("x", "y", "width", "height")]

@@ -190,12 +190,12 @@ def test_the_probability_is_that_of_drawing_without_replacement():
 
 def test_nothing_may_be_missed_where_nothing_is_left():
     found = estimate(signs("+-+--"), 0)
-    assert (found.missed_at_most, found.recall_at_least, found.p_value, found.reached) == (0, 1.0, 0, True)
+    assert (found.missed_at_most, found.recall_at_least, found.p_value, found.may_stop) == (0, 1.0, 0, True)
 
 
 def test_before_anything_was_looked_at_everything_may_be_missed():
     found = estimate([], 30)
-    assert (found.missed_at_most, found.recall_at_least, found.reached) == (30, None, False)
+    assert (found.missed_at_most, found.recall_at_least, found.may_stop) == (30, None, False)
 
 
 def test_a_longer_run_without_relevant_papers_leaves_fewer_that_may_be_missed():
@@ -207,7 +207,7 @@ def test_a_longer_run_without_relevant_papers_leaves_fewer_that_may_be_missed():
 
 def test_enough_was_found_when_more_misses_than_the_target_allows_are_improbable():
     few, many = (estimate(signs("+" * 30 + "-" * length), 1_000 - length) for length in (100, 900))
-    assert (few.reached, many.reached) == (False, True)
+    assert (few.may_stop, many.may_stop) == (False, True)
     assert many.recall_at_least >= 0.95
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.ports.stores import ReviewRecord, ReviewSearch, ScreeningLabel
-from bio_mcp.screening.reviews import Review, flow, review_of, search_log
+from bio_mcp.screening.prisma import flow, search_log
+from bio_mcp.screening.reviews import Review, review_of
 from bio_mcp.syncing.cursor import SyncCursor
 from tests.support.reference_screenings import ReferenceScreenings
 
@@ -59,7 +60,7 @@ def test_a_label_of_a_record_that_the_review_lacks_counts_nowhere():
 
 def test_the_full_text_is_about_what_its_abstract_included():
     found = review(*abstracts("3+ 1- 2? 5+"))
-    assert [each.record_id for each in found.eligible("full_text")] == ["3", "5"]
+    assert found.eligible("full_text") == ["3", "5"]
     assert len(found.eligible("abstract")) == 6
 
 
@@ -74,7 +75,7 @@ def test_the_estimate_is_of_the_abstracts_that_are_left(decided, recall, missed)
 def test_the_estimate_of_full_texts_leaves_out_what_no_abstract_included():
     labels = [*abstracts("1+ 2+ 3- 4- 5- 6-"), ("1", "full_text", "include"), ("2", "full_text", "exclude")]
     found = review(*labels).stopping("full_text")
-    assert (found.recall_at_least, found.missed_at_most, found.reached) == (1.0, 0, True)
+    assert (found.recall_at_least, found.missed_at_most, found.may_stop) == (1.0, 0, True)
 
 
 def test_the_order_of_decisions_counts_and_not_that_of_the_papers():

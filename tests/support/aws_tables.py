@@ -9,29 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scripts.template.loops import unrolled
+from scripts.template.loops import loaded, unrolled
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 TABLE, QUEUE, BUCKET = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket"
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML with CloudFormation's short functions: `!If [a, b]` becomes `{"Fn::If": [a, b]}`."""
-
-
-def _function(loader: Any, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    if isinstance(node, yaml.ScalarNode):
-        value: Any = loader.construct_scalar(node)
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        value = loader.construct_mapping(node, deep=True)
-    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
-
-
-_Loader.add_multi_constructor("!", _function)
 
 
 @cache
@@ -42,7 +23,7 @@ def template() -> dict[str, Any]:
 
 def read(text: str) -> dict[str, Any]:
     """A template of CloudFormation, its loops unrolled."""
-    return unrolled(yaml.load(text, _Loader))  # noqa: S506  # a SafeLoader
+    return unrolled(loaded(text))
 
 
 @cache

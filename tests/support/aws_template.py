@@ -11,7 +11,8 @@ from typing import Any
 from bio_mcp.catalog import MODULES
 from tests.support.aws_tables import template
 
-FUNCTION, ROLE, ALARM = "AWS::Serverless::Function", "AWS::IAM::Role", "AWS::CloudWatch::Alarm"
+FUNCTION, LAYER = "AWS::Serverless::Function", "AWS::Serverless::LayerVersion"
+ROLE, ALARM = "AWS::IAM::Role", "AWS::CloudWatch::Alarm"
 TEMPLATE = template()
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
 Allowed = set[tuple[str, str]]  # action, resource

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from bio_mcp.ports.stores import ReviewSearch, ScreeningLabel, review_of_query
-from bio_mcp.screening.reviews import record_of
+from bio_mcp.screening.collecting import record_of
 
 QUERY_KEY = "sample-review"
 AT = datetime(2026, 1, 1, tzinfo=UTC)

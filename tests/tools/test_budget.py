@@ -19,7 +19,7 @@ from bio_mcp.ports.scholarly import EuropePmcPage, EuropePmcRecord, Metrics, Reg
 from bio_mcp.ports.state import Checkpoint, Hold, NewsEntry
 from bio_mcp.ports.stores import ReviewSearch
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
-from bio_mcp.screening.reviews import record_of
+from bio_mcp.screening.collecting import record_of
 from bio_mcp.tools import answer_size
 from bio_mcp.tools.payloads import chunk_from
 from tests.support.memory_corpus import Corpus as Searched

@@ -21,7 +21,7 @@ from bio_mcp.ports.state import Found
 from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, review_of_project, review_of_query
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from bio_mcp.screening.reviews import Origin, collect, collect_project, record_id_of
+from bio_mcp.screening.collecting import Origin, collect, collect_project, record_id_of
 from bio_mcp.syncing.applying import apply_records
 from bio_mcp.tools.exports import export_details, export_papers, exported_file, exported_part
 from tests.doors.command_line import sample

@@ -30,7 +30,7 @@ def corpus(tmp_path):
     with Corpus(tmp_path, day=DAY) as made:
         apply_records([TRIAL, article("2", title="A review.")], made)
         made.checkpoints.advance("topic", "t", None, {"edat": "2025-12-31"})
-        made.news.find("topic", [Found("1", 1, LONG_AGO), Found("2", 1, LATELY)])
+        made.news.find("topic", [Found("1", 1, LONG_AGO), Found("2", 1, LATELY)], first=True)
         made.news.set_whole("topic")
         yield made
 

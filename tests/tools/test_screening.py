@@ -289,6 +289,16 @@ def test_a_merge_is_taken_back(reviews):
     assert edit(reviews, split="none")["error"]["code"] == "NOT_FOUND"
 
 
+def test_a_retracted_paper_is_marked_though_the_review_knows_it_by_its_doi(reviews):
+    withdrawn = article("20", "Statins in adults", doi="10.1000/20", retraction=RetractionStatus.RETRACTED)
+    reviews.documents.by_pmid["20"] = SimpleNamespace(article=withdrawn)
+    edit(reviews, records="TY  - JOUR\nTI  - Statins in adults\nDO  - 10.1000/20\nER  - \n")
+    assert label(reviews, {"review": "statins"}, pmids=["20"])["added"] == 0
+    [paper] = screen(reviews, {"review": "statins"})["papers"]
+    assert (paper["paper"], paper["retraction"]) == ("doi:10.1000/20", "retracted")
+    assert paper["url"].endswith("/20/")
+
+
 def test_a_review_that_was_made_collects_from_a_topic_and_a_project_and_from_both_again(reviews):
     edit(reviews)
     documents = [ProjectDocument(Work("c", title="A paper", doi="10.1/c"), frozenset())]

@@ -15,7 +15,7 @@ MEANING: Mapping[Scope, str] = MappingProxyType(
         "live": "ask PubMed and NCBI's other services through this server",
         "sync": "bring papers from PubMed into this server's corpus",
         "ingest": "read documents into projects and the graph",
-        "admin": "move watermarks, run evaluations, stop jobs and, once signed in, invite people",
+        "admin": "set how far topics are complete, run evaluations, stop jobs and, once signed in, invite people",
     }
 )
 

@@ -246,6 +246,9 @@ class TenantBlobs(FirstNamed):
         key = self._port.put(self._stored(f"{folder}/").rstrip("/"), content, suffix)
         return f"{folder}/{key.rpartition('/')[2]}"
 
+    def drop(self, folder: str) -> None:
+        self._port.drop(self._stored(f"{folder}/").rstrip("/"))
+
     def join(self, keys: Sequence[str]) -> str:
         key = self._port.join([self._stored(each) for each in keys])
         return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"

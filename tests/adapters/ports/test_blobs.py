@@ -64,6 +64,37 @@ def test_nothing_is_joined_where_a_part_is_not_there(blobs):
         blobs.join(["../corpus.sqlite3"])
 
 
+def test_a_file_that_was_deleted_is_gone_and_may_be_put_again(blobs):
+    key, other = blobs.put("files", PDF, ".pdf"), blobs.put("files", b"other", ".pdf")
+    blobs.delete(key)
+    blobs.delete(key)
+    with pytest.raises(NotFound):
+        blobs.get(key)
+    assert blobs.get(other) == b"other"
+    assert blobs.get(blobs.put("files", PDF, ".pdf")) == PDF
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_a_hostile_key_deletes_nothing(blobs, key):
+    kept = blobs.put("reports", PDF)
+    blobs.delete(key)
+    assert blobs.get(kept) == PDF
+
+
+def test_the_files_of_a_folder_go_and_those_of_others_stay(blobs):
+    gone = [blobs.put("files/0a", each) for each in (PDF, b"", b"1")]
+    kept = [blobs.put(folder, PDF) for folder in ("files", "files/0a/t1", "files/0ab", "uploads/0a")]
+    blobs.drop("files/0a")
+    blobs.drop("files/0a")
+    for each in gone:
+        with pytest.raises(NotFound):
+            blobs.get(each)
+    assert [blobs.get(each) for each in kept] == [PDF] * 4
+    for folder in ("", "..", "files/"):
+        with pytest.raises(InvalidInput):
+            blobs.drop(folder)
+
+
 def test_a_file_is_streamed(blobs):
     content = bytes(range(256)) * 9_000
     pieces = list(blobs.stream(blobs.put("exports", content)))

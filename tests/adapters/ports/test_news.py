@@ -83,12 +83,26 @@ def test_an_entry_has_the_time_at_which_it_was_recorded(news, clock, told):
     assert entry == NewsEntry(entry.at, NEW, "1", 1)
 
 
-def test_a_paper_with_a_time_of_its_own_is_reported_there_and_what_happens_to_it_later_is_not(news, clock, told):
-    came = datetime(1969, 5, 6, 7, 8, tzinfo=UTC)
-    news.find("k", [Found("1", 1, came), Found("2", 1, came)])
+CAME = datetime(1969, 5, 6, 7, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first sync", "later"])
+def test_a_paper_with_a_time_of_its_own_is_reported_there_and_what_happens_to_it_later_is_not(news, told, first):
+    news.find("k", [Found("1", 1, CAME), Found("2", 1, CAME)], first=first)
     news.record([change("1")])
     assert told() == [(NEW, "1", 1), (NEW, "2", 1), (CHANGED, "1", 2)]
-    assert [each.at for each in news.since("k", "", 2)] == [came, came]
+    assert [each.at for each in news.since("k", "", 2)] == [CAME, CAME]
+
+
+def test_after_the_first_sync_a_paper_with_a_time_of_its_own_comes_behind_what_was_given(news, clock):
+    news.find("k", [Found("1", 1, CAME)], first=True)
+    news.find("k", [Found("2", 1)])
+    position = news.since("k", "", 10)[-1].position
+    for _ in range(2):
+        news.find("k", [Found("1", 1, CAME), Found("3", 1, CAME), Found("4", 1)])
+    behind = [(each.pmid, each.at) for each in news.since("k", position, 10)]
+    assert behind == [("3", CAME), ("4", datetime.fromtimestamp(clock.now, UTC))]
+    assert [each.pmid for each in news.since("k", moment(clock.now), 10)] == ["2", "4"]
 
 
 YEARS = 4 * 365 * 86_400
@@ -129,7 +143,7 @@ def test_what_is_asked_for_since_a_time_is_of_later_times_page_by_page(news, clo
     since = moment(clock.now)
     news.record([change("1")])
     came = [datetime.fromtimestamp(clock.now + days * 86_400, UTC) for days in (-2, 20)]
-    news.find("k", [Found("3", 1, came[0]), Found("4", 1, came[1])])
+    news.find("k", [Found("3", 1, came[0]), Found("4", 1, came[1])], first=True)
     after, told = since, []
     while entries := news.since("k", after, limit):
         told += [(each.kind, each.pmid) for each in entries]

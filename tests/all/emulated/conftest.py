@@ -109,6 +109,19 @@ def announced(up):
     sqs.delete_queue(QueueUrl=queue)
 
 
+LEFT_OPEN = {"IndexTier": "opensearch", "OpenSearchUrl": "", "OpenSearchDomainName": "", "DocumentsTableName": ""}
+"""Parameters of which `make deploy` says what a stack keeps, by their defaults."""
+
+
+def synced(up, day, many):
+    """The PMIDs of papers of a day, which the stack has synced."""
+    wanted = set(map(str, up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
+    arguments = {"query_key": f"day-{day.replace('/', '-')}", "term": f"{day}:{day}[crdt]", "overlap_days": 5}
+    done = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})
+    assert (done["state"], done["inserted"]) == ("complete", many)
+    return wanted
+
+
 def found_by(ncbi, term):
     asked = {"db": "pubmed", "retmode": "json", "retmax": 9_999, "term": term}
     answer = httpx.get(f"{ncbi.base_url}esearch.fcgi", params=asked, timeout=10).raise_for_status()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.doors.auth.server.team import BACK, FIELD, Asking
+from tests.emulated.stack import ANSWER_S
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -18,7 +19,7 @@ class Gateway:
         self.base = stack.mcp_url.removesuffix("/mcp")
 
     def browser(self, **headers):
-        return httpx.Client(base_url=self.base, headers={"sec-fetch-site": "same-origin", **headers}, timeout=30)
+        return httpx.Client(base_url=self.base, headers={"sec-fetch-site": "same-origin", **headers}, timeout=ANSWER_S)
 
 
 class Connecting(Asking):
@@ -60,17 +61,17 @@ def client(up):
 def listed(up, token):
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     headers = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"}
-    answer = httpx.post(up.stack.mcp_url, json=asked, headers=headers, timeout=30)
+    answer = httpx.post(up.stack.mcp_url, json=asked, headers=headers, timeout=ANSWER_S)
     assert answer.status_code == 200, answer.text
     return {each["name"] for each in answer.json()["result"]["tools"]}
 
 
 def test_the_endpoint_says_where_tokens_are_had_and_that_server_describes_itself(up):
     base, own = up.stack.mcp_url.removesuffix("/mcp"), up.stack.outputs["McpUrl"].removesuffix("/mcp")
-    resource = httpx.get(f"{base}/.well-known/oauth-protected-resource/mcp", timeout=30).json()
+    resource = httpx.get(f"{base}/.well-known/oauth-protected-resource/mcp", timeout=ANSWER_S).json()
     assert [each.rstrip("/") for each in resource["authorization_servers"]] == [own]
     for path in ("", "/mcp"):
-        told = httpx.get(f"{base}/.well-known/oauth-authorization-server{path}", timeout=30).json()
+        told = httpx.get(f"{base}/.well-known/oauth-authorization-server{path}", timeout=ANSWER_S).json()
         assert told["token_endpoint"] == f"{own}/token"
 
 

@@ -16,11 +16,14 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from scripts import retained
+from scripts.protect_tables import protect
 from tests.emulated.build import ARCH, QUIET, ROOT, SAM
 from tests.emulated.clients import REGION, connect
 from tests.emulated.emulator import emulator
 from tests.emulated.stack import resources
-from tests.support.aws_template import RESOURCES
+from tests.support.aws_registry import schema
+from tests.support.aws_template import RESOURCES, TEMPLATE
 
 pytestmark = pytest.mark.timeout(300)
 STACK, ACCOUNT = "bio-mcp", "000000000000"
@@ -107,7 +110,7 @@ BY_THE_ROLE = (  # the emulator does not know the condition
 NOT_EMULATED = {  # or not by these parameters
     "Deployments": ("AWS::CodeDeploy::Application", f"{STACK}-ServerlessDeploymentApplication-x"),
     "Group": ("AWS::CodeDeploy::DeploymentGroup", f"{STACK}-ServerlessDeploymentApplication-x/{STACK}-McpHttp-x"),
-    "Budget": ("AWS::Budgets::Budget", STACK),
+    "Budget": ("AWS::Budgets::Budget", f"{STACK}-a@example.org"),
     "ApiDomain": ("AWS::ApiGatewayV2::DomainName", "mcp.example.org"),
     "ApiMapping": ("AWS::ApiGatewayV2::ApiMapping", "x"),
     "Authorizer": ("AWS::ApiGatewayV2::Authorizer", "x"),
@@ -124,9 +127,7 @@ NO_HANDLERS = {  # https://docs.aws.amazon.com/apigateway/latest/developerguide/
 
 def handlers(kind):
     """The actions that CloudFormation calls to create, read, update and delete a resource, by AWS's registry."""
-    (schemas,) = (ROOT / ".cache/cfn-lint/lib").glob("python3*/site-packages/cfnlint/data/schemas")
-    digest = json.loads((schemas / f"providers/{REGION}.json").read_text())[kind]
-    found = json.loads((schemas / f"resources/{digest}.json").read_text())["handlers"]
+    found = schema(kind)["handlers"]
     return {
         action
         for name in ("create", "read", "update", "delete")
@@ -257,14 +258,24 @@ def test_the_role_may_do_nothing_that_no_handler_calls(deployed, statements):
     assert [each for each in given if not any(fnmatchcase(one, each) for one in called)] == []
 
 
-def test_a_deployer_may_do_nothing_else(rights, deployer, deployed):
-    url, _, outputs = rights
-    keys = {
-        "aws_access_key_id": deployer["AWS_ACCESS_KEY_ID"],
-        "aws_secret_access_key": deployer["AWS_SECRET_ACCESS_KEY"],
-    }
-    session = boto3.Session(**keys, region_name=REGION)
-    as_deployer = partial(session.client, endpoint_url=url)
+@pytest.fixture(scope="module")
+def as_deployer(rights, deployer):
+    """Makes clients of that user."""
+    session = boto3.Session(deployer["AWS_ACCESS_KEY_ID"], deployer["AWS_SECRET_ACCESS_KEY"], region_name=REGION)
+    return partial(session.client, endpoint_url=rights[0])
+
+
+def test_a_deployer_may_do_what_make_deploy_does_before_and_after_sam(as_deployer, deployed):
+    made = {name: str(each["Default"]) for name, each in TEMPLATE["Parameters"].items()}
+    took = retained.parameters(made, STACK, as_deployer)
+    assert took == {"OpenSearchDomainName": deployed["SearchDomain"][1]}
+    elsewhere = {"OpenSearchDomainName": "another"}  # looks at all domains
+    assert retained.parameters(made | elsewhere, STACK, as_deployer) == {}
+    assert deployed["DocumentsTable"][1] in protect(as_deployer("cloudformation"), as_deployer("dynamodb"), STACK)
+
+
+def test_a_deployer_may_do_nothing_else(rights, as_deployer, deployed):
+    outputs = rights[2]
     attempts = [
         lambda: as_deployer("cloudformation").create_stack(StackName="payroll", TemplateBody="{}"),
         lambda: as_deployer("cloudformation").delete_stack(StackName=f"deploys-{STACK}"),

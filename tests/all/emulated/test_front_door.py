@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 from mcp_types import PromptReference
 
-from tests.emulated.stack import until
+from tests.emulated.stack import ANSWER_S, until
 
 pytestmark = pytest.mark.timeout(240)
 ERAS = ["2026-07-28", "legacy"]
@@ -80,7 +80,7 @@ def test_every_function_behind_the_door_answers(up, paper, era):
 
 
 def answers(up, **headers):
-    return httpx.post(up.stack.mcp_url, json=INITIALIZE, headers={**ACCEPT, **headers}, timeout=30)
+    return httpx.post(up.stack.mcp_url, json=INITIALIZE, headers={**ACCEPT, **headers}, timeout=ANSWER_S)
 
 
 def test_without_a_token_the_answer_is_401_and_says_where_tokens_come_from(up):

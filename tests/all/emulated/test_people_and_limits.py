@@ -9,7 +9,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.sessions import Sessions
 from tests.all.emulated.conftest import SOME
 from tests.doors.console.pages import Page
-from tests.emulated.stack import until
+from tests.emulated.stack import ANSWER_S, until
 
 pytestmark = pytest.mark.timeout(240)
 PAGES = ["/", "/topics", "/library", "/graph", "/admin/corpora", "/admin/syncs", "/admin/evaluation", "/admin/connect"]
@@ -34,7 +34,7 @@ def cookie(signed_in):
 
 
 def page(up, path, **headers):
-    return httpx.get(up.stack.mcp_url.removesuffix("/mcp") + path, headers=headers, timeout=30)
+    return httpx.get(up.stack.mcp_url.removesuffix("/mcp") + path, headers=headers, timeout=ANSWER_S)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -57,7 +57,7 @@ def test_a_topic_is_followed_synced_and_read_and_is_followed_no_more(up, signed_
 
     def sent(path, **fields):
         url, headers = up.stack.mcp_url.removesuffix("/mcp") + path, {"cookie": ben, "sec-fetch-site": "same-origin"}
-        answer = httpx.post(url, data=fields, headers=headers, timeout=30)
+        answer = httpx.post(url, data=fields, headers=headers, timeout=ANSWER_S)
         assert answer.status_code == 303, (answer.text, up.stack.log("console")[-3:])
 
     def shown(cookie):
@@ -75,6 +75,23 @@ def test_a_topic_is_followed_synced_and_read_and_is_followed_no_more(up, signed_
     sent("/topics/remove", **topic)
     assert papers.checkpoint() == []
     assert shown(ben).status == 404
+
+
+def test_a_token_of_the_command_opens_the_endpoint_until_an_administrator_ends_it_on_their_page(up, signed_in):
+    token = up.stack.command("token", "--subject", "nightly-job", "--scopes", "read")["token"]
+    boss, people = signed_in("boss", "read", "admin"), "/admin/people?subject=nightly-job"
+
+    def status():
+        headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        return httpx.post(up.stack.mcp_url, json=asked, headers=headers, timeout=ANSWER_S).status_code
+
+    assert status() == 200
+    [listed] = [each[1]["value"] for each in Page(page(up, people, cookie=boss)).all("input", name="id")]
+    form = {"do": "end", "subject": "nightly-job", "id": listed}
+    url, headers = up.stack.mcp_url.removesuffix("/mcp") + people, {"cookie": boss, "sec-fetch-site": "same-origin"}
+    assert httpx.post(url, data=form, headers=headers, timeout=ANSWER_S).status_code == 303
+    assert status() == 401
 
 
 def test_a_report_that_is_gone_is_no_page(up, cookie):

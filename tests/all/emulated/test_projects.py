@@ -6,6 +6,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from bio_mcp.ingesting.files import FILES, folder_of
 from tests.all.emulated.test_front_door import ERAS, called
 from tests.emulated.build import ROOT
 from tests.emulated.stack import until
@@ -66,6 +67,17 @@ def test_a_paper_that_is_put_there_twice_is_there_once(project):
         sizes.append(project.size())
     assert sizes[0] > 10
     assert len(set(sizes)) == 1
+
+
+def test_a_project_that_is_deleted_leaves_no_file_in_the_bucket(project):
+    project.put("paper.pdf", PAPER.read_bytes())
+    until(lambda: project.found(text=QUESTION), INGESTED_S, "passage of the paper")
+    until(project.ingests, INGESTED_S, "end of the ingest")
+    folder = {"Bucket": project.stack.outputs["Bucket"], "Prefix": folder_of(project.id, FILES)}
+    s3 = project.stack.client("s3")
+    assert s3.list_objects_v2(**folder)["KeyCount"] == 1
+    assert project.stack.command("projects", "delete", project.id, "--yes")["deleted"]
+    assert s3.list_objects_v2(**folder)["KeyCount"] == 0
 
 
 def test_a_file_that_cannot_be_read_is_a_warning_and_the_next_one_is_read(project):

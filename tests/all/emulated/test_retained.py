@@ -16,7 +16,13 @@ STACK = "kept"
 SECRET = {"AuthSecretName": "bio-mcp/auth"}
 DEFAULTS = {name: str(each["Default"]) for name, each in TEMPLATE["Parameters"].items()} | SECRET
 LET_IN = {"Effect": "Allow", "Principal": {"AWS": {"Fn::GetAtt": "SearchRole.Arn"}}, "Action": "es:*", "Resource": "*"}
-ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
+ROLE = {
+    "Type": "AWS::IAM::Role",
+    "Properties": {
+        "AssumeRolePolicyDocument": {"Statement": []},
+        "Path": RESOURCES["SearchRole"]["Properties"]["Path"],
+    },
+}
 POLICY = {"Version": "2012-10-17", "Statement": [LET_IN]}
 DOMAIN = RESOURCES["SearchDomain"]
 STORES = {
@@ -87,6 +93,15 @@ def test_a_domain_that_a_stack_left_is_taken_up_however_often_where_cloudformati
         assert took["OpenSearchArn"].endswith(f":domain/{name}")
         assert (kept.deploy(), kept.has("SearchDomain"), kept.domains()) == (took, "", {name})
         kept.deploy(**away)
+
+
+def test_a_domain_that_a_stack_left_is_taken_up_by_its_name_once_another_path_has_made_other_roles(kept):
+    name, role = kept.has("SearchDomain"), kept.has("SearchRole")
+    kept.deploy(IndexTier="s3")
+    took = kept.deploy(RolePath="/research/")
+    assert kept.has("SearchRole") != role
+    assert kept.deploy(RolePath="/research/") == took
+    assert took["OpenSearchArn"].endswith(f":domain/{name}")
 
 
 def test_a_domain_of_another_name_is_made_and_that_of_the_first_is_taken_up_again(kept):

@@ -7,11 +7,14 @@ import pytest
 
 from bio_mcp.syncing import queries
 from tests.all.emulated.conftest import TERM, Papers, found_by
+from tests.emulated.aws_cli import commands, run
+from tests.emulated.build import ROOT
 from tests.emulated.cloud import CORPUS
 from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
 from tests.support.retracting import is_plain, retract
 
+RUNBOOK = (ROOT / "docs/runbook.md").read_text()
 TRIES = 5  # the queue's maxReceiveCount
 POISON = ["not JSON", json.dumps({"tool": "pubmed.sync_delta", "arguments": {"query_key": "no term"}})]
 pytestmark = pytest.mark.timeout(600)
@@ -139,3 +142,16 @@ def test_a_function_killed_in_the_middle_is_followed_by_a_redelivery_that_loses_
 def test_poisoned_messages_end_among_the_dead_letters_and_each_failure_is_logged(up, poison):
     assert sorted(dead_calls(up.stack)) == sorted(POISON)
     assert poison["InvalidInput"] == poison["VALIDATION"] == TRIES
+
+
+def test_every_sync_is_stopped_by_the_commands_of_the_runbook_until_the_queue_is_opened_again(up, papers):
+    """The last one, since other tests' messages that wait are lost by it too."""
+    listing, closing, purging, opening = commands(RUNBOOK, "Stop a sync that runs away")
+    to, uuid = up.stack.client, run(up.stack.client, listing)
+    run(to, closing.replace("UUID", uuid))
+    up.stack.send(papers.event)
+    run(to, purging.replace("OUTPUT:WorkQueueUrl", up.stack.outputs["WorkQueueUrl"]))
+    assert run(to, opening.replace("UUID", uuid))["State"] in ("Enabling", "Enabled")
+    assert (up.stack.waiting(), papers.states()) == (0, [])
+    up.stack.send(papers.event)
+    papers.until_synced()

@@ -7,6 +7,7 @@ import tarfile
 import pytest
 
 from scripts import retained
+from tests.all.emulated.conftest import LEFT_OPEN, synced
 from tests.all.emulated.test_changed_minds import KEPT
 from tests.emulated.build import ROOT, build
 from tests.emulated.cloud import NAME, SAMPLES, cloud
@@ -42,24 +43,14 @@ class Filled:
         self.up, self.papers = up, set()
 
     def deploy(self, template):
-        left_open = {
-            "IndexTier": "opensearch",
-            "OpenSearchUrl": "",
-            "OpenSearchDomainName": "",
-            "DocumentsTableName": "",
-        }
-        self.up.deploy(NAME, retained.parameters(left_open, NAME, self.up.stack.client), template)
+        self.up.deploy(NAME, retained.parameters(LEFT_OPEN, NAME, self.up.stack.client), template)
 
     def kept(self):
         there = resources(self.up.stack.client, NAME).values()
         return {each for each in there if each[0].removeprefix("AWS::") in (*KEPT, "OpenSearchService::Domain")}
 
     def sync(self, day, many):
-        wanted = set(map(str, self.up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
-        arguments = {"query_key": f"day-{day.replace('/', '-')}", "term": f"{day}:{day}[crdt]", "overlap_days": 5}
-        done = self.up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})
-        assert (done["state"], done["inserted"]) == ("complete", many)
-        self.papers |= wanted
+        self.papers |= synced(self.up, day, many)
 
     def everything_is_found(self):
         asked = {"tool": "query_hybrid", "arguments": {"project": PROJECT, "text": "statins", "top_k": 3}}

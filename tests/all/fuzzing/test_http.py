@@ -85,7 +85,7 @@ def port(request, corpus):
     sessions = Sessions(lambda: corpus.authorizations, https=locked)
     pages = [
         *site.routes(allowed, sessions, lambda: corpus.authorizations, nothing_published),
-        *people.routes(allowed, sessions, lambda: corpus.authorizations, settings, lambda: corpus.limits),
+        *people.routes(allowed, sessions, lambda: corpus.authorizations, lambda: corpus.limits),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
     with serving(application(settings, invoke, allowed, public=locked, pages=pages, parts=parts_of(corpus))) as port:

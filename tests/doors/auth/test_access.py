@@ -2,13 +2,15 @@
 
 import json
 import string
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.doors.auth.access import access, issue
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.tokens import TokenRejected, Tokens, candidates, hmac_keys, public_keys
 from bio_mcp.errors import InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.refreshing import RefreshingValue
@@ -29,6 +31,7 @@ from tests.doors.auth.minting import (
 )
 
 KEYS = "https://issuer.example.org/keys"
+ADA = Caller("ada", frozenset({"bio:read", "bio:write"}), "lab")
 WHOLE = {"auth_jwks_url": KEYS, "auth_issuer": ISSUER, "resource_url": RESOURCE}
 
 
@@ -95,88 +98,43 @@ def now():
 )
 def test_what_is_issued_is_let_in(given):
     settings = Settings(auth_secret=SECRET, **given)
-    token, end = issue(settings, "ada", DAY, now())
+    token, end = access(settings).issue(ADA, DAY, now())
     caller = access(settings).tokens.check(token)
-    assert (caller.subject, caller.scopes) == ("ada", frozenset({*settings.auth_scopes, "bio:read", "bio:write"}))
+    assert caller == replace(ADA, scopes=ADA.scopes.union(settings.auth_scopes))
     assert timedelta(hours=23) < end - now() <= DAY
 
 
 @pytest.mark.parametrize(
-    ("scopes", "may_write"),
-    [((), True), (("bio:read",), False), (("bio:write",), True), (("bio:read", "bio:write"), True)],
+    ("scopes", "may_write"), [("bio:read", False), ("bio:write", True), ("bio:read bio:write", True)]
 )
 def test_a_token_says_whether_it_may_write(scopes, may_write):
-    settings = Settings(auth_secret=SECRET)
-    opened = access(settings)
-    caller = opened.tokens.check(issue(settings, "ada", DAY, now(), scopes)[0])
+    opened = access(Settings(auth_secret=SECRET))
+    caller = opened.tokens.check(opened.issue(Caller("ada", frozenset(scopes.split())), DAY, now())[0])
     assert ("sync" in opened.permitted(caller).scopes) == may_write
 
 
 @pytest.mark.parametrize("odd", ["", "bio read", 'bio"read', "x\\y", "é"])
 def test_what_is_no_scope_is_not_issued(odd):
     with pytest.raises(InvalidInput, match="is no scope"):
-        issue(Settings(auth_secret=SECRET), "ada", DAY, now(), [odd])
+        access(Settings(auth_secret=SECRET)).issue(Caller("ada", frozenset({odd})), DAY, now())
 
 
 @pytest.mark.parametrize(
-    ("given", "subject", "says"),
+    ("given", "says"),
     [
-        ({}, "ada", "MCP_AUTH_SECRET_KEY, which is not set"),
-        (
-            {"auth_jwks_url": "https://a.example/k", "auth_issuer": ISSUER, "resource_url": RESOURCE},
-            "ada",
-            "given out by the issuer alone",
-        ),
-        ({"auth_secret": "short"}, "ada", "too short"),
+        ({"public_read": "on"}, "MCP_AUTH_SECRET_KEY, which is not set"),
+        (WHOLE, "given out by the issuer alone"),
+        ({"auth_secret": "short"}, "too short"),
     ],
 )
-def test_without_a_secret_of_its_own_a_server_issues_nothing_and_says_why(given, subject, says):
+def test_without_a_secret_of_its_own_a_server_issues_nothing_and_says_why(given, says):
     with pytest.raises(Misconfigured, match=says):
-        issue(Settings(**given), subject, DAY, now())
+        access(Settings(**given)).issue(ADA, DAY, now())
 
 
 def test_a_token_for_nobody_is_not_issued():
     with pytest.raises(InvalidInput, match="--subject"):
-        issue(Settings(auth_secret=SECRET), "  ", DAY, now())
-
-
-def test_the_command_line_prints_the_token_alone(cli):
-    cli.settings["auth_secret"] = SECRET
-    made = cli("token", "--subject", "ada", "--days", "7")
-    assert (made.code, made.err) == (0, "")
-    assert access(Settings(auth_secret=SECRET)).tokens.check(made.out.rstrip("\n")).subject == "ada"
-    assert not (cli.home / "bio-mcp.log").exists()
-
-
-def test_the_command_line_gives_a_token_scopes_and_a_tenant(cli):
-    cli.settings["auth_secret"] = SECRET
-    made = cli("token", "--subject", "ada", "--scopes", "read, live,read", "--scope", "other", "--tenant", "lab")
-    opened = access(Settings(auth_secret=SECRET))
-    caller = opened.permitted(opened.tokens.check(made.out.rstrip("\n")))
-    assert (caller.scopes, caller.tenant) == ({"read", "live"}, "lab")
-
-
-@pytest.mark.parametrize("odd", ["raed", "read,bio:write", "read live", "", ","])
-def test_a_misspelt_scope_makes_no_token(cli, odd):
-    cli.settings["auth_secret"] = SECRET
-    made = cli("token", "--subject", "ada", "--scopes", odd)
-    assert (made.code, made.out) == (2, "")
-    assert "read, live, sync, ingest, admin" in made.err
-
-
-@pytest.mark.parametrize(
-    ("argv", "code", "named"),
-    [
-        (["--subject", "ada"], 1, "UNKNOWN"),
-        (["--subject", "ada", "--days", "0"], 2, "VALIDATION"),
-        (["--subject", "ada", "--days", "4000"], 2, "VALIDATION"),
-        ([], 2, "VALIDATION"),
-    ],
-)
-def test_the_command_line_says_what_it_takes(cli, argv, code, named):
-    ended = cli("token", *argv, "--json")
-    assert ended.code == code
-    assert ended.json["error"]["code"] == named
+        access(Settings(auth_secret=SECRET)).issue(Caller("  "), DAY, now())
 
 
 def published(*keys):

@@ -20,7 +20,7 @@ from tests.support.sample_project import NEWBORNS, PROJECT, RETRACTED
 from tests.support.touched_ports import small_corpus
 
 HOSTILE = "<script>alert('term')</script> \x1b[31m‮"
-WARNINGS = ["PMID 99 is listed and was not returned", "the watermark did not move <b>at all</b>"]
+WARNINGS = ["PMID 99 is listed and was not returned", "The watermark did not move <b>at all</b>"]
 SYNC, EVALUATION = "sync", "evaluation"
 
 

@@ -37,7 +37,7 @@ def corpus(tmp_path):
         for key in (KEY, "quiet"):
             made.checkpoints.advance(key, "t", None, {"edat": "2025-12-31"})
             made.news.set_whole(key)
-        made.news.find(KEY, [Found(pmid, 1, datetime(2025, 12, 20, 8, tzinfo=UTC)) for pmid in ("1", "2")])
+        made.news.find(KEY, [Found(pmid, 1, datetime(2025, 12, 20, 8, tzinfo=UTC)) for pmid in ("1", "2")], first=True)
         yield made
 
 

@@ -1,6 +1,6 @@
 """The page Graph: what is documented of a node, drawn and as a table, and names of several or of none."""
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_a_herb_has_its_statements_with_their_sources_and_what_endangers_apart(c
     assert all(rows.values())
     safety = page.text("section", cls="answer")
     assert "is contraindicated with Pregnancy" in safety
-    assert page.text("desc").startswith("Herb: Testwort; Constituent: testin")
+    assert page.text("desc") == ("Formulation: Fictive Five; Herb: Testwort; Constituent: testin; Use: Imaginary cough")
 
 
 def test_a_drug_shows_what_interacts_with_it_and_the_herbs_that_have_such_a_constituent(client):
@@ -39,13 +39,97 @@ def test_a_drug_shows_what_interacts_with_it_and_the_herbs_that_have_such_a_cons
     assert "Nothing is documented" not in page.source
 
 
+SOURCES = ("a book", "a review")
+NODES = [
+    Node("W", NodeType.DRUG, {"en": "Warfarin"}),
+    Node("A", NodeType.DRUG, {"en": "Aspirin"}),
+    Node("G", NodeType.HERB, {"en": "Ginger"}),
+    Node("T", NodeType.HERB, {"en": "Turmeric"}),
+    Node("C", NodeType.CONSTITUENT, {"en": "curcumin"}),
+    Node("P", NodeType.INDICATION, {"en": "Anticoagulant"}),
+    *(Node(f"M{number:02}", NodeType.CONSTITUENT, {"en": f"molecule {number}"}) for number in range(20)),
+]
+EDGES = [
+    Edge(EdgeType.INTERACTS_WITH, "G", "W", SOURCES),
+    Edge(EdgeType.INTERACTS_WITH, "C", "W", SOURCES),
+    Edge(EdgeType.INTERACTS_WITH, "A", "W", SOURCES),
+    Edge(EdgeType.CONTRAINDICATED_WITH, "G", "W", SOURCES),
+    Edge(EdgeType.HAS_CONSTITUENT, "T", "C", SOURCES),
+    Edge(EdgeType.ACTS_ON, "C", "P", SOURCES),
+    *(Edge(EdgeType.HAS_CONSTITUENT, "G", each.node_id, SOURCES) for each in NODES[-20:]),
+]
+
+
+@pytest.fixture
+def drugs(tmp_path):
+    """A drug with which two herbs, a constituent and another drug interact."""
+    with Corpus(tmp_path) as made:
+        made.graph.put(NODES, EDGES)
+        yield browser(made)
+
+
+def test_a_drug_is_drawn_in_columns_with_the_sources_of_each_edge(drugs):
+    page = asked(drugs, "warfarin")
+    assert page.text("desc") == (
+        "Drug: Warfarin; Herb: Ginger; Constituent: curcumin; Other drug: Aspirin; "
+        "Herb that has it: Turmeric; Action: Anticoagulant"
+    )
+    drawn = [
+        "Warfarin is a contraindication of Ginger",
+        "Warfarin interacts with Aspirin",
+        "Warfarin interacts with curcumin",
+        "Warfarin interacts with Ginger",
+        "curcumin is a constituent of Turmeric",
+        "curcumin acts on Anticoagulant",
+    ]
+    assert [each for each in page.texts("title") if each.endswith(": a book; a review")] == [
+        f"{each}: a book; a review" for each in drawn
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        (
+            "warfarin",
+            ["interacts with Aspirin", "interacts with curcumin", "interacts with Ginger", "curcumin acts on"],
+        ),
+        ("curcumin", ["interacts with Warfarin", "is a constituent of Turmeric", "acts on Anticoagulant"]),
+        ("Anticoagulant", ["is acted on by curcumin"]),
+        ("Turmeric", ["has the constituent curcumin", "curcumin acts on Anticoagulant"]),
+    ],
+)
+def test_what_is_drawn_stands_in_a_table_too(drugs, name, rows):
+    page = asked(drugs, name)
+    stated = [row for row in page.rows() if "Sources" not in row]
+    assert {row[-1] for row in stated} == {"a book; a review"}
+    assert [any(row[0].startswith(each) for row in stated) for each in rows] == [True] * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("Anticoagulant", "Constituent: curcumin; Action: Anticoagulant"),
+        ("Aspirin", "Drug: Aspirin; Other drug: Warfarin"),
+    ],
+)
+def test_what_is_acted_on_is_no_use_and_a_drug_is_drawn_beside_another(drugs, name, columns):
+    assert asked(drugs, name).text("desc") == columns
+
+
+def test_what_has_no_room_in_the_drawing_is_counted_and_in_the_table(drugs):
+    page = asked(drugs, "Ginger")
+    assert "8 more statements have no room in the drawing." in page.texts("p")
+    assert sum(row[0].startswith("has the constituent") for row in page.rows()) == 20
+
+
 @pytest.mark.parametrize(
     ("written", "meant"), [("Testwrot", "Testwort"), ("หญ้าทดสอ", "หญ้าทดสอบ"), ("ตั้งครรถ์", "ตั้งครรภ์")]
 )
 def test_a_name_that_is_nearly_right_is_suggested(client, written, meant):
     page = asked(client, written)
     assert "Did you mean" in page.text("p", cls="empty")
-    assert "/graph?" + urlencode({"q": meant}) in page.links
+    assert {"/graph?" + urlencode({"q": meant}), "/?q=" + quote(written)} <= {*page.links}
 
 
 @pytest.fixture

@@ -9,6 +9,9 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.console.library import LARGEST_FILE, PART, SANDBOX, address_of, id_of
 from bio_mcp.doors.console.rendering import POLICY
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.literature.notices import Notice
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.applying import apply_records
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_views import As
@@ -173,8 +176,53 @@ def test_a_correction_holds_and_says_nothing_of_what_was_not_changed(corpus, own
     assert "is no DOI" in Page(wrong).text("div", cls="problem")
 
 
+def test_a_field_that_is_emptied_in_the_form_stays_empty(corpus, owner, document):
+    assert owner.post(document, data={"year": "2017", "journal": "A wrong one"}).status_code == 200
+    page = Page(owner.post(document, data={"year": "", "journal": " ", "authors": "Me M"}))
+    fields = {each[1]["name"]: each[1].get("value", "") for each in page.all("input") if each[1].get("name")}
+    assert (fields["year"], fields["journal"]) == ("", "")
+    assert "year, journal" in page.source  # is missing
+    [stored] = [each for each in corpus.project_documents.all(_stored(corpus)) if each.origin.get("kept")]
+    assert (stored.work.year, stored.work.journal, stored.work.authors) == (None, None, ("Me M",))
+    assert stored.work.title == fields["title"] != ""
+    untitled = Page(owner.post(document, data={"title": "", "year": "2016", "journal": "J Neuroeng"}))
+    assert untitled.text("h1") == NAME  # of the file
+    owner.post(document, data={"title": fields["title"]})
+
+
 def _stored(corpus):
     return next(each.project_id for each in corpus.projects.all() if each.project_id.endswith("hand-opening"))
+
+
+def test_a_document_with_a_notice_has_no_record_in_pubmed_unless_the_corpus_has_it(corpus, owner, document):
+    owner.post("/library", data={"name": "noted"})
+    project_id = next(each.project_id for each in corpus.projects.all() if each.project_id.endswith("noted"))
+    noted = ProjectDocument(
+        Work("doc:noted", title="A withdrawn trial", doi="10.1000/w"),
+        frozenset({"doc:noted", "doi:10.1000/w"}),
+        notices=(Notice("retraction"),),
+    )
+    corpus.project_documents.put(project_id, noted)
+    for path in ("/library/noted", "/library/noted/-/documents/doc:noted"):
+        page = Page(owner.get(path))
+        assert "Retracted" in page.source
+        assert not [each for each in page.links if each.startswith("/papers/")]
+
+
+def test_a_document_is_deleted_with_its_file_by_who_may(corpus, owner, clients, document):
+    owner.post("/library", data={"name": "brief"})
+    owner.post("/library/brief/-/documents", files=[("file", (NAME, PDF, "application/pdf"))])
+    worked(corpus)
+    [address] = [each for each in Page(owner.get("/library/brief")).links if "/-/documents/" in each]
+    deleted, file = (address.replace("/documents/", f"/{of}/") for of in ("deleted", "files"))
+    assert owner.get(file).status_code == 200
+    assert clients[READER].post(deleted).status_code == 403
+    assert clients[STRANGER].post(deleted).status_code == 404
+    assert deleted in [each[1].get("action") for each in Page(owner.get(address)).all("form")]
+    page = Page(owner.post(deleted))
+    assert (page.text("h1"), "0 documents" in page.texts("h2")) == ("brief", True)
+    assert owner.get(file).status_code == owner.get(address).status_code == 404
+    assert owner.get(document.replace("/documents/", "/files/")).content == PDF  # of another project
 
 
 def test_papers_of_a_search_are_saved_in_a_project_that_is_chosen_or_new(owner, waiting):
@@ -201,6 +249,7 @@ def test_who_may_only_read_sees_documents_and_no_button_that_changes_anything(cl
         page = Page(clients[READER].get(path))
         assert page.status == 200
         assert [each[1]["action"] for each in page.all("form", method="post")] == ["/sign-out"]
+        assert "Delete document" not in page.source
     for path in ("/library", "/library/hand-opening/-/documents", "/library/hand-opening/-/parts", document, "/saved"):
         sent = clients[READER].post(path, data={"name": "x", "pmid": "1", "parts": "x", "journal": "y"})
         assert sent.status_code == 403

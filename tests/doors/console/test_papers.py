@@ -81,7 +81,7 @@ def test_versions_are_shown_newest_first_with_what_each_changed(page):
 
 
 @pytest.mark.parametrize(
-    ("pmid", "status", "words"), [("999", 404, "Look with the search box for what is, or sync"), ("x", 400, "PMID")]
+    ("pmid", "status", "words"), [("999", 404, "A topic that finds it brings it in."), ("x", 400, "PMID")]
 )
 def test_a_paper_that_is_not_there_is_reported_as_a_page(get, pmid, status, words):
     page = get(f"/papers/{pmid}")

@@ -35,7 +35,7 @@ class Team:
         self.access = access(SETTINGS, lambda: store)
         self.limits = Limits(budgets, {"ncbi": 100, "calls": 9}, {"lab:embeddings": 50}, {})
         self.sessions = Sessions(lambda: store, https=True)
-        pages = people.routes(self.access, self.sessions, lambda: store, SETTINGS, lambda: self.limits)
+        pages = people.routes(self.access, self.sessions, lambda: store, lambda: self.limits)
         self.app = Starlette(routes=pages)
 
     def signed_in(self, caller):
@@ -102,6 +102,20 @@ def test_a_token_is_shown_once_does_what_was_chosen_and_is_good_until_it_is_ende
         team.access.tokens.check(token)
     with pytest.raises(TokenRejected, match="was ended"):  # nor where nobody can look
         access(SETTINGS).tokens.check(token)
+
+
+def test_a_token_of_the_command_is_listed_and_ended_by_an_administrator_of_its_tenant(team, cli, tmp_path):
+    cli.home, cli.settings = tmp_path, {"auth_secret": SECRET, "resource_url": RESOURCE}
+    token = cli("token", "--subject", "nightly-job", "--scopes", "read", "--tenant", "lab").out.strip()
+    assert team.access.tokens.check(token).subject == "nightly-job"
+    boss = team.signed_in(BOSS)
+    assert ["nightly-job", "read"] in look(boss).rows()
+    page = look(boss, "?subject=nightly-job")
+    assert opened(page) == {"What": "May", "Token": "read"}
+    [found] = [each[1]["value"] for each in page.all("input", name="id")]
+    do(boss, "end", subject="nightly-job", id=found)
+    with pytest.raises(TokenRejected, match="was ended"):
+        team.access.tokens.check(token)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +193,11 @@ def test_a_form_of_another_site_and_a_token_without_a_session_are_refused(team):
     boss = team.signed_in(BOSS)
     boss.headers["sec-fetch-site"] = "cross-site"
     assert do(boss, "invite", name="dee", scope="read").status_code == 403
-    token, _ = team.people.give_token(SETTINGS, BOSS, "script", timedelta(days=1))
+    token, _ = team.people.give_token(team.access, BOSS, "script", timedelta(days=1))
     program = team.anybody(authorization=f"Bearer {token}")
     assert re.match("/sign-in", program.get("/admin/people").headers["location"])
     assert do(program, "invite", name="dee", scope="read").status_code == 401
-    assert [each.subject for each in team.people.everyone()] == ["cy"]
+    assert [each.subject for each in team.people.everyone()] == ["boss", "cy"]
 
 
 def test_where_nobody_signs_in_the_page_says_so(get):

@@ -111,3 +111,8 @@ def test_hostile_text_is_shown_as_text(client):
 def test_a_job_that_there_is_none_of_is_explained(client):
     assert client.get("/references/none").status_code == 404
     assert corpus().jobs.newest("references", 1) == []
+
+
+def test_a_reference_is_numbered_once(client):
+    page = Page(client.post("/references", data={"references": f"1. {INVENTED}\n2. {cite(RIGHT, 'vancouver')}"}))
+    assert [row[1].split()[:2] for row in page.rows()[1:]] == [["1", "Nobody"], ["2", page.rows()[2][1].split()[1]]]

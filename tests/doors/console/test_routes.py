@@ -44,9 +44,13 @@ def test_a_page_has_no_script_or_style_within_and_nothing_from_another_host(get,
 
 
 def test_the_menu_names_every_page_and_marks_the_open_one(get):
-    for path, menu in (*MENU, *ADMIN):
+    for path, menu, *_ in (*MENU, *ADMIN):
         current = get(path).all("a", **{"aria-current": "page"})
         assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
+
+
+def test_the_page_admin_says_what_each_page_is_for(get):
+    assert get("/admin").texts("h2", "p")[1:-1] == [text for _, *texts in ADMIN for text in texts]
 
 
 def test_an_address_of_no_page_is_reported_as_a_page(get):
@@ -94,6 +98,8 @@ def test_where_there_is_nothing_a_page_says_so_with_a_button_and_no_command(noth
         ("/?q=pain&cursor=abc", "This is a page of another search."),
         ("/?q=pain&year_from=soon", "From year: Give a whole number"),
         ("/?q=(((", "The question: it has no word"),
+        ("/?q=pain+AND+(", "Expected a term"),
+        ("/admin/syncs/none", "There is nothing at this address"),
         ("/papers/1", "PMID 1 is not in the corpus"),
         ("/topics?topic=none", "The button Follow of the page Topics begins one."),
     ],
@@ -190,10 +196,10 @@ def test_what_is_not_there_is_missing_for_everybody(path):
     assert browser(corpus(), Refusing).get(path).status_code == 404
 
 
-def test_a_caller_without_the_scope_is_told_which_one_is_missing():
+def test_a_caller_without_the_scope_is_told_what_it_would_allow():
     page = Page(browser(corpus(), As(Caller("ann", frozenset({"sync"})))).get("/?q=pain"))
     assert page.status == 403
-    assert "the scope read" in page.text("div", cls="problem")
+    assert page.text("div", cls="problem").endswith("for the right to search and read what this server holds.")
 
 
 @pytest.mark.parametrize(("scopes", "shown"), [({"read", "live"}, True), ({"read"}, False)], ids=["with", "without"])
@@ -219,7 +225,7 @@ def test_where_everybody_may_read_everybody_may_see_the_console():
     settings = Settings.from_env({"BIO_MCP_PUBLIC_READ": "on", "MCP_AUTH_SECRET_KEY": SECRET})
     guard = partial(SignedIn, access=access(settings), sessions=Sessions(lambda: corpus().authorizations, https=False))
     visitor = browser(corpus(), guard)
-    page = Page(visitor.get("/?q=pain"))
+    page = Page(visitor.get("/?q=1900:3000[dp]"))
     assert (page.status, "/sign-in?next=/" in page.links) == (200, True)
     assert len(page.all("li", cls="hit")) >= 10
     assert visitor.get("/admin/connect").status_code == 200

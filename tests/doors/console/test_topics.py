@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from bio_mcp.catalog import TOOLS
+from bio_mcp.deadline import NEVER
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.queue_worker import work_once
@@ -18,7 +19,7 @@ from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
 from bio_mcp.ports.state import Found
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.applying import apply_records
-from bio_mcp.syncing.delta import lease_name
+from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.syncing.queries import RETRACTIONS_KEY
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.console.pages import Page, browser
@@ -43,7 +44,7 @@ def corpus(tmp_path):
         for key in ("topic", HOSTILE):
             made.checkpoints.advance(key, "t", None, {"edat": "2025-12-31"})
             made.news.set_whole(key)
-        made.news.find("topic", [Found("1", 1, LONG_AGO), Found("3", 1, LATELY), Found("2", 1)])
+        made.news.find("topic", [Found("1", 1, LONG_AGO), Found("3", 1, LATELY), Found("2", 1)], first=True)
         apply_records([RETRACTED, replace(REVISED, title="A better one."), Deletion("2")], made)
         yield made
 
@@ -254,6 +255,19 @@ def test_a_synced_topic_is_synced_again_by_one_press(live):
     client.post("/topics/sync", data={"topic": "COVID-19", "term": TERM})
     assert len(live.jobs.newest("sync", 9)) == 2
     assert live.jobs.get(first.job_id).state == "succeeded"
+
+
+def test_papers_of_a_changed_term_are_unread_also_those_that_pubmed_has_had_for_years(live, ncbi):
+    other, *first = (f"{each}[uid]" for each in ncbi.control.pmids()[:3])
+    client = browser(live)
+    sync_delta("topic", " OR ".join(first), 5, live, NEVER, lambda *_: None)
+    mark(client)
+    assert sections(shown(client)) == {}
+    sync_delta("topic", " OR ".join([other, *first]), 5, live, NEVER, lambda *_: None)
+    [(day, papers)] = sections(shown(client)).items()
+    assert (len(papers), day.startswith(str(live.now().date()))) == (1, False)
+    mark(client)
+    assert sections(shown(client)) == {}
 
 
 def test_a_term_that_is_followed_leads_to_its_topic_and_a_name_is_not_taken_twice(live):

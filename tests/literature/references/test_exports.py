@@ -1,4 +1,4 @@
-"""What data bases export is read with all that a review needs; the files are real, see tests/data/exports."""
+"""What databases export is read with all that a review needs; the files are real, see tests/data/exports."""
 
 import csv
 import io

@@ -36,10 +36,17 @@ LONGEST = 512  # characters; S3 ends at 1,024 bytes
 
 def key_of(folder: str, content: bytes, suffix: str = "") -> str:
     """Return `folder/<SHA-256 in hex><suffix>`. Raises `InvalidInput` for a folder or suffix with other characters."""
-    key = f"{folder}/{sha256(content).hexdigest()}{suffix}"
-    if not (_FOLDER.fullmatch(folder) and _SUFFIX.fullmatch(suffix) and len(key) <= LONGEST):
-        raise InvalidInput("a blob's folder is words of a-z, 0-9 and - joined by /, its suffix like .pdf")
+    key = f"{folder_named(folder)}/{sha256(content).hexdigest()}{suffix}"
+    if not _SUFFIX.fullmatch(suffix) or len(key) > LONGEST:
+        raise InvalidInput("the suffix of a blob is like .pdf, and its key is not longer than 512 characters")
     return key
+
+
+def folder_named(folder: str) -> str:
+    """The folder. Raises `InvalidInput` for one that no blob can be in."""
+    if not _FOLDER.fullmatch(folder):
+        raise InvalidInput("a blob's folder is words of a-z, 0-9 and - joined by /")
+    return folder
 
 
 def key_of_hash(like: str, digest: str) -> str:

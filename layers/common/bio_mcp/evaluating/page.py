@@ -54,7 +54,7 @@ def course(values: Sequence[Result], days: Sequence[str], name: str) -> str:
 def svg(name: str, title: str, description: str, parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT) -> str:
     """The plot that `parts` draw; `name` is unique on its page."""
     return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}-title {name}-desc">'
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-labelledby="{name}-title {name}-desc">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'
         f"{''.join(parts)}</svg>"
     )

@@ -12,8 +12,8 @@ from bio_mcp.literature.citing.works import Work, nlm_notices
 from bio_mcp.literature.notices import KINDS
 from bio_mcp.literature.records import Article, Author, Book, Journal
 from bio_mcp.literature.study_facts import printed
-from bio_mcp.ports.stores import Stage
 from bio_mcp.retrieval.chunking import abstract_text, study_of
+from bio_mcp.screening.reviews import STAGES
 from bio_mcp.untrusted import neutral
 
 Name = Literal["ris", "nbib", "bibtex", "csl-json", "csv", "text"]
@@ -36,7 +36,6 @@ class Format:
         return f"{place}. {self.render(record)}" if self.numbered else self.render(record)
 
 
-STAGES: Mapping[Stage, str] = {"abstract": "Title and abstract", "full_text": "Full text"}
 INCLUDED, EXCLUDED = "ASReview_relevant", "ASReview_irrelevant"  # by which ASReview knows what a screening decided
 
 

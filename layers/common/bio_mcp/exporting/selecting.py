@@ -13,8 +13,9 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Decision, ReviewRecord, Stage, review_of_project, review_of_query
 from bio_mcp.querying import search as fetching
 from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.screening.collecting import record_id_of
 from bio_mcp.screening.deduplicating import pmid_of
-from bio_mcp.screening.reviews import STAGES, Outcome, Review, find_review, record_id_of, review_of
+from bio_mcp.screening.reviews import STAGES, Outcome, Review, find_review, review_of
 from bio_mcp.syncing.news import check_followed
 
 
@@ -23,7 +24,7 @@ class Record:
     """A paper, with what a screening decided and why; None where nobody decided.
 
     A document of a project that is not in PubMed is an article without a PMID. `citekey` is the project's. By `said`,
-    each stage has what its screeners decided, in words, once all of them did; `found_by` names the searched data bases.
+    each stage has what its screeners decided, in words, once all of them did; `found_by` names the searched databases.
     """
 
     article: Article
@@ -157,7 +158,7 @@ class Selection:
     def _ids(self, name: str) -> tuple[str, ...]:
         """By which a review may have what is named so."""
         work = self._works.get(name) if self.project else None
-        other = self._by_pmid.get(name)
+        other = self._review.ids.get(name)
         return tuple(filter(None, (name, other, record_id_of(work) if work else None)))
 
     @cached_property
@@ -171,13 +172,8 @@ class Selection:
         return review_of(named, self.backends.screenings)
 
     @cached_property
-    def _by_pmid(self) -> Mapping[str, str]:
-        """The records that are known by another id, by their PMID."""
-        return {pmid_of(each): each.record_id for each in self._review.records if each.pmid}
-
-    @cached_property
     def _found_by(self) -> Mapping[str, tuple[str, ...]]:
-        """The data bases that have found each record of the review, in the order of the searches."""
+        """The databases that have found each record of the review, in the order of the searches."""
         found: dict[str, dict[str, None]] = {}
         for search in self.backends.screenings.searches(self._review.name) if self._review.records else ():
             for each in search.record_ids:

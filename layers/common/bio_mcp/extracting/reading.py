@@ -12,6 +12,7 @@ from bio_mcp.extracting.gazetteer import Gazetteer, Match
 from bio_mcp.extracting.statements import Findings, Mention, Statement, findings_of
 from bio_mcp.graph.nodes import Edge, Evidence, Step, document_source, edge_of, merge_edges, to_record
 from bio_mcp.ingesting.documents import Incoming
+from bio_mcp.ingesting.files import LOGS, folder_of
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import RESERVE_S, DocumentWriter, WrittenDocument
@@ -77,6 +78,7 @@ class DryRun(BackendsOver):
             backends,
             collections=_Collections(backends.collections, self._lines, backends.embeddings),
             project_documents=_ProjectDocuments(backends.project_documents, self._lines),
+            blobs=_NoFiles(),
             leases=_NoLeases(),
             embeddings=_NoVectors(backends),
         )
@@ -92,6 +94,16 @@ class _NoLeases:
 
     def take(self, name: str) -> Hold:
         return Hold(name, 0, "")
+
+
+class _NoFiles:
+    """Files of which none is kept or deleted."""
+
+    def put(self, *_: object) -> None:
+        """Nothing."""
+
+    def delete(self, *_: object) -> None:
+        """Nothing."""
 
 
 class _NoVectors:
@@ -189,7 +201,6 @@ def document_line(project_id: str, document: ProjectDocument) -> Line:
     }
 
 
-LOGS = "ingest-logs"  # folder of blobs
 EDGES = 5_000  # of a kind at a node, among which an edge is looked for
 
 
@@ -225,7 +236,7 @@ class Reading:
         """
         key = self._cursor.planned.get(incoming.sha256)
         lines = read_lines(self._backends.blobs.get(key)) if key else list(self._planned(incoming))
-        key = key or self._backends.blobs.put(LOGS, as_lines(lines), ".jsonl")
+        key = key or self._backends.blobs.put(folder_of(self._plan.project.project_id, LOGS), as_lines(lines), ".jsonl")
         if not self._plan.dry_run:
             # Save the plan with the job before anything of it is written.
             self._cursor.planned = {incoming.sha256: key}

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.gazetteer import Gazetteer
-from bio_mcp.extracting.reading import LOGS, Plan, Reading, as_lines, read_lines
+from bio_mcp.extracting.reading import Plan, Reading, as_lines, read_lines
 from bio_mcp.ingesting.documents import Entry, Feed, FileFeed
+from bio_mcp.ingesting.files import LOGS, folder_of
 from bio_mcp.ingesting.projects import index_of, model_for, rebound
 from bio_mcp.ingesting.run import BATCH_KIND, IngestCursor, IngestReport, IngestRun, Write
 from bio_mcp.ingesting.sources import other_model
@@ -159,4 +160,6 @@ def _logged(report: IngestReport, batch: Batch, plan: Plan, backends: Backends) 
     for key in report.cursor.logs:
         lines += read_lines(backends.blobs.get(key))
     lines += [{"warning": each} for each in report.warnings]
-    return Ran(report, plan.project.project_id, lines, backends.blobs.put(LOGS, as_lines(lines), ".jsonl"))
+    project_id = plan.project.project_id
+    log = backends.blobs.put(folder_of(project_id, LOGS), as_lines(lines), ".jsonl")
+    return Ran(report, project_id, lines, log)

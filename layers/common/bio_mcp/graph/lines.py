@@ -16,8 +16,6 @@ MOST_ITEMS = 200  # of a list
 NODE_KEYS = ("node", "id", "names", "synonyms", "parts", "icdCode", "description", "sources")
 EDGE_KEYS = ("edge", "from", "to", "sources", "evidence")
 EVIDENCE_KEYS = ("pmid", "quote")
-_TOO_LONG = "a number is too long"
-
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _NOT_SHOWN = re.compile(  # controls but white space, lone surrogates, and what reorders the text that is shown
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
@@ -32,9 +30,10 @@ def parse_line(line: bytes) -> Node | Edge:
         raise InvalidInput("it is not UTF-8") from None
     except RecursionError:
         raise InvalidInput("its JSON is nested too deeply") from None
-    except ValueError as error:
-        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else _TOO_LONG
-        raise InvalidInput(f"it is no JSON: {reason}") from None
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"it is no JSON: {error.msg} at column {error.colno}") from None
+    except ValueError:
+        raise InvalidInput("it is no JSON: a number is too long") from None
     if not isinstance(found, dict):
         raise InvalidInput("it is no JSON object")
     return parse_record(found)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -81,6 +81,11 @@ class Edge:
         """What tells one edge from another: first node, type, second node."""
         return self.from_id, self.type.value, self.to_id
 
+    @property
+    def pmids(self) -> list[str]:
+        """The papers that it cites, each once."""
+        return list(dict.fromkeys(each.pmid for each in self.evidence if each.pmid))
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -94,7 +99,7 @@ class Step:
 class Neighbours:
     """Edges at a node, and how many further ones were left out."""
 
-    edges: tuple[Edge, ...] = field(default=())
+    edges: tuple[Edge, ...] = ()
     left_out: int = 0
 
 

@@ -9,21 +9,18 @@ from urllib.parse import parse_qs, urlencode
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.documents import Entry, Feed, Incoming
+from bio_mcp.ingesting.files import UPLOADS
 from bio_mcp.literature.descriptions import of_article
 from bio_mcp.literature.documents import ParsedSection
 from bio_mcp.literature.identifiers import parse_pmid
-from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.sources import SUFFIXES
 from bio_mcp.ports.stores import Blobs, Documents
 
-FILES, PARTS = "files", "uploads"
-"""Folders of blobs: files that documents are read from, which stay, and parts of files on their way here."""
 UPLOAD, PAPERS = "upload:", "pmid:"
 MOST_PAPERS = 500  # that are saved at once
 LONGEST_NAME = 200  # characters of a file's name
-KEPT, ABSTRACT = "kept", "abstract"
-"""What a document's origin says: the key of its file, and that no more than an abstract was read."""
-_KEY = re.compile(rf"{FILES}/[0-9a-f]{{64}}(\.[a-z]{{2,8}})")
+ABSTRACT = "abstract"  # what a document's origin says where no more was read
+_KEY = re.compile(rf"{UPLOADS}/[0-9a-f]{{32}}/[0-9a-f]{{64}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +42,9 @@ def upload_in(source: str) -> Upload | None:
         return None
     key, _, query = source.removeprefix(UPLOAD).partition("?")
     [name, *_] = parse_qs(query).get("name", [""])
-    if not (found := _KEY.fullmatch(key)) or not name or found[1] not in SUFFIXES:
+    if not _KEY.fullmatch(key) or suffix_of(name) is None:
         raise InvalidInput("a file that was sent is named by its key and name", field="source")
     return Upload(key, name[-LONGEST_NAME:])
-
-
-def kept_pdf(document: ProjectDocument) -> str | None:
-    """The key of the PDF that a document was read from; None where none is kept."""
-    key = document.origin.get(KEPT)
-    return key if isinstance(key, str) and key.endswith(".pdf") else None
 
 
 def suffix_of(name: str) -> str | None:
@@ -64,7 +55,7 @@ def suffix_of(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class UploadFeed(Feed):
-    """One file that was sent. It is kept, so that its pages can be shown."""
+    """One file that was sent."""
 
     blobs: Blobs
     upload: Upload

@@ -1,21 +1,24 @@
 """What a citation of a document lacks, and what its user corrects: that holds over whatever an ingest finds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.documents import (
     NAME,
     YOU,
     Authority,
     Described,
+    correction,
     description_of,
+    document_named,
     edited_of,
     keyed_work,
     kind_of,
     record_of,
+    reword,
 )
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature import identifiers
@@ -24,6 +27,7 @@ from bio_mcp.literature.identifiers import normal
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 
+EDITED = ("title", "authors", "year", "journal", "doi", "pmid", "citekey")  # what a user may correct
 _OF_A_WORK = ("doi", "pmid", "pmcid", "citekey", "key")  # kinds of identifiers; the others are of files
 
 
@@ -34,20 +38,23 @@ def missing(document: ProjectDocument) -> list[str]:
     return ["title", *lacks] if named else lacks
 
 
-def in_normal_form(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a user says of a document, its DOI and PMID in their normal form. Raises `InvalidInput`."""
-    found = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items() if value}
+def in_normal_form(said: Mapping[str, Any], emptied: Sequence[str] = ()) -> dict[str, Any]:
+    """What a user says of a document, its DOI and PMID in their normal form, None of what is `emptied`.
+
+    Raises `InvalidInput`.
+    """
+    found = {name: value for name, value in said.items() if value}
     for name, read in (("doi", identifiers.doi), ("pmid", identifiers.parse_pmid)):
         if name in found and not (normal_form := normal(read, found[name])):
             raise InvalidInput(f"{found[name]!r} is no {name.upper()}.", field=name)
         found |= {name: normal_form} if name in found else {}
-    if not found:
+    if not (found or emptied):
         raise InvalidInput("Say what to correct: the title, authors, year, journal, DOI, PMID or citekey.")
-    return found
+    return dict.fromkeys(emptied) | found
 
 
 def correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
-    """Give the document that a citekey, DOI, PMID or its id names what its user says of it, by field.
+    """Give the document that a citekey, DOI, PMID or its id names what its user says of it, by field; None empties one.
 
     What the corpus knows of a paper with an id that is said, is taken over. Nothing is embedded. Raises `NotFound`
     where the project has none of this name, `InvalidInput` for the citekey of another.
@@ -61,7 +68,7 @@ def correct(project: Project, named: str, said: Mapping[str, Any], backends: Bac
 
 
 def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Backends) -> ProjectDocument:
-    document = _named(project, named, backends)
+    document = document_named(project.project_id, named, backends.project_documents)
     key = said.get("citekey")
     others = backends.project_documents.find(project.project_id, [f"citekey:{key}", f"key:{key}"]) if key else []
     if others := [each for each in others if each.doc_id != document.doc_id]:
@@ -74,10 +81,7 @@ def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Ba
         lambda asked: backends.project_documents.find(project.project_id, sorted(asked)),
     )
     if work != document.work:
-        chunks = backends.collections.document(project.collection, document.doc_id)
-        backends.collections.replace(
-            project.collection, document.doc_id, [replace(each, work=work) for each in chunks], {}
-        )
+        reword(project.collection, work, backends.collections)
     edited, before = described.edited, document.origin.get("from", {})
     sources = {name: by for name, by in before.items() if getattr(work, name, None)} | described.stated_by
     corrected = replace(
@@ -96,24 +100,13 @@ def _correct(project: Project, named: str, said: Mapping[str, Any], backends: Ba
     return corrected
 
 
-def _named(project: Project, named: str, backends: Backends) -> ProjectDocument:
-    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
-    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
-    found = backends.project_documents.find(project.project_id, names)
-    if len(found) == 1:
-        return found[0]
-    many = "several documents" if found else "no document"
-    raise NotFound(
-        f"Project {project.project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents "
-        f"{project.project_id} --json` lists their ids."
-    )
-
-
 def _corrected(document: ProjectDocument, said: Mapping[str, Any], backends: Backends) -> Described:
-    edited = Description(**said).over(edited_of([document]))
-    record = record_of(Description(**said), backends.documents) or Description()
+    now = correction(said)
+    edited, record = now.over(edited_of([document])), record_of(now, backends.documents) or Description()
     known = description_of(document)
-    if any(getattr(known, each) not in (None, said.get(each, getattr(known, each))) for each in ("doi", "pmid")):
+    if any(getattr(now, each) and getattr(known, each) not in (None, getattr(now, each)) for each in ("doi", "pmid")):
         known = replace(known, doi=None, pmid=None, pmcid=None)  # the others are of another paper as well
+    elif "pmid" in now.emptied:
+        known = replace(known, pmcid=None)
     sources = dict.fromkeys(record.stated, "corpus") | dict.fromkeys(edited.stated, YOU)
     return Described(edited.over(record.over(known)), Authority.CORPUS, sources=sources, edited=edited)

@@ -12,11 +12,12 @@ from pathlib import PurePosixPath
 from string import ascii_lowercase
 from typing import Any, Protocol
 
+from bio_mcp.errors import NotFound
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.descriptions import Description, References, citekey_of, of_article
 from bio_mcp.literature.documents import ParsedDocument, ParsedSection
 from bio_mcp.literature.identifiers import normal
-from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.projects import Collections, ProjectDocument, ProjectDocuments
 from bio_mcp.ports.sources import SourceFile, Sources
 from bio_mcp.ports.stores import Documents
 from bio_mcp.retrieval.project_chunks import Work
@@ -256,7 +257,15 @@ def describe(
 def edited_of(documents: Iterable[ProjectDocument]) -> Description:
     """What the user corrected in the first of the documents in which there is something."""
     stored: Mapping[str, Any] = next((edits for each in documents if (edits := each.origin.get("edited"))), {})
-    return Description(**{**stored, "authors": tuple(stored.get("authors", ())), "tags": tuple(stored.get("tags", ()))})
+    return correction(stored)
+
+
+def correction(said: Mapping[str, Any]) -> Description:
+    """What a user says of a work, by field; one that is said to be empty stays so."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said.items() if value
+    }
+    return Description(**values, emptied=frozenset(said.keys() - values))
 
 
 def record_of(known: Description, documents: Documents) -> Description | None:
@@ -277,6 +286,31 @@ def description_of(document: ProjectDocument) -> Description:
     if document.origin.get("from", {}).get("citekey") == MADE:
         known["citekey"] = None
     return Description(**known, pmcid=named.get("pmcid"))
+
+
+def document_of(project_id: str, doc_id: str, documents: ProjectDocuments) -> ProjectDocument | None:
+    """The document of this id; an id may be the identifier of another one."""
+    return next((each for each in documents.find(project_id, [doc_id]) if each.doc_id == doc_id), None)
+
+
+def document_named(project_id: str, named: str, documents: ProjectDocuments) -> ProjectDocument:
+    """The document of this citekey, DOI, PMID or id. Raises `NotFound` where there is none, or more than one."""
+    ids = {"doi": normal(identifiers.doi, named), "pmid": normal(identifiers.parse_pmid, named)}
+    names = [named, f"citekey:{named}", f"key:{named}", *(f"{kind}:{value}" for kind, value in ids.items() if value)]
+    found = documents.find(project_id, names)
+    if len(found) == 1:
+        return found[0]
+    many = "several documents" if found else "no document"
+    raise NotFound(
+        f"Project {project_id!r} has {many} of the name {named!r}; `bio-mcp projects documents {project_id} --json` "
+        "lists their ids."
+    )
+
+
+def reword(collection: str, work: Work, collections: Collections) -> None:
+    """Give the chunks of a document what is known of its work now; their text and vectors stay."""
+    chunks = collections.document(collection, work.doc_id)
+    collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
 
 
 def work_of(doc_id: str, known: Description, source: str | None) -> Work:

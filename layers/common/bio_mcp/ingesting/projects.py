@@ -1,13 +1,15 @@
 """Projects: made, and deleted with all that they hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
+from bio_mcp.ingesting.documents import document_named
+from bio_mcp.ingesting.files import delete_files, delete_pdfs
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.ports import Backends
-from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
+from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project, ProjectDocument
 from bio_mcp.ports.stores import Embeddings, review_of_project
 from bio_mcp.retrieval.project_chunks import MAKES, collection_name
 from bio_mcp.scope import call_deadline
@@ -42,8 +44,10 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
     `InvalidInput` for an impossible id, and for one whose project was deleted half-way: its passages would come back.
     """
     collection, model = collection_name(project_id), backends.embeddings
+    begun = False  # in a turn that was lost: what is in the index since then is no remainder
 
     def create() -> Created:
+        nonlocal begun
         with turn(project_id, backends):
             found: Project | None = None
             with suppress(NotFound):
@@ -52,14 +56,16 @@ def create_project(project_id: str, options: Options, backends: Backends) -> Cre
                 return Created(found, new=False, differs=tuple(_differences(found, options)))
             if found:
                 project = replace(found, embed_model=model.fingerprint)
+                delete_pdfs(project_id, backends.project_documents.all(project_id), backends.blobs)
                 backends.project_documents.drop(project_id)
-            elif backends.collections.count(collection):
+            elif not begun and backends.collections.count(collection):
                 raise InvalidInput(
                     f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
                 )
             else:
                 project = Project(project_id, collection, model.fingerprint, **asdict(options))
             backends.collections.create(collection, model.fingerprint, model.dim)
+            begun = True
             backends.projects.put(project)  # after its index, so that a project has one
             return Created(
                 project, new=found is None, restored=bool(found), differs=tuple(_differences(project, options))
@@ -135,8 +141,35 @@ def passages_of(project_id: str, backends: Backends) -> int:
     return count
 
 
+def delete_documents(
+    project: Project, documents: Sequence[ProjectDocument], backends: Backends, kept: ProjectDocument | None = None
+) -> None:
+    """Delete the documents but `kept`, and the PDFs of all of them but the one that this has. It takes a turn.
+
+    A document goes last: whoever is killed half-way finds it, and deletes it again.
+    """
+    gone = [each.doc_id for each in documents if kept is None or each.doc_id != kept.doc_id]
+    for doc_id in gone:
+        backends.collections.replace(project.collection, doc_id, [], {})
+    delete_pdfs(project.project_id, documents, backends.blobs, kept)
+    if gone:
+        backends.project_documents.delete(project.project_id, gone)
+
+
+def delete_document(project: Project, named: str, backends: Backends) -> ProjectDocument:
+    """Delete the document of this citekey, DOI, PMID or id, with its passages and its PDF. Raises `NotFound`."""
+
+    def delete() -> ProjectDocument:
+        with turn(project.project_id, backends):
+            document = document_named(project.project_id, named, backends.project_documents)
+            delete_documents(project, [document], backends)
+        return document
+
+    return in_turns(delete, call_deadline())
+
+
 def delete_project(project_id: str, backends: Backends) -> None:
-    """Delete the project, its index, its documents, its review and how far libraries were read into it.
+    """Delete the project, its index, its documents, their files, its review and how far libraries were read into it.
 
     The project goes last: whoever is killed half-way finds it listed, and deletes it again. Who writes into it
     meanwhile is refused.
@@ -145,6 +178,7 @@ def delete_project(project_id: str, backends: Backends) -> None:
     def delete() -> None:
         with turn(project_id, backends):
             backends.collections.drop(collection_name(project_id))
+            delete_files(project_id, backends.blobs)
             backends.project_documents.drop(project_id)
             backends.screenings.drop(review_of_project(project_id))
             backends.projects.delete(project_id)

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from bio_mcp.ingesting.added import kept_pdf
+from bio_mcp.ingesting.files import kept_pdf
 from bio_mcp.literature.documents import PageWord
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import ProjectDocument

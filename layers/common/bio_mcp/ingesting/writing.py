@@ -13,8 +13,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, UnreadableDocument, UpstreamFailed
-from bio_mcp.ingesting.added import ABSTRACT, FILES, KEPT
+from bio_mcp.errors import Conflict, DeadlineExceeded, NotFound, UnreadableDocument, UpstreamFailed
+from bio_mcp.ingesting.added import ABSTRACT
 from bio_mcp.ingesting.documents import (
     CERTAIN,
     Authority,
@@ -28,9 +28,11 @@ from bio_mcp.ingesting.documents import (
     joined,
     keyed_work,
     kind_of,
+    reword,
     same_work,
 )
-from bio_mcp.ingesting.projects import lost_index, model_for
+from bio_mcp.ingesting.files import FILES, KEPT, folder_of, kept_pdf, pdf_key
+from bio_mcp.ingesting.projects import delete_documents, lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
 from bio_mcp.literature.documents import ParsedDocument, SectionKind
@@ -38,7 +40,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.chunking import chunks_of_sections
 from bio_mcp.retrieval.passages import chunk_uuid
-from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.scope import bounded_by
 
 if TYPE_CHECKING:
@@ -97,7 +99,15 @@ class DocumentWriter:
         parse = cache(lambda: self._parse(incoming))
         made: Vectors = {}
         self._begun.clear()
-        return in_turns(lambda: self._bring_in(incoming, parse, made), self._deadline)
+
+        def bring_in() -> WrittenDocument:
+            try:
+                return self._bring_in(incoming, parse, made)
+            except (NotFound, TurnLost):
+                self._withdraw_pdf(incoming)
+                raise
+
+        return in_turns(bring_in, self._deadline)
 
     def _bring_in(self, incoming: Incoming, parse: Callable[[], ParsedDocument], made: "Vectors") -> WrittenDocument:
         """Make what is to be written, and write it. Raises `TurnLost` where another has written meanwhile.
@@ -110,15 +120,12 @@ class DocumentWriter:
         if current := self._current(known, incoming):
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
-                kept = self._keep_pdf(incoming)
+                identifiers = joined(incoming.own_identifiers, [current])
+                origin = {**current.origin, KEPT: self._pdf_key(incoming)}
+                moved = replace(current, identifiers=identifiers, origin=origin)
                 with self._turn(incoming.own_identifiers, known):
-                    self._record(
-                        replace(
-                            current,
-                            identifiers=joined(incoming.own_identifiers, [current]),
-                            origin={**current.origin, **kept},
-                        )
-                    )
+                    self._keep_pdf(moved, incoming)
+                    self._record(moved)
             return WrittenDocument(current.doc_id)
         parsed = parse()
         documents, edited = self._backends.documents, edited_of(known)
@@ -135,7 +142,8 @@ class DocumentWriter:
         with self._turn(asked, found, record):
             self._begin(same[0] if same else replace(record, recipe=""), record)
             self._write(record.doc_id, chunks, made, is_whole=is_whole)
-            self._drop(found, same, incoming, record.doc_id)
+            self._keep_pdf(record, incoming)
+            self._drop(found, same, incoming, record)
             self._record(record)
         self._recorded.add(record.doc_id)
         warnings = _warnings(incoming, parsed, described)
@@ -251,20 +259,15 @@ class DocumentWriter:
         work, key = keyed_work(document.doc_id, described.work, document.work.source, self._find)
         identifiers = document.identifiers | described.work.identifiers | key | {f"sha256:{incoming.sha256}"}
         if work != document.work:
-            self._reword(work)
-        self._drop(found, same, incoming, document.doc_id)
+            reword(self._project.collection, work, self._backends.collections)
+        self._drop(found, same, incoming, document)
         origin = {**document.origin, "from": described.stated_by}
         self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
+        self._withdraw_pdf(incoming)
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
         return WrittenDocument(document.doc_id, warnings=(sentence,))
-
-    def _reword(self, work: Work) -> None:
-        """Give the chunks of a document what is known of its work now; their text and vectors stay."""
-        collection, collections = self._project.collection, self._backends.collections
-        chunks = collections.document(collection, work.doc_id)
-        collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
 
     def _describe_again(self, known: Sequence[ProjectDocument], incoming: Incoming) -> WrittenDocument:
         """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
@@ -281,7 +284,7 @@ class DocumentWriter:
         again = replace(document, work=work, identifiers=identifiers, origin=origin)
         with self._turn(incoming.own_identifiers, known, again):
             if work != document.work:
-                self._reword(work)
+                reword(self._project.collection, work, self._backends.collections)
             self._record(again)
         return WrittenDocument(document.doc_id, written=True)
 
@@ -326,8 +329,9 @@ class DocumentWriter:
         return record, chunks
 
     def _begin(self, document: ProjectDocument, record: ProjectDocument) -> None:
-        """Record of the document that it is to be read, and which chunks it is about to have by `record`."""
-        begun = replace(document, chunks=0, chunks_sha256=record.chunks_sha256)
+        """Record of the document that it is to be read, and which chunks and file it is about to have by `record`."""
+        origin = {**document.origin, KEPT: kept_pdf(record)}
+        begun = replace(document, chunks=0, chunks_sha256=record.chunks_sha256, origin=origin)
         if begun != document:
             self._record(begun)
         self._begun.add(document.doc_id)
@@ -348,40 +352,62 @@ class DocumentWriter:
         authority = max([int(described.authority), *(each.origin.get("authority", 0) for each in older)])
         run = {"run": self._again, "state": incoming.state, "languages": self._languages_of(incoming)}
         reference = hash_of(described.reference) if described.reference else None
-        same_file = (each.origin for each in older if each.sha256 == incoming.sha256)
-        kept = self._keep_pdf(incoming) or next(({KEPT: origin[KEPT]} for origin in same_file if KEPT in origin), {})
         edited = {name: getattr(described.edited, name) for name in described.edited.stated}
         found = {
             "from": described.stated_by,
             "edited": edited,
             "looked_up": self._lookup is not None and not self._unanswered,
         }
-        return {**kept, **incoming.origin, **run, "authority": authority, "reference": reference, **found}
+        pdf = {KEPT: self._pdf_key(incoming)}
+        return {**incoming.origin, **run, **pdf, "authority": authority, "reference": reference, **found}
 
-    def _keep_pdf(self, incoming: Incoming) -> dict[str, str]:
-        """Store a PDF among the blobs, so that its pages can be shown; gives its key, nothing for another file."""
-        if incoming.content is None or b"%PDF-" not in incoming.content[:1_024]:
-            return {}
-        return {KEPT: self._backends.blobs.put(FILES, incoming.content, ".pdf")}
+    def _pdf_key(self, incoming: Incoming) -> str | None:
+        """The key that a PDF is kept by; None for another file."""
+        is_pdf = incoming.content is not None and b"%PDF-" in incoming.content[:1_024]
+        return pdf_key(self._project.project_id, incoming.sha256) if is_pdf else None
+
+    def _keep_pdf(self, document: ProjectDocument, incoming: Incoming) -> None:
+        """Store the PDF, so that its pages can be shown: within the turn, in which no deletion passes it."""
+        if kept_pdf(document) and incoming.content is not None:
+            self._backends.blobs.put(folder_of(self._project.project_id, FILES), incoming.content, ".pdf")
+
+    def _withdraw_pdf(self, incoming: Incoming) -> None:
+        """Delete the PDF if no document has it: whoever lost a turn may have stored it afterwards.
+
+        No turn guards files, so look again at what was done: another may have come to have it, or not to.
+        """
+        key = self._pdf_key(incoming)
+
+        def having() -> ProjectDocument | None:
+            return next((each for each in self._find(incoming.own_identifiers) if kept_pdf(each) == key), None)
+
+        while key:
+            if document := having():
+                self._keep_pdf(document, incoming)
+            else:
+                self._backends.blobs.delete(key)
+            if bool(document) == bool(having()):
+                return
 
     def _drop(
-        self, found: Sequence[ProjectDocument], same: Sequence[ProjectDocument], incoming: Incoming, kept: str
+        self,
+        found: Sequence[ProjectDocument],
+        same: Sequence[ProjectDocument],
+        incoming: Incoming,
+        kept: ProjectDocument,
     ) -> None:
-        """Delete all that is the same work but `kept`.
+        """Delete all that is the same work but `kept`, and the file that this was read from before.
 
         And what a killed run had begun to read where another work is now, and chunks that this run had written of a
         document that another one dropped.
         """
-        project, collections = self._project, self._backends.collections
         begun = [
             each for each in found if each not in same and not each.chunks and _places(each) == {incoming.place_id}
         ]
-        dropped = [each.doc_id for each in (*same, *begun) if each.doc_id != kept]
-        left = [each for each in self._begun - {kept} if not self._find({each})]
-        for each in (*dropped, *left):
-            collections.replace(project.collection, each, [], {})
-        if dropped:
-            self._backends.project_documents.delete(project.project_id, dropped)
+        for doc_id in self._begun - {kept.doc_id}:
+            if not self._find({doc_id}):
+                self._backends.collections.replace(self._project.collection, doc_id, [], {})
+        delete_documents(self._project, (*same, *begun), self._backends, kept)
 
     def _record(self, document: ProjectDocument) -> None:
         self._backends.project_documents.put(self._project.project_id, document)

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NotFound
-from bio_mcp.ingesting.documents import Entry, Incoming
+from bio_mcp.ingesting.documents import Entry, Incoming, document_of
+from bio_mcp.ingesting.projects import delete_documents
 from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature.descriptions import Description
 from bio_mcp.literature.documents import ParsedSection, SectionKind
@@ -354,14 +355,13 @@ class ZoteroFeed:
         """
         project, stored = self._project, self._backends.project_documents
         with turn(project.project_id, self._backends):
-            document = next((each for each in stored.find(project.project_id, [doc_id]) if each.doc_id == doc_id), None)
+            document = document_of(project.project_id, doc_id, stored)
             if document is None or not self._lost & self._keys(document):
                 return False
             has_others = not self._keys(document) <= self._lost
             sources = [each for each in document.origin["sources"] if each != self.location]
             if not (has_others or sources):
-                self._backends.collections.replace(project.collection, doc_id, [], {})
-                stored.delete(project.project_id, [doc_id])
+                delete_documents(project, [document], self._backends)
                 return True
             if has_others:
                 lost = {f"{self._prefix}{key}" for key in self._lost}

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -48,7 +48,10 @@ def in_short(article: Article) -> InShort:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A work, as one place knows it. `authors` are family names first ("Doe J"); ids are in their normal form."""
+    """A work, as one place knows it. `authors` are family names first ("Doe J"); ids are in their normal form.
+
+    `emptied` names fields that are to stay empty, whatever another place knows.
+    """
 
     title: str | None = None
     citekey: str | None = None
@@ -61,15 +64,18 @@ class Description:
     tags: tuple[str, ...] = ()
     language: str | None = None
     journal: str | None = None
+    emptied: frozenset[str] = field(default=frozenset(), repr=False)
 
     def over(self, other: "Description") -> "Description":
         """This description, with what it lacks from `other`."""
-        return replace(other, **{name: getattr(self, name) for name in self.stated})
+        emptied = self.emptied | other.emptied.difference(self.stated)
+        return replace(other, **{name: getattr(self, name) for name in self.stated}, emptied=emptied)
 
     @property
     def stated(self) -> list[str]:
-        """The names of the fields that say something."""
-        return [each.name for each in fields(self) if getattr(self, each.name)]
+        """The names of the fields that say something, if only that they are empty."""
+        names = (each.name for each in fields(self) if each.name != "emptied")
+        return [name for name in names if getattr(self, name) or name in self.emptied]
 
     @property
     def identifiers(self) -> frozenset[str]:

@@ -232,8 +232,9 @@ class Found:
 class NewsEntry:
     """What became of a paper of a query key, at `version` of the corpus; `at` has microseconds.
 
-    `number` is given out by the store, to each write for the key a higher one; 0 for a paper that was found with a time
-    of its own, and for an entry of a version that gave out none. Two entries of a key differ in kind, PMID or version.
+    `number` is given out by the store, to each write for the key a higher one; 0 for a paper of the first sync that has
+    a time of its own, and for an entry of a version that gave out none. Two entries of a key differ in kind, PMID or
+    version.
     """
 
     at: datetime
@@ -273,14 +274,14 @@ def going_on(after: str, entry: NewsEntry) -> str:
 class News(Protocol):
     """The papers of each query key and their news. Every method may raise `StoreFailed`.
 
-    None comes before one that was given, whatever the clocks say, but for papers that are found with a time of their
-    own.
+    None comes before one that was given, whatever the clocks say, but for papers of a first sync.
     """
 
-    def find(self, query_key: str, papers: Sequence[Found]) -> None:
+    def find(self, query_key: str, papers: Sequence[Found], *, first: bool = False) -> None:
         """Note that the query finds these papers; each that it has not found before is new.
 
-        At most one process calls it for a query key at once.
+        In the `first` sync of the key papers come in the order of their own times, where they have one; later each
+        comes behind all entries that there are. At most one process calls it for a query key at once.
         """
 
     def record(self, changes: Sequence[CorpusChange]) -> None:

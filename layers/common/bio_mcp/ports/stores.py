@@ -218,7 +218,7 @@ class Embeddings(Protocol):
         """Return as `embed` does what to compare with passages: some models want what is asked in another form."""
 
 
-EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7, "uploads": 1})
+EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7, "uploads": 4})
 """First folders whose files may be deleted so many days after they were last put."""
 
 
@@ -251,6 +251,12 @@ class Blobs(Protocol):
 
         None where files are on this machine alone; reads nothing.
         """
+
+    def delete(self, key: str) -> None:
+        """Delete the file; an unknown key changes nothing."""
+
+    def drop(self, folder: str) -> None:
+        """Delete the files of this folder, not of those below it. Raises `InvalidInput` as `put` does."""
 
     def uri(self, key: str) -> str:
         """Return where whoever runs this finds the file: `file:///...` or `s3://bucket/key`; reads nothing."""

@@ -96,11 +96,8 @@ def compare(one: ReviewRecord, other: ReviewRecord) -> tuple[bool, str]:
     if common:
         other_titles = not {same_title(one.title, other.title), same_title(other.title, one.title)} - {False}
         return not other_titles, f"the same {common}{', and other titles' if other_titles else ''}"
-    return _by_imprint(one, other) if _same_words(one, other) else (False, "")
-
-
-def _same_words(one: ReviewRecord, other: ReviewRecord) -> bool:
-    return bool(one.title) and title_key(one.title) == title_key(other.title)
+    same_words = one.title and title_key(one.title) == title_key(other.title)
+    return _by_imprint(one, other) if same_words else (False, "")
 
 
 def _by_imprint(one: ReviewRecord, other: ReviewRecord) -> tuple[bool, str]:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The first of the undecided papers.
+    """The first of the undecided papers; `left_out` counts the others.
 
     `method` learned: from included and excluded ones; similar: to the ones that were decided alike, or to criteria;
     unordered: nothing is known, and the newest come first.
@@ -216,6 +216,8 @@ class Ranking:
 
     method: Method
     papers: tuple[Ranked, ...]
+    left_out: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 def rank(
@@ -240,13 +242,14 @@ def rank(
     if criteria:
         labelled[len(records)] = True
     if not labelled:
-        return Ranking("unordered", tuple(Ranked(records[at], None, ()) for at in asked[:most]))
+        newest = tuple(Ranked(records[at], None, ()) for at in asked[:most])
+        return Ranking("unordered", newest, len(asked) - len(newest))
     texts = [f"{each.title} {each.abstract}" for each in records] + [criteria] * bool(criteria)
     learner = _Learner(texts, labelled, _matrix(records, vectors or {}, len(texts)))
     rounded = np.round(learner.scores, DIGITS)
     order = sorted(asked, key=lambda at: (ids[at] in last, -rounded[at]))
-    papers = (Ranked(records[at], round(learner.shown(at), 4), learner.why(at)) for at in order[:most])
-    return Ranking(learner.method, tuple(papers))
+    papers = tuple(Ranked(records[at], round(learner.shown(at), 4), learner.why(at)) for at in order[:most])
+    return Ranking(learner.method, papers, len(asked) - len(papers))
 
 
 class _Learner:
@@ -300,6 +303,9 @@ def _matrix(records: Sequence[ReviewRecord], vectors: Mapping[str, NDArray[np.fl
 
 TARGET = 0.95  # of all relevant papers
 RISK = 0.05  # of being wrong
+ASSUMES = (
+    "that the papers decided last were no less likely to be relevant than those left, as in the order of this ranking"
+)
 RUNS = 100  # moments from which a draw is counted, the last ones
 
 
@@ -314,17 +320,29 @@ class Stopping:
     `missed_at_most` relevant papers are left, with the confidence 1 - `RISK`.
 
     `recall_at_least` is the share of the relevant ones that was found, 0 to 1, None where none was found. `p_value` is
-    the probability to have found so few since, were less than `TARGET` of all found.
+    the probability to have found so few since, were less than `TARGET` of all found. `may_stop`: at least `TARGET` was
+    found, with that confidence.
     """
 
     missed_at_most: int
     recall_at_least: float | None
     p_value: float
+    may_stop: bool
+    assumes: str = ASSUMES
 
     @property
-    def reached(self) -> bool:
-        """Whether at least `TARGET` was found, with the confidence 1 - `RISK`."""
-        return self.p_value <= RISK
+    def in_words(self) -> str:
+        """What was found and may be missed, as a sentence, with what this assumes."""
+        if self.recall_at_least is None:
+            return "When to stop can be said once a relevant paper is included."
+        return (
+            f"At least {int(100 * self.recall_at_least)} % of the relevant papers are found, and at most "
+            f"{self.missed_at_most:,} missed, with 95 % confidence. This assumes {self.assumes}. It says nothing of "
+            "papers that no search found."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "in_words": self.in_words}
 
 
 def estimate(decisions: Sequence[bool], left: int) -> Stopping:
@@ -357,4 +375,5 @@ def estimate(decisions: Sequence[bool], left: int) -> Stopping:
     found = sum(decisions)
     recall = found / (found + missed) if found else None
     too_many = int(found / TARGET - found) + 1
-    return Stopping(missed, recall, probability(too_many) if too_many <= left else 0.0)
+    p_value = probability(too_many) if too_many <= left else 0.0
+    return Stopping(missed, recall, p_value, may_stop=p_value <= RISK)

@@ -1,51 +1,32 @@
-"""A review: how its records come in, who decides about them and how far they agree, its searches and the counts of a
-PRISMA flow."""
+"""A review: its records, who decides about each, what stands, how far screeners agree, and what is to be read next."""
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bio_mcp.answering.project_search import pmids_of
-from bio_mcp.answering.search import papers_that_fit
-from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound
-from bio_mcp.ingesting.turns import in_turns, turn
 from bio_mcp.literature.clock import instant
-from bio_mcp.literature.identifiers import doi, normal, parse_pmid
-from bio_mcp.literature.records import Article, Journal
-from bio_mcp.literature.references.exports import read_export
-from bio_mcp.literature.references.files import decoded
-from bio_mcp.literature.references.works import CitedWork
+from bio_mcp.literature.identifiers import doi, doi_page, normal, parse_pmid, pubmed_page
 from bio_mcp.ports import Backends
-from bio_mcp.ports.ncbi import LISTABLE
 from bio_mcp.ports.stores import (
     Decision,
     ReviewMerge,
     ReviewPlan,
     ReviewRecord,
-    ReviewSearch,
     ScreeningLabel,
     Screenings,
     Stage,
     review_of_project,
     review_of_query,
 )
-from bio_mcp.querying import search as fetching
-from bio_mcp.querying.search import clean, required
-from bio_mcp.retrieval.project_chunks import Work
-from bio_mcp.scope import call_deadline
-from bio_mcp.screening.deduplicating import Likeness, Records, pmid_of
-from bio_mcp.syncing.queries import list_queries, report_on
+from bio_mcp.screening.deduplicating import pmid_of
 
 if TYPE_CHECKING:
     from bio_mcp.screening.ranking import Ranking, Stopping
@@ -77,6 +58,13 @@ class Agreement:
     @property
     def per_cent(self) -> float | None:
         return 100 * self.agreed / self.records if self.records else None
+
+    def in_words(self, one: str, other: str) -> str:
+        """How far the two agree, as a sentence."""
+        kappa = "kappa is not defined, as both have one decision for all"
+        if self.kappa is not None:
+            kappa = f"Cohen's kappa {self.kappa:.2f} (95 % CI {self.low:.2f} to {self.high:.2f})"
+        return f"{one} and {other} agree in {self.agreed:,} of {self.records:,} ({self.per_cent:.1f} %), {kappa}."
 
 
 def agreement(pairs: Iterable[tuple[str, str]]) -> Agreement:
@@ -112,9 +100,9 @@ def agreement(pairs: Iterable[tuple[str, str]]) -> Agreement:
     return Agreement(n, agreed, kappa, max(-1.0, kappa - Z * error), min(1.0, kappa + Z * error))
 
 
-MOST_RECORDS = 20_000  # of a review: what can be ranked within a call
 LONGEST_NAME = 100  # characters
-STAGES: tuple[Stage, ...] = get_args(Stage)  # in their order
+STAGES: Mapping[Stage, str] = {"abstract": "Title and abstract", "full_text": "Full text"}  # in their order
+USER = "user of this machine"
 State = Literal["include", "exclude", "undecided", "awaiting", "maybe", "conflict"]
 """Of a record at a stage: what it is decided to be, or that nobody has decided it, not everybody yet, or nobody for
 sure, or that screeners differ."""
@@ -131,7 +119,7 @@ class Outcome:
     resolved: ScreeningLabel | None = None
     decided: bool = False
 
-    def of(self, screener: "Screener") -> ScreeningLabel | None:
+    def of(self, screener: str | None) -> ScreeningLabel | None:
         """The screener's own label."""
         return next((each for each in self.labels if each.caller == screener), None)
 
@@ -174,19 +162,26 @@ class Review:
         return {each.record_id: each for each in self.records}
 
     @cached_property
+    def ids(self) -> Mapping[str, str]:
+        """The id of each record by all that may name it: the id, its PMID, and its DOI as `doi:10.1000/x`."""
+        names: dict[str, str] = {each: each for each in self.by_id}
+        for each in self.records:
+            for name in filter(None, (pmid_of(each), each.doi and f"doi:{each.doi}")):
+                names.setdefault(name, each.record_id)
+        return names
+
+    @cached_property
     def outcomes(self) -> Mapping[Stage, Mapping[str, Outcome]]:
         """By stage and record, those of records that somebody has decided, the last decision last."""
-        found: dict[Stage, dict[str, Outcome]] = {stage: {} for stage in STAGES}
+        found: dict[Stage, Mapping[str, Outcome]] = {}
         for stage in STAGES:
             given: dict[str, list[ScreeningLabel]] = {}
             for each in self.labels:
                 if each.stage == stage and each.record_id in self.by_id:
-                    given.setdefault(each.record_id, []).append(each)
+                    given[each.record_id] = [*given.pop(each.record_id, ()), each]
             begun = {each.caller for labels in given.values() for each in labels if not each.resolves}
             enough = min(self.screeners, max(1, len(begun)))
-            made = {name: self._outcome(stage, labels, enough) for name, labels in given.items()}
-            last = {each.record_id: place for place, each in enumerate(self.labels) if each.stage == stage}
-            found[stage] = dict(sorted(made.items(), key=lambda each: last[each[0]]))
+            found[stage] = {name: self._outcome(stage, labels, enough) for name, labels in given.items()}
         return found
 
     def _outcome(self, stage: Stage, given: Sequence[ScreeningLabel], enough: int) -> Outcome:
@@ -214,9 +209,8 @@ class Review:
         found = self.outcomes[stage]
         if screener is ALL or self.screeners == 1:
             return {name: each.stands for name, each in found.items() if each.stands}
-        seen = {name: each.resolved or each.of(screener) for name, each in found.items()}
-        place = {id(each): at for at, each in enumerate(self.labels)}
-        return dict(sorted(((n, each) for n, each in seen.items() if each), key=lambda each: place[id(each[1])]))
+        own = {name: each.resolved or each.of(screener) for name, each in found.items()}
+        return {each.record_id: each for each in self.labels if own.get(each.record_id) is each}
 
     def of(self, stage: Stage, decision: Decision, screener: Screener = ALL) -> list[str]:
         """The records that were decided so, the oldest decision first."""
@@ -234,80 +228,155 @@ class Review:
         return (self.outcome("full_text", record_id).stands if passed else None) or abstract
 
     def conflicts(self, stage: Stage) -> list[str]:
-        """The records of the stage about which those who decided them differ."""
-        names = {each.record_id for each in self.eligible(stage)}
-        return [name for name, each in self.outcomes[stage].items() if each.state == "conflict" and name in names]
+        """The records of the stage about which screeners differ, once as many have decided as decide about each."""
+        names, found = set(self.eligible(stage)), self.outcomes[stage].items()
+        return [name for name, each in found if each.state == "conflict" and each.decided and name in names]
 
-    def eligible(self, stage: Stage) -> list[ReviewRecord]:
+    def eligible(self, stage: Stage) -> list[str]:
         """The records that the stage is about: all, or for the full text those included by their abstracts."""
         if stage == "abstract":
-            return list(self.records)
+            return list(self.by_id)
         passed = set(self.of("abstract", "include"))
-        return [each for each in self.records if each.record_id in passed]
+        return [name for name in self.by_id if name in passed]
 
-    def eligible_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+    def eligible_for(self, stage: Stage, screener: str | None) -> list[str]:
         """The records at the stage, without those whose place there would tell the screener what another decided."""
+        names, abstracts = self.eligible(stage), self.outcomes["abstract"]
         if stage == "abstract":
-            return self.eligible(stage)
-        abstracts = self.outcomes["abstract"]
-        return [
-            each
-            for each in self.eligible(stage)
-            if (of := abstracts[each.record_id]).decided or of.state_for(screener) != "undecided"
-        ]
+            return names
+        return [name for name in names if abstracts[name].decided or abstracts[name].of(screener)]
 
-    def left_for(self, stage: Stage, screener: str | None) -> list[ReviewRecord]:
+    def left_for(self, stage: Stage, screener: str | None) -> list[str]:
         """The records that the screener may decide next: not decided by them for sure, nor by enough others."""
-        decided, eligible = self.settled(stage, screener), self.eligible_for(stage, screener)
-        return [each for each in eligible if each.record_id not in decided and self._needs(stage, each)]
+        decided = self.settled(stage, screener)
 
-    def _needs(self, stage: Stage, record: ReviewRecord) -> bool:
-        found = self.outcome(stage, record.record_id)
-        return not found.resolved and (
-            self.screeners == 1 or sum(each.decision != "maybe" for each in found.labels) < self.screeners
-        )
+        def needed(found: Outcome) -> bool:
+            sure = sum(each.decision != "maybe" for each in found.labels)
+            return not found.resolved and (self.screeners == 1 or sure < self.screeners)
+
+        names = self.eligible_for(stage, screener)
+        return [name for name in names if name not in decided and needed(self.outcome(stage, name))]
 
     def people(self, stage: Stage) -> dict[str | None, int]:
         """How many records of the stage each screener has decided, in the order in which they began."""
-        names = {each.record_id for each in self.eligible(stage)}
-        found = self.outcomes[stage].items()
         begun = [each.caller for each in self.labels if each.stage == stage and not each.resolves]
-        counts = Counter(each.caller for name, outcome in found if name in names for each in outcome.labels)
+        counts = Counter(each.caller for name in self.eligible(stage) for each in self.outcome(stage, name).labels)
         return {each: counts[each] for each in dict.fromkeys(begun)}
 
-    def agreements(self, stage: Stage) -> list[tuple[str | None, str | None, Agreement]]:
-        """How far each two screeners agree, by their own decisions before any third one."""
-        found = self.outcomes[stage].values()
-        pairs = (
-            (
-                one,
-                other,
-                [
-                    (mine.decision, theirs.decision)
-                    for each in found
-                    if (mine := each.of(one)) and (theirs := each.of(other))
-                ],
-            )
-            for one, other in combinations(self.people(stage), 2)
-        )
-        return [(one, other, agreement(decided)) for one, other, decided in pairs if decided]
+    def agreements(self, stage: Stage) -> list[tuple[str, str, Agreement]]:
+        """How far each two screeners agree, by what people call them, and by their own decisions before any third
+        one."""
+        outcomes, rated = self.outcomes[stage].values(), []
+        for one, other in combinations(self.people(stage), 2):
+            both = [(mine, theirs) for each in outcomes if (mine := each.of(one)) and (theirs := each.of(other))]
+            if both:
+                found = agreement((mine.decision, theirs.decision) for mine, theirs in both)
+                rated.append((screener_name(one), screener_name(other), found))
+        return rated
 
     def stopping(self, stage: Stage, screener: Screener = ALL) -> "Stopping":
         from bio_mcp.screening.ranking import estimate  # loads numpy, which a label does not need
 
-        settled = self.settled(stage, screener)
-        names = {each.record_id for each in self.eligible(stage)}
-        decided = [included for name, included in settled.items() if name in names]
+        names = set(self.eligible(stage) if screener is ALL else self.eligible_for(stage, screener))
+        decided = [included for name, included in self.settled(stage, screener).items() if name in names]
         return estimate(decided, len(names) - len(decided))
 
+    def summary(self) -> dict[str, Any]:
+        """What the review is and how far it is, as JSON."""
+        return {
+            "review": self.name,
+            "screeners": self.screeners,
+            "criteria": self.plan.criteria if self.plan else "",
+            "records": len(self.records),
+            "screened": len(self.settled("abstract")),
+            "included": len(self.of("full_text", "include")),
+            "conflicts": sum(len(self.conflicts(stage)) for stage in STAGES),
+            "created": self.plan.created.date().isoformat() if self.plan else None,
+        }
 
-def review_name(project: str | None, query_key: str | None, backends: Backends) -> str | None:
-    """The name of the review of a project or of a query key; None where neither is given.
+    def status(self, stage: Stage) -> dict[str, Any]:
+        """How far the stage is, as JSON: its records by state, how many each screener has decided, how far each two
+        agree, and what may still be missed."""
+        eligible = self.eligible(stage)
+        states = Counter(self.outcome(stage, each).state for each in eligible)
+        return {
+            "stage": stage,
+            "records": len(eligible),
+            **{str(state): states[state] for state in get_args(State)},
+            "people": [{"by": screener_name(each), "decided": count} for each, count in self.people(stage).items()],
+            "agreement": [
+                {
+                    "between": [one, other],
+                    **asdict(each),
+                    "per_cent": each.per_cent,
+                    "in_words": each.in_words(one, other),
+                }
+                for one, other, each in self.agreements(stage)
+            ],
+            "stopping": self.stopping(stage).as_json(),
+        }
 
-    Raises `InvalidInput` for both, `NotFound` for an unknown project.
+    def shown(self, record_id: str, stage: Stage, screener: str | None) -> dict[str, Any]:
+        """The record with what the screener may see of its decisions, as JSON."""
+        found = self.outcome(stage, record_id)
+        return {
+            **citation(self.by_id[record_id]),
+            "state": found.state_for(screener),
+            "reason": found.stands.reason if found.stands and found.decided else None,
+            "decisions": [decision(each) for each in found.shown_to(screener)],
+            "resolved": decision(found.resolved) if found.resolved else None,
+        }
+
+
+def screener_name(screener: str | None) -> str:
+    """What people call the screener."""
+    return screener or USER
+
+
+def decision(label: ScreeningLabel) -> dict[str, Any]:
+    """A decision, as JSON."""
+    by = screener_name(label.caller)
+    return {
+        "by": by,
+        "decision": label.decision,
+        "reason": label.reason,
+        "at": instant(label.at),
+        "short": f"{by}: {label.decision}" + (f" ({label.reason})" if label.reason else ""),
+    }
+
+
+def citation(record: ReviewRecord) -> dict[str, Any]:
+    """What tells the record from others, as JSON."""
+    return {
+        "id": record.record_id,
+        "title": record.title,
+        "authors": list(record.authors),
+        "journal": record.journal,
+        "year": record.year,
+        "doi": record.doi,
+        "pmid": pmid_of(record),
+        "url": page_of(record),
+    }
+
+
+def page_of(record: ReviewRecord) -> str | None:
+    """The address of its page in PubMed, or of its DOI."""
+    pmid = pmid_of(record)
+    return pubmed_page(pmid) if pmid else doi_page(record.doi) if record.doi else None
+
+
+def review_name(
+    project: str | None, query_key: str | None, review: str | None, backends: Backends, *, collects: bool = False
+) -> str | None:
+    """The name of the review that was made, or that of a project or query key; None where none is given. Where it
+    `collects`, a project or query key beside a review is what it is collected from.
+
+    Raises `InvalidInput` for several, `NotFound` for an unknown project or review.
     """
-    if project and query_key:
-        raise InvalidInput("give either project or query_key")
+    if len([each for each in (project, query_key, review) if each]) > 1 and not (review and collects):
+        raise InvalidInput("give either project, query_key or review")
+    if review:
+        return find_review(review, backends).name
     if project:
         backends.projects.get(project)
         return review_of_project(project)
@@ -370,435 +439,18 @@ def find_review(name: str, backends: Backends) -> Review:
     raise NotFound(f"there is no review {name!r}; {known}")
 
 
-READ = 500  # papers of the corpus that are read at once
-FETCHED = 200  # records that PubMed is asked for at once
-SPARE_S = 6.0  # of a call, for storing what was read
-LONGEST_ABSTRACT = 20_000  # characters
-LONGEST_TITLE = 2_000
-MOST_AUTHORS = 30  # of a record
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What found the papers: a `database` by a `term`, which has `found` so many, or something other. `source` is as of
-    a `ReviewSearch`."""
-
-    database: str
-    term: str | None
-    found: int
-    method: Literal["database", "other"] = "database"
-    source: str = ""
-
-
-BY_HAND = Origin("chosen by hand", None, 0, "other")
-CORPUS = "bio-mcp corpus"
-DOCUMENTS = "documents of the project"
-
-
-@dataclass(slots=True)
-class Collected:
-    """What came of it: records that are `new`, and papers that were `known` to the review; `unknown` to PubMed.
-
-    `left` papers could not be read in time: the same call again goes on. `merged` entries were taken for records that
-    the review had; `unreadable` ones of a file state nothing. `search_id` is that of the search.
-    """
-
-    new: int = 0
-    known: int = 0
-    unknown: list[str] = field(default_factory=list)
-    left: int = 0
-    merged: list[ReviewMerge] = field(default_factory=list)
-    unreadable: int = 0
-    origin: Origin = BY_HAND
-    warnings: Sequence[str] = ()
-
-
-class _Incoming:
-    """The records of a review while others come in: which record each entry is, and what is merged into what.
-
-    A record that no search has was stored by a run that was killed: the first entry like it takes it up.
-    """
-
-    def __init__(self, review: str, backends: Backends) -> None:
-        screenings = backends.screenings
-        self.review, self._screenings = review, screenings
-        self.records = {each.record_id: each for each in screenings.records(review)}
-        self.searches = screenings.searches(review)
-        self.merges: list[tuple[ReviewRecord, str, str, int]] = []
-        self._known = Records(self.records.values())
-        self._ids = {pmid_of(each): name for name, each in self.records.items() if pmid_of(each)}
-        self._unclaimed = self.records.keys() - {name for each in self.searches for name in each.record_ids}
-        for each in screenings.merges(review):
-            if into := self.records.get(each.into):
-                self._merge(each.entry, into)
-
-    def of_pmid(self, pmid: str) -> str | None:
-        """The id of the record that a paper is; None for one that the review does not have."""
-        return self._ids.get(pmid)
-
-    def add(self, entries: Iterable[ReviewRecord]) -> list[str]:
-        """Store what is new of the entries; returns the id of the record that each is."""
-        ids: list[str] = []
-        new: list[ReviewRecord] = []
-        for entry in entries:
-            name = next((each for each in (entry.record_id, entry_id(entry)) if each in self._unclaimed), None)
-            if name:
-                self._unclaimed.discard(name)
-            elif same := self._known.same_as(entry):
-                name = same.record.record_id
-                self.merges.append((entry, name, same.why, len(ids)))
-                self._merge(entry, same.record)
-            else:
-                taken = entry.record_id in self.records
-                record = replace(entry, record_id=entry_id(entry), pmid=pmid_of(entry)) if taken else entry
-                name = record.record_id
-                new.append(record)
-                self.records[name] = record
-                self._merge(record, record)
-            ids.append(name)
-        check_room(len(self.records) - len(new), len(new))
-        if new:
-            self._screenings.put(self.review, new)
-        return ids
-
-    def _merge(self, entry: ReviewRecord, into: ReviewRecord) -> None:
-        self._known.add(entry, into)
-        if pmid := pmid_of(entry):
-            self._ids.setdefault(pmid, into.record_id)
-
-    def store(self, search: ReviewSearch, *, ordered: bool) -> list[ReviewMerge]:
-        """Store the search with what was merged by it; `ordered`: its records are those that one `add` returned."""
-        merged = []
-        for entry, into, why, place in self.merges:
-            at = place if ordered else search.record_ids.index(into)
-            key = sha256(f"{search.search_id} {place if ordered else entry.record_id}".encode()).hexdigest()[:12]
-            merged.append(ReviewMerge(key, entry, into, why, search.search_id, at))
-        self._screenings.put(self.review, [*merged, search])
-        return merged
-
-
-def search_pubmed(review: str, term: str, backends: Backends, deadline: Deadline, source: str = "") -> Collected:
-    """Add what PubMed finds. Raises `InvalidInput` for more than PubMed lists."""
-    asked = clean(term, "term")
-    with required():
-        page = backends.pubmed.esearch(asked, deadline=deadline, retmax=LISTABLE, sort="pub_date")
-    if page.count > LISTABLE:
-        raise InvalidInput(
-            f"PubMed finds {page.count} records and lists {LISTABLE} of them: narrow the term, or search it by years"
-        )
-    return collect(review, page.ids, Origin("PubMed", asked, page.count, source=source), backends, deadline)
-
-
-def collect(
-    review: str,
-    pmids: Sequence[str],
-    origin: Origin,
-    backends: Backends,
-    deadline: Deadline,
-    others: Sequence[ReviewRecord] = (),
-) -> Collected:
-    """Add the papers, from the corpus or else from PubMed, and `others` that PubMed does not have, with the search that
-    found them.
-
-    Papers are stored as they are read, so that a call that ends early loses none. Raises `InvalidInput` for more
-    records than a review may have.
-    """
-    incoming = _Incoming(review, backends)
-    asked = list(dict.fromkeys(pmids))
-    missing = [each for each in asked if not incoming.of_pmid(each)]
-    further = [each for each in others if each.record_id not in incoming.records]
-    check_room(len(incoming.records), len(missing) + len(further))
-    done = Collected(known=len(asked) - len(missing) + len(others) - len(further), origin=origin)
-    before = len(incoming.records)
-    absent: list[str] = []
-    for at in range(0, len(missing), READ):
-        some = missing[at : at + READ]
-        stored = backends.documents.get_many(some)
-        incoming.add(record_of(stored[each].article) for each in some if each in stored)
-        absent += [each for each in some if each not in stored]
-    for at in range(0, len(absent), FETCHED):
-        if at and deadline.remaining < SPARE_S:  # the first are always asked for
-            done.left = len(absent) - at
-            break
-        asked_for = absent[at : at + FETCHED]
-        fetched = fetching.articles(asked_for, backends.pubmed, deadline)
-        incoming.add(record_of(each) for each in fetched.values())
-        done.unknown += [each for each in asked_for if each not in fetched]
-    added = dict(zip((each.record_id for each in further), incoming.add(further), strict=True))
-    done.new = len(incoming.records) - before
-    found = [incoming.of_pmid(each) for each in asked]
-    found += [added.get(each.record_id, each.record_id) for each in others]
-    if found or origin.term:
-        search = _search(incoming, origin, [each for each in found if each], backends)
-        done.merged = incoming.store(search, ordered=False)
-    return done
-
-
-def check_room(known: int, more: int) -> None:
-    """Raise `InvalidInput` where the review would have more records than it may."""
-    if known + more > MOST_RECORDS:
-        raise InvalidInput(
-            f"the review has {known} records and would have {known + more}; {MOST_RECORDS} are the most: "
-            "narrow the search, or make a review of each part"
-        )
-
-
-def _search(incoming: _Incoming, origin: Origin, record_ids: Iterable[str], backends: Backends) -> ReviewSearch:
-    """The search as it is stored. The same one on the same day (UTC) is one, with the records of both."""
-    now = backends.now()
-    _planned(incoming.review, backends)
-    key = "|".join([origin.method, origin.database, origin.term or "", now.date().isoformat()])
-    search_id = sha256(key.encode()).hexdigest()[:16]
-    before = next((each for each in incoming.searches if each.search_id == search_id), None)
-    names = dict.fromkeys([*(before.record_ids if before else ()), *record_ids])
-    found = origin.found if origin.term else len(names)
-    return ReviewSearch(
-        search_id, now, origin.database, origin.term, found, tuple(names), origin.method, source=origin.source
-    )
-
-
-def _planned(review: str, backends: Backends) -> None:
-    """Give the review a plan, if it has none, so that it is listed."""
-    if backends.screenings.plan(review) is None:
-        backends.screenings.put_plan(review, ReviewPlan(backends.now()))
-
-
-def record_of(article: Article) -> ReviewRecord:
-    abstract = " ".join(f"{each.label}: {each.text}" if each.label else each.text for each in article.abstract)
-    date = article.publication_date or article.electronic_date
-    journal = article.journal or Journal()
-    people = [each for each in article.authors if each.valid][:MOST_AUTHORS]
-    return ReviewRecord(
-        article.pmid,
-        (article.title or "")[:LONGEST_TITLE],
-        abstract[:LONGEST_ABSTRACT],
-        date.year if date else None,
-        article.doi,
-        authors=tuple(
-            ", ".join(filter(None, (each.last_name, each.fore_name or each.initials))) or each.short_name
-            for each in people
-        ),
-        journal=journal.title or "",
-        volume=journal.volume or "",
-        issue=journal.issue or "",
-        pages=article.pages or "",
-        preprint=any(each.name == "Preprint" for each in article.publication_types),
-    )
-
-
-def collect_query(review: str, query_key: str, backends: Backends, deadline: Deadline) -> Collected:
-    """Add what PubMed finds by the term that the query key was synced by last. Raises `InvalidInput` without one."""
-    term = backends.checkpoints.get(query_key).term
-    if term is None:
-        raise InvalidInput(f"query_key {query_key!r} was never synced: sync it, or give a term")
-    return search_pubmed(review, term, backends, deadline, f"topic:{query_key}")
-
-
-def collect_question(review: str, question: str, backends: Backends, deadline: Deadline) -> Collected:
-    """Add what the corpus has for a question or query, as an export of it would have."""
-    fitting = papers_that_fit(question, backends, deadline)
-    origin = Origin(CORPUS, question, len(fitting.pmids), source="question")
-    done = collect(review, fitting.pmids, origin, backends, deadline)
-    return replace(done, warnings=fitting.warnings)
-
-
-def collect_project(review: str, project_id: str, backends: Backends, deadline: Deadline) -> Collected:
-    """Add the documents of the project; one that is not in PubMed has what the project knows of it."""
-    backends.projects.get(project_id)
-    works = [each.work for each in backends.project_documents.all(project_id)]
-    pmids = pmids_of(works, backends)
-    origin = Origin(DOCUMENTS, None, 0, "other", f"project:{project_id}")
-    others = {
-        (name := record_id_of(each)): ReviewRecord(
-            name,
-            each.title or each.source or each.doc_id,
-            year=each.year,
-            doi=each.doi,
-            authors=tuple(each.authors[:MOST_AUTHORS]),
-            journal=each.journal or "",
-        )
-        for each, pmid in zip(works, pmids, strict=True)
-        if not pmid
-    }
-    return collect(review, [each for each in pmids if each], origin, backends, deadline, list(others.values()))
-
-
-def record_id_of(work: Work) -> str:
-    """The id in a review of a document of a project that has no PMID."""
-    return f"doi:{work.doi}" if work.doi else f"document:{sha256(work.doc_id.encode()).hexdigest()[:24]}"
-
-
-WAYS: Mapping[str, Callable[[str, str, Backends, Deadline], Collected]] = {
-    "topic": collect_query,
-    "project": collect_project,
-    "question": collect_question,
-    "term": search_pubmed,
-}
-
-
-def repeatable(review: str, search: ReviewSearch) -> tuple[str, str] | None:
-    """The way and what it is asked for by which the search can be made again; None for files and what was chosen by
-    hand."""
-    kind, _, value = search.source.partition(":")
-    if kind == "project" or search.database == DOCUMENTS:
-        return "project", value or review.partition(":")[2]
-    if kind == "topic":
-        return kind, value
-    term = search.term or ""
-    if kind == "question":
-        return kind, term
-    return ("term", term) if term and not kind and search.database == "PubMed" else None
-
-
-def collect_again(review: str, backends: Backends, deadline: Deadline) -> list[Collected]:
-    """Repeat every search, topic and project that the review was collected from, each once; files stay as they are.
-
-    Raises `InvalidInput` for a review that was collected from none.
-    """
-    searches = backends.screenings.searches(review)
-    if again := dict.fromkeys(each for search in searches if (each := repeatable(review, search))):
-        return [WAYS[way](review, what, backends, deadline) for way, what in again]
-    raise InvalidInput(
-        "nothing was collected yet that could be searched again: give a term, question, topic or project"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class StageStatus:
-    """How far a stage is: its `records` by state, how many each screener has decided, how far each two agree, and what
-    may still be missed."""
-
-    stage: Stage
-    records: int
-    states: Mapping[State, int]
-    people: Mapping[str | None, int]
-    agreements: Sequence[tuple[str | None, str | None, Agreement]]
-    stopping: "Stopping"
-
-
-def stage_status(review: Review, stage: Stage) -> StageStatus:
-    names = [each.record_id for each in review.eligible(stage)]
-    states = Counter(review.outcome(stage, each).state for each in names)
-    counts: dict[State, int] = {each: states[each] for each in get_args(State)}
-    return StageStatus(
-        stage, len(names), counts, review.people(stage), review.agreements(stage), review.stopping(stage)
-    )
-
-
-PLATFORMS = {
-    "PubMed": "NCBI E-utilities",
-    "Embase": "Embase.com",
-    "CENTRAL": "Cochrane Library",
-    "Scopus": "Elsevier",
-    "Web of Science": "Clarivate",
-    CORPUS: "bio-mcp rag_search",
-}
-
-
-def import_records(
-    review: str, content: bytes, backends: Backends, *, file: str, database: str = "", term: str = ""
-) -> Collected:
-    """Add the records of a file that a data base exported: RIS, NBIB, BibTeX, CSL-JSON or a table. The same file again
-    changes nothing.
-
-    `file` is its name; `database` and `term` are what was searched, where the file does not say. Raises `InvalidInput`
-    for a file that is none, and for one with too many records.
-    """
-    export = read_export(decoded(content), MOST_RECORDS)
-    origin = Origin(
-        database or export.database or file,
-        term or export.term or None,
-        len(export.works) + export.unreadable,
-        source=f"file:{file}",
-    )
-    search_id = sha256(b"file|" + content).hexdigest()[:16]
-    entries = [record_of_work(each) for each in export.works]
-
-    def brought() -> Collected:
-        with turn(review, backends, "review"):
-            incoming = _Incoming(review, backends)
-            if any(each.search_id == search_id for each in incoming.searches):
-                return Collected(known=len(entries), unreadable=export.unreadable, origin=origin)
-            _planned(review, backends)
-            before = len(incoming.records)
-            ids = tuple(incoming.add(entries))
-            search = ReviewSearch(
-                search_id, backends.now(), origin.database, origin.term, origin.found, ids, source=origin.source
-            )
-            merged = incoming.store(search, ordered=True)
-            new = len(incoming.records) - before
-            return Collected(new, len(merged), merged=merged, unreadable=export.unreadable, origin=origin)
-
-    return in_turns(brought, call_deadline())
-
-
-def record_of_work(work: CitedWork) -> ReviewRecord:
-    record = ReviewRecord(
-        "",
-        work.title[:LONGEST_TITLE],
-        work.abstract,
-        int(work.year) if work.year else None,
-        work.doi or None,
-        work.pmid,
-        work.authors[:MOST_AUTHORS],
-        work.journal,
-        work.volume,
-        work.issue,
-        work.pages,
-        work.keywords,
-        work.kind == "preprint",
-    )
-    return replace(record, record_id=work.pmid or (f"doi:{work.doi}" if work.doi else entry_id(record)))
-
-
-def entry_id(entry: ReviewRecord) -> str:
-    """The id of an entry by what it states."""
-    names = ("title", "authors", "year", "journal", "volume", "pages", "doi")
-    stated = [*(getattr(entry, each) for each in names), pmid_of(entry)]
-    return f"title:{sha256(json.dumps(stated).encode()).hexdigest()[:24]}"
-
-
-def possible_duplicates(review: Review) -> list[tuple[ReviewRecord, Likeness]]:
-    """Records that look like others and are apart, with why: by rule, or since somebody took a merge back."""
-    known, found = Records(), []
-    for each in review.records:
-        found += [(each, like) for like in known.like(each)]
-        known.add(each)
-    return found
-
-
-def split(review: Review, merge_id: str, backends: Backends) -> ReviewRecord:
-    """Take a merge back: its entry is a record of its own from now on. Raises `NotFound`."""
-    merge = next((each for each in review.merges if each.merge_id == merge_id), None)
-    if merge is None:
-        raise NotFound(f"there is no merge {merge_id!r} in this review")
-    entry, there = merge.entry, review.by_id.get(merge.entry.record_id)
-    taken = merge.into == entry.record_id or (there and there.title != entry.title)
-    name = f"entry:{merge_id}" if taken else entry.record_id
-    record = replace(entry, record_id=name, pmid=pmid_of(entry))
-    searches = backends.screenings.searches(review.name)
-    of = next((each for each in searches if each.search_id == merge.search_id), None)
-    changed = []
-    for each in searches:
-        ids = list(each.record_ids)
-        same = of and (each.database, each.term, each.source) == (of.database, of.term, of.source)
-        at = merge.position if each is of else ids.index(merge.into) if same and merge.into in ids else -1
-        if 0 <= at < len(ids) and ids[at] == merge.into:
-            ids[at] = name
-            changed.append(replace(each, record_ids=tuple(ids)))
-    backends.screenings.put(review.name, [record, *changed])
-    backends.screenings.remove_merge(review.name, merge_id)
-    backends.audit.record("review.split", review.name, {name: merge.into}, {name: name})
-    return record
-
-
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A decision that somebody made; "none" takes an earlier one back."""
 
     record_id: str
-    decision: Literal["include", "exclude", "maybe", "none"]
+    decision: Decision | Literal["none"]
     reason: str | None = None
+
+    def changes(self, stands: ScreeningLabel | None) -> bool:
+        """Whether it is another decision than the one that stands."""
+        before = (stands.decision, stands.reason) if stands else ("none", self.reason)
+        return before != (self.decision, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -811,108 +463,74 @@ class Changes:
     not_at_stage: tuple[str, ...]
 
 
-def label(
-    review: Review, stage: Stage, decisions: Sequence[Decided], caller: str | None, backends: Backends
-) -> Changes:
-    """Store the decisions of a screener, in their order, and audit those that replace or take back another.
-
-    The full text of a record is decided only where its abstract was included. A decision that stands already changes
-    nothing, and keeps its time.
-    """
-    eligible = {each.record_id for each in review.eligible(stage)}
-    alone = review.screeners == 1
-    labels = [each for each in review.labels if alone or (each.caller == caller and not each.resolves)]
-    return _decide(review, stage, decisions, caller, backends, eligible, labels)
-
-
-def resolve(
-    review: Review, stage: Stage, decisions: Sequence[Decided], caller: str | None, backends: Backends
-) -> Changes:
-    """Store the third decisions about records on which screeners differ, by whoever settles it; "none" takes one back.
-
-    Records without a conflict are among `not_at_stage`.
-    """
-    eligible = {name for name, each in review.outcomes[stage].items() if each.state == "conflict" or each.resolved}
-    labels = [each for each in review.labels if each.resolves]
-    return _decide(review, stage, decisions, caller, backends, eligible, labels, resolves=True)
-
-
-def _decide(
+def decide(
     review: Review,
     stage: Stage,
     decisions: Sequence[Decided],
     caller: str | None,
     backends: Backends,
-    eligible: Collection[str],
-    labels: Sequence[ScreeningLabel],
     *,
     resolves: bool = False,
 ) -> Changes:
-    """Store what is decided about `eligible` records in place of `labels`, which "none" removes."""
+    """Store the decisions of a screener, in their order, and audit those that replace or take back another.
+
+    The full text of a record is decided only where its abstract was included. With `resolves` they are third decisions,
+    by whoever settles it, and only about records on which screeners differ. A decision that stands already changes
+    nothing, and keeps its time.
+    """
+    eligible, labels = _replaceable(review, stage, caller, resolves=resolves)
+    stands = {each.record_id: each for each in labels}  # the last of each record
     wanted = {each.record_id: each for each in decisions}
-    stands = {each.record_id: each for each in labels if each.stage == stage}  # the last of each record
-    new = [each for name, each in wanted.items() if name in eligible and _differs(each, stands.get(name))]
+    new = {name: each for name, each in wanted.items() if name in eligible and each.changes(stands.get(name))}
     now = backends.now()
     made = [
-        ScreeningLabel(each.record_id, stage, each.decision, now, each.reason, caller, resolves=resolves)
-        for each in new
+        ScreeningLabel(name, stage, each.decision, now, each.reason, caller, resolves=resolves)
+        for name, each in new.items()
         if each.decision != "none"
     ]
-    taken_back = {each.record_id for each in new} - {each.record_id for each in made}
-    _store(review, made, [each for each in labels if each.stage == stage and each.record_id in taken_back], backends)
-    replaced = {each.record_id: each.decision for each in new if each.record_id in stands}
+    if made:
+        backends.screenings.put(review.name, made)
+    if gone := [each for each in labels if each.record_id in new and new[each.record_id].decision == "none"]:
+        backends.screenings.remove_labels(review.name, gone)
+    replaced = {name: each.decision for name, each in new.items() if name in stands}
     if replaced:  # a first decision is its own record
         action = f"review.{stage}.resolved" if resolves else f"review.{stage}"
         backends.audit.record(action, review.name, {name: stands[name].decision for name in replaced}, replaced)
-    return _changes(review, wanted, eligible, len(new))
+    unknown = tuple(name for name in wanted if name not in review.by_id)
+    not_at_stage = tuple(name for name in wanted if name in review.by_id and name not in eligible)
+    return Changes(len(new), len(wanted) - len(new) - len(unknown) - len(not_at_stage), unknown, not_at_stage)
 
 
-def _store(review: Review, made: Sequence[ScreeningLabel], gone: Sequence[ScreeningLabel], backends: Backends) -> None:
-    if made:
-        backends.screenings.put(review.name, made)
-    if gone:
-        backends.screenings.remove_labels(review.name, gone)
-
-
-def _changes(review: Review, wanted: Collection[str], eligible: Collection[str], changed: int) -> Changes:
-    elsewhere = [name for name in wanted if name not in eligible]
-    unknown = tuple(name for name in elsewhere if name not in review.by_id)
-    not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
-    return Changes(changed, len(wanted) - len(elsewhere) - changed, unknown, not_at_stage)
-
-
-def _differs(wanted: Decided, stands: ScreeningLabel | None) -> bool:
-    before = (stands.decision, stands.reason) if stands else ("none", wanted.reason)
-    return before != (wanted.decision, wanted.reason)
+def _replaceable(
+    review: Review, stage: Stage, caller: str | None, *, resolves: bool
+) -> tuple[set[str], list[ScreeningLabel]]:
+    """The records that may be decided, and the labels in whose place the decisions come."""
+    labels = [each for each in review.labels if each.stage == stage]
+    if resolves:
+        resolved = [each for each in labels if each.resolves]
+        return {*review.conflicts(stage), *(each.record_id for each in resolved)}, resolved
+    if review.screeners > 1:
+        labels = [each for each in labels if each.caller == caller and not each.resolves]
+    return set(review.eligible_for(stage, caller)), labels
 
 
 def find_record(review: Review, name: str) -> str:
     """The id of the record that a PMID, a DOI or an id names. Raises `NotFound`."""
     given = name.strip()
-    pmid, of_doi = normal(parse_pmid, given), normal(doi, given)
-    for each in review.records:
-        if given == each.record_id or (pmid and pmid == pmid_of(each)) or (of_doi and of_doi == each.doi):
-            return each.record_id
+    for each in (given, normal(parse_pmid, given) or "", f"doi:{normal(doi, given)}"):
+        if each in review.ids:
+            return review.ids[each]
     raise NotFound(f"the review has no paper {name!r}: give a PMID, a DOI, or the id that the review shows")
-
-
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """The first records that a screener may decide next, in the order of a ranking, and how many more there are."""
-
-    ranking: "Ranking"
-    left_out: int
-    warnings: Sequence[str]
 
 
 def next_records(
     review: Review, stage: Stage, screener: str | None, backends: Backends, *, most: int, criteria: str = ""
-) -> Undecided:
+) -> "Ranking":
     """Rank what the screener may decide next, by what they decided so far; of a review of one screener, what anybody
     did."""
     from bio_mcp.screening.ranking import rank, vectors_of  # these load numpy, which a report does not need
 
-    open_ = {each.record_id for each in review.left_for(stage, screener)}
+    open_ = set(review.left_for(stage, screener))
     decided = review.settled("abstract", screener) | review.settled(stage, screener)
     vectors, warnings = vectors_of(review.records, backends)
     ranking = rank(
@@ -924,137 +542,4 @@ def next_records(
         criteria=criteria or (review.plan.criteria if review.plan else ""),
         vectors=vectors,
     )
-    return Undecided(ranking, len(open_) - len(ranking.papers), warnings)
-
-
-MOST_TERMS = 100  # of a query key
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedSearch:
-    """A search: `term` exactly as it was sent, `at` when, `found` what it returned, `new` what no search before had."""
-
-    database: str
-    platform: str | None
-    method: str
-    term: str | None
-    at: str
-    found: int
-    new: int | None
-    note: str | None = None
-
-
-def search_log(searches: Sequence[ReviewSearch], query_key: str | None, backends: Backends) -> list[LoggedSearch]:
-    """The searches of a review, the oldest first, and for a query key the syncs of its terms."""
-    logged: list[LoggedSearch] = []
-    known: set[str] = set()
-    for search in searches:
-        new = len(set(search.record_ids) - known)
-        known.update(search.record_ids)
-        platform, at = PLATFORMS.get(search.database), instant(search.at)
-        logged.append(LoggedSearch(search.database, platform, search.method, search.term, at, search.found, new))
-    queries = list_queries(query_key, MOST_TERMS, backends)[0] if query_key else []
-    for query in queries:
-        if query.job:
-            report = report_on(query.job, backends.now())
-            to = f"; all that PubMed dates to {query.settled_to} or before is in the corpus" if query.settled_to else ""
-            note = f"the newest sync of the followed query: records that were new or changed{to}"
-            term, at = query.checkpoint.term, instant(query.job.updated)
-            platform = PLATFORMS["PubMed"]
-            logged.append(LoggedSearch("PubMed", platform, "database", term, at, report.processed, None, note))
-    return logged
-
-
-NOT_RETRIEVED = "not retrieved"  # the reason of an exclusion at the full text that is none of its content
-NO_REASON = "no reason given"
-
-
-@dataclass(frozen=True, slots=True)
-class Identified:
-    """How many records a `database`, or another `method`, has found."""
-
-    database: str
-    method: Literal["database", "other"]
-    records: int
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Numbers by the names of PRISMA 2020: of records, and from `sought` on of reports.
-
-    They add up: `identified` less duplicates and what was not delivered is `screened` and `undecided`; `screened` is
-    `excluded` and `sought`; that is `not_retrieved`, `assessed` and `unassessed`; `assessed` is `included` and those
-    excluded by reason.
-    """
-
-    sources: tuple[Identified, ...]
-    duplicates_removed: int
-    not_delivered: int
-    screened: int
-    excluded: int
-    sought: int
-    not_retrieved: int
-    assessed: int
-    excluded_by_reason: tuple[tuple[str, int], ...]
-    included: int
-    undecided: int
-    unassessed: int
-
-    @property
-    def identified(self) -> int:
-        return sum(each.records for each in self.sources)
-
-    def identified_by(self, method: Literal["database", "other"]) -> int:
-        return sum(each.records for each in self.sources if each.method == method)
-
-
-def flow(review: Review, searches: Sequence[ReviewSearch]) -> Flow:
-    """Count the records from where they were found to what was decided.
-
-    A search that was repeated counts once, with all that it ever found. Records that came by no search count as chosen
-    by hand. `undecided` records are not settled yet, by all who screen.
-    """
-    runs: dict[tuple[str, ...], list[ReviewSearch]] = {}
-    for each in searches:
-        once = each.search_id if each.source.startswith("file:") else ""
-        runs.setdefault((each.method, each.database, each.term or "", once), []).append(each)
-    records, by_source, lost = 0, Counter[tuple[str, str]](), 0
-    for (method, database, *_, once), found in runs.items():
-        known = [name for each in found for name in each.record_ids if name in review.by_id]
-        hits = len(known) if once else len(set(known))
-        missing = max(0, found[-1].found - len(found[-1].record_ids))
-        records, lost = records + hits, lost + missing
-        by_source[database, method] += hits + missing
-    found_by_search = {name for each in searches for name in each.record_ids}
-    by_hand = len(review.by_id.keys() - found_by_search)
-    if by_hand:
-        by_source[BY_HAND.database, BY_HAND.method] += by_hand
-    settled, sought = review.settled("abstract"), set(review.of("abstract", "include"))
-    reports = [each for name, each in review.decisions("full_text").items() if name in sought]
-    reasons = Counter(each.reason or NO_REASON for each in reports if each.decision == "exclude")
-    not_retrieved = reasons.pop(NOT_RETRIEVED, 0)
-    included = sum(each.decision == "include" for each in reports)
-    assessed = included + reasons.total()
-    return Flow(
-        sources=tuple(Identified(database, method, count) for (database, method), count in by_source.items()),  # type: ignore[arg-type]
-        duplicates_removed=records + by_hand - len(review.records),
-        not_delivered=lost,
-        screened=len(settled),
-        excluded=len(settled) - len(sought),
-        sought=len(sought),
-        not_retrieved=not_retrieved,
-        assessed=assessed,
-        excluded_by_reason=tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
-        included=included,
-        undecided=len(review.records) - len(settled),
-        unassessed=len(sought) - not_retrieved - assessed,
-    )
-
-
-def new_since(review: Review, searches: Sequence[ReviewSearch], day: date) -> list[ReviewRecord]:
-    """The records that no search had before the day (UTC)."""
-    first: dict[str, date] = {}
-    for each in searches:
-        for name in each.record_ids:
-            first[name] = min(first.get(name, each.at.date()), each.at.astimezone(UTC).date())
-    return [each for each in review.records if each.record_id in first and first[each.record_id] >= day]
+    return replace(ranking, warnings=tuple(warnings))

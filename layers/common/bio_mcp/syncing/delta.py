@@ -321,7 +321,8 @@ class SyncRun(CorpusRun[SyncCursor]):
 
         What the first sync of a term finds is no news of today: each paper is news of the day on which it came to
         PubMed. So is a paper that the corpus had before, where an earlier version synced the key and did not note what
-        it found. A sync that looks for papers of the corpus alone finds nothing.
+        it found. It is behind what people may have read, unless nobody can have read anything yet. A sync that looks
+        for papers of the corpus alone finds nothing.
         """
         if self.request.get("known_only") or not records:
             return
@@ -335,7 +336,7 @@ class SyncRun(CorpusRun[SyncCursor]):
                     day = each.edat or each.crdt
                     came = min(moment(utc(day)), self.backends.now()) if day else LONG_AGO
                 found.append(Found(each.pmid, heads[each.pmid].version, came))
-        self.backends.news.find(self.key, found)
+        self.backends.news.find(self.key, found, first=not self._is_settled)
         heads = self.backends.documents.heads([each.pmid for each in found])
         if gone := [each for each in found if each.pmid not in heads]:  # deleted by another run meanwhile
             self.backends.news.record([CorpusChange(ChangeKind.DELETED, each.pmid, each.version) for each in gone])
@@ -343,6 +344,16 @@ class SyncRun(CorpusRun[SyncCursor]):
     @cached_property
     def _is_first(self) -> bool:
         return not self.backends.checkpoints.get(self.key, self.term).windows
+
+    @cached_property
+    def _is_settled(self) -> bool:
+        return is_settled(self.key, self.backends)
+
+
+def is_settled(query_key: str, backends: Backends) -> bool:
+    """Whether a sync of the key, by any term, was ever complete. Until then papers come with times of their own, and so
+    before others that were given already."""
+    return backends.news.is_whole(query_key) or any(each.windows for each in backends.checkpoints.all(query_key))
 
 
 def jobs_of(query_key: str, backends: Backends) -> list[Job]:

@@ -10,7 +10,7 @@ from bio_mcp.literature.records import Article, ChangeKind, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job, NewsEntry, divided, going_on
 from bio_mcp.syncing.cursor import SyncCursor
-from bio_mcp.syncing.delta import jobs_of
+from bio_mcp.syncing.delta import is_settled, jobs_of
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION
 
 MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
@@ -94,15 +94,9 @@ def check_followed(query_key: str, backends: Backends) -> list[str]:
     checkpoints = [each for each in backends.checkpoints.all(query_key) if each.term is not None]
     if not checkpoints:
         raise unfollowed(query_key, backends)
-    if not _is_settled(query_key, backends):
+    if not is_settled(query_key, backends):
         return [f"the first sync of {query_key!r} is not complete yet"]
     return [INCOMPLETE.format(query_key)]
-
-
-def _is_settled(query_key: str, backends: Backends) -> bool:
-    """Whether a sync of the key was ever complete. Until then papers come with times of their own, and so before others
-    that were given already."""
-    return backends.news.is_whole(query_key) or any(each.windows for each in backends.checkpoints.all(query_key))
 
 
 def unread(query_key: str, reader: str | None, backends: Backends) -> Unread:
@@ -120,8 +114,8 @@ def unread(query_key: str, reader: str | None, backends: Backends) -> Unread:
         known = by_paper.setdefault(each.entry.pmid, each)
         if rank(each) < rank(known):
             by_paper[each.entry.pmid] = each
-    newest = sorted(by_paper.values(), key=lambda each: each.entry.position, reverse=True)
-    position = entries[0].position if entries and _is_settled(query_key, backends) else ""
+    newest = sorted(by_paper.values(), key=lambda each: (each.entry.at, each.entry.position), reverse=True)
+    position = entries[0].position if entries and is_settled(query_key, backends) else ""
     return Unread(sorted(newest, key=lambda each: not each.is_retracted), position, more, warnings)
 
 
@@ -140,7 +134,7 @@ def mark_read(query_key: str, reader: str, position: str, backends: Backends) ->
     `Conflict` before the first sync is complete.
     """
     check_followed(query_key, backends)
-    if not _is_settled(query_key, backends):
+    if not is_settled(query_key, backends):
         raise Conflict("the first sync is not complete yet; mark its papers as read when it is")
     place, _ = divided(position)
     newest = backends.news.since(query_key, "", 1, newest_first=True)

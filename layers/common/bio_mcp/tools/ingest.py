@@ -11,8 +11,9 @@ from bio_mcp.errors import Forbidden, InvalidInput, NotFound
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.run import Provider
 from bio_mcp.ingesting.added import upload_in
-from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
-from bio_mcp.ingesting.projects import Created, create_project
+from bio_mcp.ingesting.correcting import EDITED, correct, in_normal_form, missing
+from bio_mcp.ingesting.documents import document_of
+from bio_mcp.ingesting.projects import Created, create_project, delete_document
 from bio_mcp.ingesting.projects import Options as New
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL, IngestReport
 from bio_mcp.ingesting.scanned_quotes import boxed_words
@@ -77,7 +78,8 @@ class IngestResult(Response):
         *("collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
         *("zotero.changes", "project_documents.all", "project_documents.put_cursor"),
-        *("continuations.send", "jobs.get", "blobs.get files", "blobs.put files"),
+        *("continuations.send", "jobs.get"),
+        *("blobs.get uploads", "blobs.get files", "blobs.put files", "blobs.delete files"),
     ),
 )
 def ingest_from_source(request: Ingest, backends: Backends, context: Context) -> IngestResult:
@@ -138,16 +140,20 @@ def create_project_tool(request: NewProject, backends: Backends, context: Contex
     return MadeProject(project=created.project.project_id, new=created.new)
 
 
-class DocumentCorrection(Request):
+class NamedDocument(Request):
     project: ProjectId
     document: str = Field(min_length=1, description="its citekey, DOI, PMID or id")
-    title: str = Field(default=ABSENT, min_length=1)
+
+
+class DocumentCorrection(NamedDocument):
+    title: str = ABSENT
     authors: list[str] = Field(default_factory=list, description="each as Doe J")
     year: int = Field(default=ABSENT, ge=1500, le=2100)
-    journal: str = Field(default=ABSENT, min_length=1)
-    doi: str = Field(default=ABSENT, min_length=1)
-    pmid: str = Field(default=ABSENT, min_length=1)
-    citekey: str = Field(default=ABSENT, min_length=1)
+    journal: str = ABSENT
+    doi: str = ABSENT
+    pmid: str = ABSENT
+    citekey: str = ABSENT
+    empty: list[Annotated[str, OneOf(EDITED)]] = Field(default_factory=list, description="fields that have no value")
 
 
 class CorrectedDocument(Response):
@@ -161,9 +167,20 @@ class CorrectedDocument(Response):
 @tool("edit_document", family=PAGES, scope="ingest", timeout=10, read_only=False)
 def edit_document(request: DocumentCorrection, backends: Backends) -> CorrectedDocument:
     """Correct what is known of a document of a project, which holds over whatever a later ingest finds."""
-    said = request.model_dump(exclude_unset=True, exclude={"project", "document"})
-    corrected = correct(backends.projects.get(request.project), request.document, in_normal_form(said), backends)
+    said = in_normal_form(request.model_dump(exclude_unset=True, include={*EDITED}), request.empty)
+    corrected = correct(backends.projects.get(request.project), request.document, said, backends)
     return CorrectedDocument(doc_id=corrected.doc_id, citekey=corrected.work.citekey, missing=list(missing(corrected)))
+
+
+class DeletedDocument(Response):
+    doc_id: str
+
+
+@tool("delete_document", family=PAGES, scope="ingest", timeout=10, read_only=False)
+def delete_document_tool(request: NamedDocument, backends: Backends) -> DeletedDocument:
+    """Delete a document of a project, its passages, and the PDF that is kept of it."""
+    deleted = delete_document(backends.projects.get(request.project), request.document, backends)
+    return DeletedDocument(doc_id=deleted.doc_id)
 
 
 LONGEST_QUOTE = 2_000  # characters
@@ -191,10 +208,10 @@ class BoxedQuote(Response):
 def box_quote(request: QuoteOnPage, backends: Backends) -> BoxedQuote:
     """Find where the words of a quotation stand on a scanned page of a document whose file is kept."""
     backends.projects.get(request.project)
-    found = backends.project_documents.find(request.project, [request.doc_id])
-    if not found:
+    document = document_of(request.project, request.doc_id, backends.project_documents)
+    if document is None:
         raise NotFound(f"Project {request.project!r} has no document {request.doc_id!r}.")
-    words = boxed_words(found[0], request.page, request.quote, backends)
+    words = boxed_words(document, request.page, request.quote, backends)
     shown = [BoxedWord(text=each.text, box=[round(edge, 4) for edge in each.box]) for each in words]
     return answer_size.within(BoxedQuote(words=shown), "words")
 

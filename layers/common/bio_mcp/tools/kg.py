@@ -132,18 +132,12 @@ def _path_node(visit: Visit, retracted: Container[str]) -> PathNode:
     named: dict[str, Any] = {"id": node.node_id, "type": node.type.value, "label": node.label}
     if not edge:
         return PathNode(**named)
-    pmids = pmids_of(edge)
-    bad = [each for each in pmids if each in retracted]
-    return PathNode.of(edge, **named, edge=direction(edge, backwards=visit.backwards), pmids=pmids, retracted=bad)
+    bad = [each for each in edge.pmids if each in retracted]
+    return PathNode.of(edge, **named, edge=direction(edge, backwards=visit.backwards), retracted=bad)
 
 
 def direction(edge: Edge, *, backwards: bool) -> str:
     return f"^{edge.type.value}" if backwards else edge.type.value
-
-
-def pmids_of(edge: Edge) -> list[str]:
-    """The papers that an edge cites, each once."""
-    return list(dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
 
 
 EntityId = Annotated[str, Field(max_length=200, json_schema_extra=unpublished)]
@@ -241,7 +235,7 @@ def _phrase(finding: Finding) -> str:
     return f"{what}{by}{'; both are in it' if finding.inside else ''}"
 
 
-def entity_of(checked: Checked) -> CheckedEntity:
+def _entity_of(checked: Checked) -> CheckedEntity:
     node = checked.node
     return CheckedEntity.of(
         checked,
@@ -252,7 +246,7 @@ def entity_of(checked: Checked) -> CheckedEntity:
     )
 
 
-def warnings_of(checked: Checked) -> list[str]:
+def _warnings_of(checked: Checked) -> list[str]:
     if named := [each.node_id for each in checked.candidates if each.type == checked.type]:
         return [f"{checked.asked!r} may be {' or '.join(named)}: give the id; nothing was looked up for it"]
     if checked.status is Status.UNKNOWN:
@@ -293,7 +287,7 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
         limit=given.limit,
     )
     edges = [visit.edge for path in found.paths for visit in path if visit.edge]
-    retracted = flagged({pmid for edge in edges for pmid in pmids_of(edge)}, backends)
+    retracted = flagged({pmid for edge in edges for pmid in edge.pmids}, backends)
     paths = [GraphPath([_path_node(each, retracted) for each in path]) for path in found.paths]
     answer = GraphPaths(paths=paths, **_left_out(found, retracted, 0))
     most = request.max_characters - answer_size.AUDIT
@@ -313,8 +307,8 @@ def find_contraindications(request: Entities, backends: Backends) -> Contraindic
     checked = contraindications_of(asked, backends.graph, backends.documents)
     answer = Contraindications(
         results=[_row(each.node, found) for each in checked if each.node for found in each.findings],
-        entities=[entity_of(each) for each in checked],
-        warnings=[sentence for each in checked for sentence in warnings_of(each)],
+        entities=[_entity_of(each) for each in checked],
+        warnings=[sentence for each in checked for sentence in _warnings_of(each)],
     )
     most = request.max_characters - answer_size.AUDIT
     return answer_size.within(answer, "results", most)
@@ -325,7 +319,7 @@ def herb(backends: Backends, id: str) -> Herb:
     """A herb of the graph: names, parts, constituents, indications and other relations, with their sources."""
     node = resolve(id, backends.graph, NodeType.HERB)
     found, left_out = relations(node, backends.graph)
-    retracted = flagged({pmid for each in found for pmid in pmids_of(each.edge)}, backends)
+    retracted = flagged({pmid for each in found for pmid in each.edge.pmids}, backends)
     answer = Herb.of(
         node,
         id=node.node_id,
@@ -338,7 +332,7 @@ def herb(backends: Backends, id: str) -> Herb:
         warnings=list(retracted.values()),
     )
     for each in found:
-        other, own = each.node, {"id": each.node.node_id, "pmids": pmids_of(each.edge)}
+        other, own = each.node, {"id": each.node.node_id}
         step = Step(each.edge.type, each.backwards)
         if step == Step(EdgeType.HAS_CONSTITUENT):
             answer.constituents.append(HerbConstituent.of(each.edge, id=other.node_id, name=other.label))

@@ -149,13 +149,13 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
 )
 def mark_read(request: MarkRead, backends: Backends, context: Context) -> ReadTo:
     """Mark the news of a query as read by the caller, for the page Topics; what comes after the position is unread."""
-    if (reader := reader_of(context.caller)) is None:
+    if (reader := reader_id(context.caller)) is None:
         raise Forbidden("Nobody is signed in whose reading could be noted.")
     mark(request.query_key, reader, request.position, backends)
     return ReadTo(query_key=request.query_key, position=backends.news.read_to(request.query_key, reader))
 
 
-def reader_of(caller: Caller | None) -> str | None:
+def reader_id(caller: Caller | None) -> str | None:
     """By what name it is noted within the tenant what a person has read: "" is the user of this machine. None: of who
     comes without a token nothing is noted."""
     if caller is None:

@@ -1,47 +1,37 @@
 """Screen papers for a review: which to look at next, decisions, counts and searches."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
 from bio_mcp.arguments import PaperId
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant
-from bio_mcp.literature.identifiers import doi_page, is_pmid, pubmed_page
+from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord
+from bio_mcp.ports.stores import Decision, ReviewRecord, Stage
 from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.screening.collecting import BY_HAND, Collected, collect, collect_from, import_records, split
 from bio_mcp.screening.deduplicating import pmid_of
+from bio_mcp.screening.prisma import flow, search_log
 from bio_mcp.screening.reviews import (
-    BY_HAND,
-    Collected,
     Decided,
     Review,
-    collect,
-    collect_again,
-    collect_project,
-    collect_query,
     create_review,
-    find_review,
-    flow,
-    import_records,
-    label,
+    decide,
     next_records,
-    resolve,
+    page_of,
     review_name,
     review_of,
-    search_log,
-    search_pubmed,
-    split,
 )
 from bio_mcp.tool import ABSENT, Context, Request, Response, tool, unpublished
 from bio_mcp.tools import answer_size, next_steps
 from bio_mcp.tools.fields import BY_OTHER_IDS, REVIEW, AnsweredPmid, Pmid, ProjectId, QueryKey, ReviewName, reading_tool
 
 RecordId = Annotated[str, Field(min_length=1, max_length=600, json_schema_extra=unpublished), PaperId(keeps_doi=True)]
-Stage = Literal["abstract", "full_text"]
 Shown = Literal["next", "include", "exclude", "maybe", "report"]
 
 
@@ -71,11 +61,12 @@ class LabelPapers(OfReview):
     labels: list[PaperLabel] = ABSENT
     pmids: list[Pmid] = Field(default=ABSENT, description="papers to add")
     term: str = Field(default=ABSENT, min_length=1, description="add what PubMed finds")
+    query: str = Field(default=ABSENT, min_length=1, description="add what the corpus has")
     collect: bool = Field(
         default=False,
-        description="add the project's papers, what the query key's term finds, or a review's searches again",
+        description="add the project's papers, what the key's term or a review's searches find",
     )
-    resolve: bool = Field(default=False, description="labels settle what screeners differ about")
+    resolve: bool = Field(default=False, description="labels settle conflicts")
 
 
 LARGEST = 20_000_000  # characters of an exported file
@@ -208,26 +199,20 @@ NOTEWORTHY = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN, RetractionSt
 Statuses = Mapping[str, RetractionStatus]
 
 
-def statuses(record_ids: Sequence[str], backends: Backends) -> Statuses:
-    """The retraction status of those that are in the corpus, as it is now."""
-    found = backends.documents.get_many([each for each in record_ids if is_pmid(each)])
+def statuses(records: Sequence[ReviewRecord], backends: Backends) -> Statuses:
+    """The retraction status of those that are in the corpus, as it is now, by PMID."""
+    found = backends.documents.get_many([pmid for each in records if (pmid := pmid_of(each))])
     return {pmid: each.article.retraction for pmid, each in found.items()}
 
 
 def _paper(record: ReviewRecord, status: Statuses, **more: Any) -> ScreenedPaper:
     """A paper with `more` of it; what is empty is left out."""
-    retraction = status.get(record.record_id)
-    more["url"] = doi_page(record.doi) if record.doi else None
-    if is_pmid(record.record_id):
-        more["url"] = pubmed_page(record.record_id)
+    retraction = status.get(pmid_of(record))
     more |= {"year": record.year, "retraction": retraction.value if retraction in NOTEWORTHY else None}
     given = {name: each for name, each in more.items() if each not in (None, "", [])}
-    return ScreenedPaper(paper=record.record_id, title=record.title, **given)
+    return ScreenedPaper(paper=record.record_id, title=record.title, url=page_of(record), **given)
 
 
-ASSUMES = (
-    "that the papers decided last were no less likely to be relevant than those left, as in the order of this ranking"
-)
 RANKED_BY = {
     "learned": "what was included and excluded so far",
     "similar": "likeness to what was decided or to the criteria; include one paper and exclude one to learn more",
@@ -253,15 +238,14 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     show = {"next": _next, "report": _report}.get(request.show, _decided)
     caller = context.subject
     fields = {"papers": [], "left_out": 0, "warnings": [], **show(request, review, caller, backends)}
-    if not review.eligible(request.stage):
+    if not review.eligible_for(request.stage, caller):
         fields["warnings"] = [EMPTY]
     found = review.stopping(request.stage, caller)
     stopping = StoppingEstimate.of(
         found,
-        may_stop=found.reached,
+        may_stop=found.may_stop,
         recall_at_least=None if found.recall_at_least is None else round(found.recall_at_least, 3),
         p_value=round(found.p_value, 4),
-        assumes=ASSUMES,
     )
     answer = Screened(stage=request.stage, counts=_counts(request, review, caller), stopping=stopping, **fields)
     return answer_size.within(answer, "searches" if request.show == "report" else "papers")
@@ -285,7 +269,7 @@ def screen_papers(request: Screen, backends: Backends, context: Context) -> Scre
     ),
 )
 def label_papers(request: LabelPapers, backends: Backends, context: Context) -> Labelled:
-    """Add papers to a review, and include or exclude papers by abstract or full text. Safe to repeat.
+    """Add papers to a review; include or exclude them by abstract or full text. Safe to repeat.
 
     At the full text the reason "not retrieved" counts apart.
     """
@@ -298,8 +282,7 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
     if chosen:
         done.append(collect(name, chosen, BY_HAND, backends, context.deadline))
         review = review_of(name, backends.screenings)
-    decide = resolve if request.resolve else label
-    changes = decide(review, request.stage, decisions, context.subject, backends)
+    changes = decide(review, request.stage, decisions, context.subject, backends, resolves=request.resolve)
     unknown = dict.fromkeys([*(each for some in done for each in some.unknown), *changes.unknown])
     early = len(changes.not_at_stage)
     warning = f"{early} papers have no decision at the full text: include their abstracts first"
@@ -312,44 +295,35 @@ def label_papers(request: LabelPapers, backends: Backends, context: Context) -> 
         unknown=list(unknown),
         left=sum(each.left for each in done),
         counts=_counts(request, review_of(name, backends.screenings), context.subject),
-        warnings=[warning] if early else [],
+        warnings=[*(said for each in done for said in each.warnings), *([warning] if early else [])],
     )
 
 
 def _record_ids(papers: Sequence[str], review: Review, backends: Backends) -> dict[str, str]:
-    """The id in the review, by what each was called: a PMID or DOI is that of a record, or a DOI of a paper of the
-    corpus."""
-    own = {f"doi:{each.doi}": each.record_id for each in review.records if each.doi}
-    own |= {pmid_of(each): each.record_id for each in review.records}
-    others = [each for each in papers if each.startswith("doi:") and each not in review.by_id and each not in own]
-    known = own | backends.documents.resolve(others) if others else own
-    return {each: each if each in review.by_id else known.get(each, each) for each in papers}
+    """The id in the review, by what each was called, also by the DOI of a paper of the corpus."""
+    others = [each for each in papers if each.startswith("doi:") and each not in review.ids]
+    known = backends.documents.resolve(others) if others else {}
+    named = {each: known.get(each, each) for each in papers}
+    return {each: review.ids.get(name, name) for each, name in named.items()}
 
 
 def _name(request: OfReview, backends: Backends) -> str:
-    """The name of the review. Raises `InvalidInput` unless there is one, `NotFound` for an unknown project or review.
-
-    With `collect` a review may be named beside the project or query key whose papers it is given.
-    """
-    named = sum(map(bool, (request.project, request.query_key, request.review)))
+    """The name of the review. Raises what `review_name` does, and `InvalidInput` where none is given."""
     collects = isinstance(request, LabelPapers) and request.collect
-    if request.review and (named == 1 or collects):
-        return find_review(request.review, backends).name
-    name = review_name(request.project, request.query_key, backends)
-    if name is None or request.review:
-        raise InvalidInput("give either project, query_key or review")
-    return name
+    if name := review_name(request.project, request.query_key, request.review, backends, collects=collects):
+        return name
+    raise InvalidInput("give either project, query_key or review")
 
 
 def _next(request: Screen, review: Review, caller: str | None, backends: Backends) -> dict[str, Any]:
     """The papers to decide next, how many more there are, and what they are ranked by."""
     found = next_records(review, request.stage, caller, backends, most=request.top_k, criteria=request.criteria or "")
-    status = statuses([each.record.record_id for each in found.ranking.papers], backends)
+    status = statuses([each.record for each in found.papers], backends)
     papers = [
         _paper(each.record, status, score=each.score, why=list(each.why), abstract=cut(each.record.abstract, ABSTRACT))
-        for each in found.ranking.papers
+        for each in found.papers
     ]
-    ranked_by = RANKED_BY[found.ranking.method]
+    ranked_by = RANKED_BY[found.method]
     return {"papers": papers, "left_out": found.left_out, "ranked_by": ranked_by, "warnings": list(found.warnings)}
 
 
@@ -362,16 +336,10 @@ def _decided(request: Screen, review: Review, caller: str | None, backends: Back
         raise InvalidInput(f"{request.after!r} is not among the papers with the decision {request.show}", field="after")
     start = names.index(after) + 1 if after else 0
     shown = labels[start : start + request.top_k]
-    status = statuses([each.record_id for each in shown], backends)
+    status = statuses([review.by_id[each.record_id] for each in shown], backends)
     papers = [
-        _paper(
-            review.by_id[each.record_id],
-            status,
-            decision=each.decision,
-            reason=each.reason,
-            decided_at=instant(each.at),
-        )
-        for each in shown
+        _paper(review.by_id[of.record_id], status, decision=of.decision, reason=of.reason, decided_at=instant(of.at))
+        for of in shown
     ]
     return {"papers": papers, "left_out": len(labels) - start - len(shown)}
 
@@ -392,27 +360,22 @@ def _report(request: Screen, review: Review, _caller: str | None, backends: Back
 
 def _counts(request: OfReview, review: Review, caller: str | None) -> Counts:
     """Of one of several screeners, their own."""
-    names = {each.record_id for each in review.eligible(request.stage)}
-    records, decided = (
-        len(names),
-        [each for name, each in review.decisions(request.stage, caller).items() if name in names],
-    )
-    include, exclude, maybe = (sum(of.decision == each for of in decided) for each in ("include", "exclude", "maybe"))
-    return Counts(records=records, include=include, exclude=exclude, maybe=maybe, undecided=records - include - exclude)
+    names = set(review.eligible_for(request.stage, caller))
+    decided = review.decisions(request.stage, caller).items()
+    made = Counter(label.decision for name, label in decided if name in names)
+    undecided = len(names) - made["include"] - made["exclude"]
+    return Counts(records=len(names), undecided=undecided, **{each: made[each] for each in get_args(Decision)})
 
 
 def _added(request: LabelPapers, name: str, backends: Backends, context: Context) -> list[Collected]:
-    done = []
-    if request.pmids:
-        done.append(collect(name, request.pmids, BY_HAND, backends, context.deadline))
-    if request.term:
-        done.append(search_pubmed(name, request.term, backends, context.deadline))
-    if request.collect and request.project:
-        done.append(collect_project(name, request.project, backends, context.deadline))
-    if request.collect and request.query_key:
-        done.append(collect_query(name, request.query_key, backends, context.deadline))
+    ways = {"term": request.term, "question": request.query}
+    if request.collect:
+        ways |= {"topic": request.query_key, "project": request.project}
+    given = {way: [what] for way, what in ways.items() if what}
+    pmids = request.pmids or ()
+    done = collect_from(name, given, pmids, backends, context.deadline) if given or pmids else []
     if request.collect and not (request.project or request.query_key):
-        done += collect_again(name, backends, context.deadline)
+        done += collect_from(name, {}, (), backends, context.deadline)
     return done
 
 
@@ -423,7 +386,7 @@ def _added(request: LabelPapers, name: str, backends: Backends, context: Context
     timeout=25,
     read_only=False,
     destructive=True,
-    beyond="a review is made, and gets the exports of other data bases, before anybody screens it",
+    beyond="a review is made, and gets the exports of other databases, before anybody screens it",
     also_uses=("screenings.reviews", "screenings.remove_merge", "audit.record"),
 )
 def edit_review(request: EditReview, backends: Backends) -> EditedReview:

@@ -70,7 +70,7 @@ class FoundPapers(answer_size.MayBePartial):
 )
 def snowball_papers(request: Seeds, backends: Backends, context: Context) -> FoundPapers:
     """Find papers that the seeds cite or that cite them, those first that most seeds name, and mark known ones."""
-    review = review_name(request.project, request.query_key, backends)
+    review = review_name(request.project, request.query_key, None, backends)
     seeds = list(dict.fromkeys(request.pmids or _included(review, backends)))
     found = snowball(seeds, request.direction, request.steps, backends, context.deadline)
     nearest = found.papers[:CONSIDERED]

@@ -45,7 +45,7 @@ class Team:
         self.people = People(self._stored)
         self.sessions = Sessions(self._stored, https=True)
         pages = sign_in.routes(self.access, self.sessions, self._stored, self._read)
-        pages += people.routes(self.access, self.sessions, self._stored, given, lambda: None)
+        pages += people.routes(self.access, self.sessions, self._stored, lambda: None)
         self.app = sample_app(given, access=self.access, public=True, pages=pages)
 
     def _stored(self):

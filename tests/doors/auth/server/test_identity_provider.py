@@ -235,6 +235,7 @@ def forgeries(organisation):
     yield "the public key as a secret", by_hand({"alg": "HS256", **KIND}, claims, public_pem())
     yield "our secret", by_hand({"alg": "HS256", **KIND}, claims, SECRET)
     yield "another key", organisation.assertion(rsa_key("second"))
+    yield "a key that is not published", organisation.assertion(rsa_key("second"), headers={**KIND, "kid": "second"})
     yield "a key of the other algorithm", organisation.assertion(curve_key(), "ES256", KIND)
     yield "another hash", organisation.assertion(algorithm="RS512")
     yield "PSS", organisation.assertion(algorithm="PS256")

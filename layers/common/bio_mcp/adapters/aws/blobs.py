@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, ParamValidationError
 
 from bio_mcp.adapters.aws.clients import code_of, get_object, objects_in, reaching
-from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
+from bio_mcp.adapters.stored import checked, folder_named, is_key, key_of, key_of_hash, missing
 from bio_mcp.errors import Forbidden, InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
 from bio_mcp.ports.sources import MAX_BYTES, MAX_FILES, SUFFIXES, SourceFile
 
@@ -68,6 +68,18 @@ class S3Blobs:
     def link(self, key: str, name: str, seconds: int) -> str | None:
         wanted = {"Bucket": self.bucket, "Key": key, "ResponseContentDisposition": f'attachment; filename="{name}"'}
         return self.client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=seconds)
+
+    def delete(self, key: str) -> None:
+        if is_key(key):
+            with reaching(WHAT):
+                self.client.delete_object(Bucket=self.bucket, Key=key)
+
+    def drop(self, folder: str) -> None:
+        prefix = f"{folder_named(folder)}/"
+        with reaching(WHAT):
+            for each in objects_in(self.client, self.bucket, prefix):
+                if "/" not in each["Key"].removeprefix(prefix):
+                    self.client.delete_object(Bucket=self.bucket, Key=each["Key"])
 
     def uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"

@@ -31,13 +31,14 @@ class _Outrun(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry to be made, with the write that is made once for it alone, and others."""
+    """An entry to be made, with the write that is made once for it alone, and others; `at` is a time of its own."""
 
     kind: ChangeKind
     pmid: str
     version: int
     once: Item
     others: tuple[Item, ...] = ()
+    at: datetime | None = None
 
 
 class DynamoNews(DynamoStore):
@@ -45,26 +46,26 @@ class DynamoNews(DynamoStore):
 
     WHAT = "news"
 
-    def find(self, query_key: str, papers: Sequence[Found]) -> None:
+    def find(self, query_key: str, papers: Sequence[Found], *, first: bool = False) -> None:
         by_item = {f"{key(each.pmid):010}": each for each in papers}
         keys = [item_key(f"found {query_key}", item) for item in by_item]
         for known in self._table.batch_get_items(keys, ("item",)):
             del by_item[known["item"]]
-        entries, papers_of, found, undated = list[Item](), list[Item](), list[Item](), list[_Entry]()
+        entries, papers_of, found, numbered = list[Item](), list[Item](), list[Item](), list[_Entry]()
         for item, each in by_item.items():
             pmid = str(key(each.pmid))
             of_paper, of_key = item_key(_paper(pmid), query_key), item_key(f"found {query_key}", item)
-            if each.at:  # a repetition replaces these
+            if first and each.at:  # a repetition replaces these
                 entry = NewsEntry(each.at, ChangeKind.NEW, pmid, each.version)
                 entries.append(item_key(f"news {query_key}", entry.position))
                 papers_of.append(of_paper)
                 found.append(of_key)
             else:
                 once, other = self._table.putting(of_key, "attribute_not_exists(#name)"), self._table.putting(of_paper)
-                undated.append(_Entry(ChangeKind.NEW, pmid, each.version, once, (other,)))
+                numbered.append(_Entry(ChangeKind.NEW, pmid, each.version, once, (other,), each.at))
         self._table.batch_write_items([*entries, *papers_of])
         self._table.batch_write_items(found)
-        self._enter(query_key, undated)
+        self._enter(query_key, numbered)
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]
@@ -157,7 +158,7 @@ class DynamoNews(DynamoStore):
         actions, owners = [self._table.updating(counter, "SET #number = :next", only, next=seen + 1, seen=seen)], [-1]
         now = datetime.fromtimestamp(self._clock(), UTC)
         for at, each in enumerate(entries):
-            entry = NewsEntry(now, each.kind, each.pmid, each.version, seen + 1)
+            entry = NewsEntry(each.at or now, each.kind, each.pmid, each.version, seen + 1)
             put = self._table.putting(item_key(f"news {query_key}", entry.position))
             actions += [each.once, *each.others, put]
             owners += [at] * (len(each.others) + 2)

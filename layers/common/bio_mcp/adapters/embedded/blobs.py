@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.database import WITNESSES, make_directory, refused
-from bio_mcp.adapters.stored import checked, is_key, key_of, key_of_hash, missing
+from bio_mcp.adapters.stored import checked, folder_named, is_key, key_of, key_of_hash, missing
 from bio_mcp.ports.stores import EXPIRING_DAYS
 
 UNREADABLE = "The stored files cannot be read or written: check the data directory's permissions and its disk."
@@ -71,6 +71,23 @@ class DirectoryBlobs:
     def link(self, key: str, name: str, seconds: int) -> str | None:  # noqa: ARG002  nobody else reaches this disk
         return None
 
+    def delete(self, key: str) -> None:
+        if self.exists(key):
+            self._remove([self._directory / key])
+
+    def drop(self, folder: str) -> None:
+        directory = self._directory / folder_named(folder)
+        with _reaching():
+            found = [each for each in directory.iterdir() if each.is_file()] if directory.is_dir() else []
+        self._remove(found)
+
+    def _remove(self, files: Sequence[Path]) -> None:
+        with _reaching():
+            for each in files:
+                each.unlink(missing_ok=True)
+            for directory in {each.parent for each in files}:
+                _sync(directory)
+
     def uri(self, key: str) -> str:
         return (self._directory / key).absolute().as_uri()
 
@@ -101,10 +118,15 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(scratch).replace(path)
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        _sync(path.parent)
     finally:
         Path(scratch).unlink(missing_ok=True)
+
+
+def _sync(directory: Path) -> None:
+    """Bring to disk which files the directory has."""
+    opened = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -325,15 +325,16 @@ class SqliteNews(Store):
     entry of the same kind, PMID and version is not entered twice.
     """
 
-    def find(self, query_key: str, papers: Sequence[Found]) -> None:
+    def find(self, query_key: str, papers: Sequence[Found], *, first: bool = False) -> None:
         with self._database.writing() as connection:
             number, now = _number(connection, query_key), self._now()
             for each in papers:
                 if connection.execute(
                     "INSERT OR IGNORE INTO found_papers VALUES (?, ?)", (query_key, key(each.pmid))
                 ).rowcount:
-                    own = (each.at, 0) if each.at else (now, number)
-                    _enter(connection, query_key, NewsEntry(own[0], ChangeKind.NEW, each.pmid, each.version, own[1]))
+                    place = 0 if first and each.at else number
+                    entry = NewsEntry(each.at or now, ChangeKind.NEW, each.pmid, each.version, place)
+                    _enter(connection, query_key, entry)
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]

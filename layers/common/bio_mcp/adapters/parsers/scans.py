@@ -195,18 +195,24 @@ class Tesseract:
         """Recognise a page, turned if it lies on its side or its head; it has no lines where that fails."""
         if self.problem:
             return RecognisedPage((), 0.0)
-        found = self._upright(image)
-        if found.confidence >= _SURE:
+        return self.page_in(image)[0].in_points(image.dpi)
+
+    def page_in(self, image: PageImage) -> tuple[HocrPage, int]:
+        """The page in the image, and by how many degrees it was `turned` for that."""
+        found = self._upright(image), 0
+        if found[0].in_points(image.dpi).confidence >= _SURE:
             return found
         answer = self._run(image.pgm, ("--dpi", str(round(image.dpi)), "--psm", "0"))
-        angle = re.search(rb"^Rotate: (90|180|270)$", answer or b"", re.MULTILINE)
-        if angle is None:  # tesseract cannot tell
+        stated = re.search(rb"^Rotate: (90|180|270)$", answer or b"", re.MULTILINE)
+        if stated is None:  # tesseract cannot tell
             return found
-        return max(found, self._upright(turned(image, int(angle[1]))), key=lambda each: each.confidence)
+        angle = int(stated[1])
+        other = self._upright(turned(image, angle)), angle
+        return max(found, other, key=lambda each: each[0].in_points(image.dpi).confidence)
 
-    def _upright(self, image: PageImage) -> RecognisedPage:
+    def _upright(self, image: PageImage) -> HocrPage:
         pages = self.pages_in(image.pgm, "--dpi", str(round(image.dpi)))
-        return pages[0].in_points(image.dpi) if pages else RecognisedPage((), 0.0)
+        return pages[0] if pages else HocrPage(image.width, image.height, image.dpi, ())
 
     @cached_property
     def problem(self) -> str | None:
@@ -253,12 +259,21 @@ class Tesseract:
 
 
 def turned(image: PageImage, angle: int) -> PageImage:
+    """The image turned clockwise by 90, 180 or 270 degrees."""
     pixels, width = image.pixels, image.width
     if angle == 180:
         return replace(image, pixels=pixels[::-1])
     columns = [pixels[at::width] for at in range(width)]
     rows = [each[::-1] for each in columns] if angle == 90 else columns[::-1]
     return replace(image, width=image.height, height=width, pixels=b"".join(rows))
+
+
+def turned_back(box: tuple[float, float, float, float], angle: int) -> tuple[float, float, float, float]:
+    """A box on an image that was `turned`, on the image as it was; edges are shares of width and height."""
+    for _ in range(angle // 90):
+        left, top, right, bottom = box
+        box = top, 1 - right, bottom, 1 - left
+    return box
 
 
 def _advice(packs: Sequence[str]) -> str:
@@ -293,7 +308,7 @@ def parse_pdf_with_scans(content: bytes, options: Options) -> ParsedDocument:
 
 
 def words_on_page(content: bytes, page: int, options: Options) -> list[PageWord]:
-    """Recognise the words on a page of a PDF, as it lies. Raises `UnreadableDocument`."""
+    """Recognise the words on a page of a PDF, with boxes on the page as it lies. Raises `UnreadableDocument`."""
     tesseract = Tesseract(options.tesseract, options.languages)
     if tesseract.problem:
         raise UnreadableDocument(tesseract.problem)
@@ -306,20 +321,11 @@ def words_on_page(content: bytes, page: int, options: Options) -> list[PageWord]
         finally:
             drawn.close()
     options.advance()
-    return [
-        PageWord(
-            word.text,
-            (
-                word.left / found.width,
-                word.top / found.height,
-                word.right / found.width,
-                word.bottom / found.height,
-            ),
-        )
-        for found in tesseract.pages_in(image.pgm, "--dpi", str(round(image.dpi)))
-        for line in found.lines
-        for word in line.words
-    ]
+    found, angle = tesseract.page_in(image)
+    across, down = found.width, found.height
+    words = [each for line in found.lines for each in line.words]
+    boxes = ((each.left / across, each.top / down, each.right / across, each.bottom / down) for each in words)
+    return [PageWord(each.text, turned_back(box, angle)) for each, box in zip(words, boxes, strict=True)]
 
 
 def parse_image(content: bytes, options: Options) -> ParsedDocument:

@@ -1,9 +1,9 @@
-"""Which access tokens are accepted, by the settings, and how operators without an authorization server make some."""
+"""Which access tokens are accepted, by the settings, and how they are issued."""
 
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -61,7 +61,41 @@ class Access:
     @property
     def issues_tokens(self) -> bool:
         """Whether the issuer is our own authorization server."""
-        return bool(self.issuer) and "HS256" in self.tokens.algorithms
+        return bool(self.issuer) and self.signs_tokens
+
+    @property
+    def signs_tokens(self) -> bool:
+        """Whether tokens are signed with a secret of ours."""
+        return "HS256" in self.tokens.algorithms
+
+    def issue(self, caller: Caller, lifetime: timedelta, now: datetime, listed: str = "") -> tuple[str, datetime]:
+        """Issue a token of the caller, with every scope that is required besides theirs. Returns it and its expiry.
+
+        One that is `listed` by an id is good while the store has that. It is signed with the newest secret. Raises
+        `StoreFailed` if a secret that AWS stores cannot be read.
+        """
+        if not self.signs_tokens:
+            raise Misconfigured(
+                "tokens are made with the secret of MCP_AUTH_SECRET_KEY, which is not set; those of MCP_AUTH_JWKS_URL "
+                "are given out by the issuer alone"
+            )
+        if not caller.subject.strip():
+            raise InvalidInput("a token needs a subject: --subject")
+        if malformed := [scope for scope in caller.scopes if not SCOPE_TOKEN.fullmatch(scope)]:
+            raise InvalidInput(f"--scope {excerpt(malformed[0], 50)!r} is no scope; it takes words such as bio:read")
+        import jwt
+
+        expiry = now.replace(microsecond=0) + lifetime
+        named = {"iss": self.tokens.issuer, "tenant": caller.tenant, LISTED: listed}
+        claims = {
+            "sub": caller.subject,
+            "aud": self.tokens.audience,
+            "iat": int(now.timestamp()),
+            "exp": int(expiry.timestamp()),
+            "scope": " ".join(sorted({*self.scopes, *caller.scopes})),
+            **{name: value for name, value in named.items() if value},
+        }
+        return jwt.encode(claims, self.tokens.keys.get()[0].value, algorithm="HS256"), expiry
 
     def permitted(self, caller: Caller) -> Caller:
         """An authenticated `caller` with the scopes of this server that its token stands for."""
@@ -94,9 +128,9 @@ def access(settings: Settings, authorizations: Callable[[], Authorizations] | No
     for name, scopes in configured.items():
         if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
             raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
-    algorithm = "RS256" if settings.auth_jwks_url else "HS256"
+    algorithms = ("RS256",) if settings.auth_jwks_url else ("HS256",) if settings.auth_secret else ()
     keys, is_open = RefreshingValue(read), partial(_is_open, authorizations) if authorizations else None
-    tokens = Tokens((algorithm,), keys, audience(settings), settings.auth_issuer, is_open=is_open)
+    tokens = Tokens(algorithms, keys, audience(settings), settings.auth_issuer, is_open=is_open)
     issuer = settings.auth_issuer if settings.auth_jwks_url else own_issuer(settings)
     return Access(
         tokens,
@@ -198,43 +232,3 @@ def _must_be_https(name: str, url: str) -> None:
     whole = parts.hostname and not parts.fragment and not parts.username and SCOPE_TOKEN.fullmatch(url)
     if not whole or not (parts.scheme == "https" or plain_but_here):
         raise Misconfigured(f"{name} must be an https URL, or http on this machine's loopback interface")
-
-
-def issue(
-    settings: Settings,
-    subject: str,
-    lifetime: timedelta,
-    now: datetime,
-    scopes: Sequence[str] = (),
-    tenant: str = "",
-    listed: str = "",
-) -> tuple[str, datetime]:
-    """Issue an HS256 token that the server of these settings accepts. Returns the token and its expiry.
-
-    It has every scope that the server requires, and `scopes`, which default to reading and writing. `tenant` owns the
-    projects that its holder sees. One that is `listed` by an id is good while the store has that. It is signed with the
-    newest secret. Raises `StoreFailed` if a secret that AWS stores cannot be read.
-    """
-    if access(settings) is None or not settings.auth_secret:
-        raise Misconfigured(
-            "tokens are made with the secret of MCP_AUTH_SECRET_KEY, which is not set; those of MCP_AUTH_JWKS_URL are "
-            "given out by the issuer alone"
-        )
-    if not subject.strip():
-        raise InvalidInput("a token needs a subject: --subject")
-    if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
-        raise InvalidInput(f"--scope {excerpt(malformed[0], 50)!r} is no scope; it takes words such as bio:read")
-    import jwt
-
-    expiry = now.replace(microsecond=0) + lifetime
-    claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(expiry.timestamp())}
-    if settings.auth_issuer:
-        claims["iss"] = settings.auth_issuer
-    if tenant:
-        claims["tenant"] = tenant
-    if listed:
-        claims[LISTED] = listed
-    granted = scopes or (settings.auth_read_scope, settings.auth_write_scope)
-    claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *granted)))
-    newest = shared_keys(settings.auth_secret)()[0]
-    return jwt.encode(claims, newest.value, algorithm="HS256"), expiry

@@ -17,13 +17,12 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bio_mcp.callers import SCOPES, Caller
-from bio_mcp.doors.auth.access import TOKEN, Access, issue
+from bio_mcp.doors.auth.access import TOKEN, Access
 from bio_mcp.doors.auth.bearer import TokenRequired, unavailable
 from bio_mcp.doors.auth.tokens import KEY
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.literature.clock import utc_now
 from bio_mcp.ports.state import Authorization, Authorizations
-from bio_mcp.settings import Settings
 
 
 def new_secret() -> str:
@@ -223,21 +222,25 @@ class People:
         found = self.authorizations().take(INVITATION, hashed(code))
         return caller_in(found) if found else None
 
-    def give_token(self, settings: Settings, person: Caller, name: str, lifetime: timedelta) -> tuple[str, datetime]:
+    def give_token(self, access: Access, person: Caller, name: str, lifetime: timedelta) -> tuple[str, datetime]:
         """An access token in the person's name, with their scopes, and its expiry; it is good until it is ended.
 
-        `name` is what the person knows it by. Raises as `issue` does.
+        `name` is what the person knows it by. Raises as `Access.issue` does.
         """
         token_id, now = new_secret(), utc_now()
-        scopes = sorted(person.scopes)
-        token, expiry = issue(settings, person.subject, lifetime, now, scopes, person.tenant, token_id)
-        listed = naming(person, TOKEN, token_id, owner_of(person), expiry)
+        token, expiry = access.issue(person, lifetime, now, token_id)
+        holder = access.permitted(replace(person, scopes=person.scopes.union(access.scopes)))
+        store, owner = self.authorizations(), owner_of(person)
+        known = store.get(PERSON, owner) or naming(holder, PERSON, owner, PEOPLE, expiry)
+        store.put(replace(known, expires=now + REMEMBERED))
+        listed = naming(holder, TOKEN, token_id, owner, expiry)
         named = {**listed.content, "name": name, "at": now.isoformat(timespec="seconds")}
-        self.authorizations().put(replace(listed, content=named))
+        store.put(replace(listed, content=named))
         return token, expiry
 
     def everyone(self) -> list[Caller]:
-        """Who was invited, with what the last invitation allowed, by tenant and subject."""
+        """Who was invited or has a token, with what the last invitation or else the first token allowed, by tenant and
+        subject."""
         found = [caller_in(each) for each in self.authorizations().of(PERSON, PEOPLE)]
         return sorted(found, key=lambda each: (each.tenant, each.subject))
 

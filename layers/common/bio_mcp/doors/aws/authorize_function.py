@@ -33,6 +33,6 @@ def authorize_handler(backends: Callable[[], Any] = wiring.backends) -> Handler:
         authorizations()
     pages = [
         *sign_in.routes(access, sessions, authorizations, lambda address: documents()(address)),
-        *people.routes(access, sessions, authorizations, settings, Lazy(lambda: backends().limits)),
+        *people.routes(access, sessions, authorizations, Lazy(lambda: backends().limits)),
     ]
     return behind_gateway(pages_alone(settings, pages), settings)

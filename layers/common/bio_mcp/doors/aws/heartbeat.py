@@ -18,7 +18,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from bio_mcp.doors.auth.access import issue
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.aws.tool_function import Handler, log_as_json, recorded
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.clock import utc_now
@@ -26,7 +27,7 @@ from bio_mcp.settings import Settings
 
 log = logging.getLogger("bio_mcp.heartbeat")
 
-SUBJECT = "heartbeat"
+HEARTBEAT = Caller("heartbeat", frozenset({"read"}))
 LIVES = timedelta(minutes=5)
 QUERY = "randomized trial of treatment"
 TIME_OUT_S = 50
@@ -43,7 +44,8 @@ def heartbeat_handler(now: Callable[[], datetime] = utc_now) -> Handler:
     def handler(event: Any, context: Any) -> dict[str, Any]:  # noqa: ARG001  as Lambda calls it
         url = settings.heartbeat_url or settings.resource_url
         started = time.perf_counter()
-        token = issue(settings, SUBJECT, LIVES, now(), ["read"])[0] if settings.auth_secret else ""
+        allowed = access(settings)
+        token = allowed.issue(HEARTBEAT, LIVES, now())[0] if allowed and allowed.signs_tokens else ""
         anyio.run(_beat, url, token)
         latency_ms = round((time.perf_counter() - started) * 1000)
         if settings.metrics:

@@ -1,6 +1,6 @@
 """Who may call: access tokens for programs, and under `admin` links that sign people in."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,12 +14,13 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.settings import words_of
 
 if TYPE_CHECKING:
+    from bio_mcp.doors.auth.access import Access
     from bio_mcp.doors.auth.sessions import People
 
 ID = 12  # characters that name a link, session or grant
 PEOPLE = View(
     tables={"people": ("subject", "tenant", "scopes")},
-    empty="Nobody was invited. `bio-mcp admin invite --subject NAME` makes a link.",
+    empty="Nobody was invited, and nobody has a token. `bio-mcp admin invite --subject NAME` makes a link.",
 )
 
 
@@ -35,7 +36,7 @@ def scopes_of(_context: click.Context, _parameter: click.Parameter, value: str |
 
 @click.command("token")
 @click.option("--subject", required=True, help="Whom the token is for: a person or a program.")
-@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it is valid.")
+@click.option("--days", type=click.IntRange(1, 365), default=30, show_default=True, help="How long it is valid.")
 @click.option("--scopes", callback=scopes_of, help=f"What it may do: of {', '.join(SCOPES)}.  [default: everything]")
 @click.option("--scope", "named", multiple=True, help="A scope of another name, as bio:read or bio:write.")
 @click.option("--tenant", default="", help="Whose projects it reads and writes.  [default: those of no tenant]")
@@ -45,12 +46,14 @@ def token_command(
 ) -> None:
     """Make an access token, signed with MCP_AUTH_SECRET_KEY, and print it.
 
-    Whoever has it may call the server until it expires or the secret changes.
+    Whoever has it may call the server until it expires, the secret changes or somebody ends it, on the page People or
+    by `bio-mcp admin people`.
     """
-    from bio_mcp.doors.auth.access import issue
-
-    token, end = issue(session.settings, subject, timedelta(days=days), datetime.now(UTC), (*scopes, *named), tenant)
-    body = {"token": token, "subject": subject, "expires": f"{end:%Y-%m-%dT%H:%M:%SZ}"}
+    settings, access = session.settings, _access(session)
+    given = frozenset((*scopes, *named)) or {settings.auth_read_scope, settings.auth_write_scope}
+    holder = Caller(subject, frozenset(given), tenant)
+    token, end = _people(session).give_token(access, holder, "", timedelta(days=days))
+    body = {"token": token, "subject": subject, "expires": instant(end)}
     session.answer(body, lambda answer: click.echo(answer["token"]))
 
 
@@ -87,10 +90,9 @@ def invite_command(session: Session, subject: str, scopes: tuple[Scope, ...], te
 @click.option("--revoke", is_flag=True, help="End all of the person's links, sessions, grants and tokens.")
 @answering
 def people_command(session: Session, subject: str | None, tenant: str, ids: tuple[str, ...], revoke: bool) -> None:
-    """List who was invited, or what one person has open; end some of it with --end, or all with --revoke.
+    """List who was invited or has a token, or what one person has open; end some with --end, or all with --revoke.
 
-    Access tokens that programs hold already end by themselves within a quarter of an hour; those of `bio-mcp token` are
-    not listed, and end with their time.
+    Access tokens that connected programs hold already end by themselves within a quarter of an hour.
     """
     people = _people(session)
     if subject is None:
@@ -114,7 +116,7 @@ def people_command(session: Session, subject: str | None, tenant: str, ids: tupl
             opened[f"{kind}s"] = [
                 {
                     "id": each.key[:ID],
-                    **{name: each.content[name] for name in ("client", "name") if name in each.content},
+                    **{name: given for name in ("client", "name") if (given := each.content.get(name))},
                     "scopes": [scope for scope in SCOPES if scope in each.content["scopes"]],
                     "expires": instant(each.expires),
                 }
@@ -131,11 +133,10 @@ def client_command(session: Session, name: str) -> None:
 
     The provider is told the id, the program both. They follow from MCP_AUTH_SECRET_KEY, and end with it.
     """
-    from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.auth.clients import managed
 
-    allowed = access(session.settings)
-    if allowed is None or not allowed.issues_tokens:
+    allowed = _access(session)
+    if not allowed.issues_tokens:
         raise Misconfigured("there is no authorization server here: set MCP_AUTH_SECRET_KEY and MCP_RESOURCE_URL")
     made = managed(name, allowed.tokens.keys.get())
     body = {"client_id": made.client_id, "client_secret": made.client_secret, "issuer": allowed.issuer}
@@ -143,12 +144,18 @@ def client_command(session: Session, name: str) -> None:
 
 
 def _people(session: Session) -> "People":
-    from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.auth.sessions import People
 
-    if access(session.settings) is None:
-        raise Misconfigured(
-            "nobody signs in where there are no access tokens: set MCP_AUTH_SECRET_KEY, and MCP_RESOURCE_URL to the "
-            "address that people reach; docs/access.md has an example"
-        )
+    _access(session)
     return People(lambda: session.backends.authorizations)
+
+
+def _access(session: Session) -> "Access":
+    from bio_mcp.doors.auth.access import access
+
+    if (allowed := access(session.settings)) is None:
+        raise Misconfigured(
+            "there are no access tokens here, and nobody signs in: set MCP_AUTH_SECRET_KEY, and MCP_RESOURCE_URL to "
+            "the address that people reach; docs/access.md has an example"
+        )
+    return allowed

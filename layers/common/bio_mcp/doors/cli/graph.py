@@ -22,7 +22,7 @@ from bio_mcp.ingesting.graph_import import import_graph, read_items
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context
 from bio_mcp.tools import answer_size
-from bio_mcp.tools.kg import direction, find_contraindications, pmids_of, query_kg
+from bio_mcp.tools.kg import direction, find_contraindications, query_kg
 
 SAMPLE = "samples/graph.jsonl.gz"  # inside the package
 HELPS = {
@@ -79,7 +79,7 @@ def show_command(session: Session, node: str) -> None:
     """Show NODE, an id or a name in English, Thai or Latin, with every edge of it and where that is from."""
     found = resolve(node, session.backends.graph)
     around, left_out = relations(found, session.backends.graph)
-    retracted = flagged({pmid for each in around for pmid in pmids_of(each.edge)}, session.backends)
+    retracted = flagged({pmid for each in around for pmid in each.edge.pmids}, session.backends)
     body = {
         **to_record(found),
         "relations": [_relation(each) for each in around],

@@ -105,13 +105,7 @@ def _answer(
         which = "".join(f"\n  {each.letter_id}  {_call(each)}{_to(each, word)}" for each in letters)
         sentence = f"{counted} would be {word}. Give --yes to do it.{which}"
     body = {"letters": [_row(each) for each in letters], field: list(done), "warnings": warnings}
-    session.answer(body, lambda _: _show(sentence, warnings))
-
-
-def _show(sentence: str, warnings: Sequence[str]) -> None:
-    terminal.show(sentence)
-    for each in warnings:
-        terminal.warn(each)
+    session.answer(body, sentence)
 
 
 def _to(letter: Letter, word: str) -> str:

@@ -1,7 +1,7 @@
 """`bio-mcp projects` and `bio-mcp ingest`: libraries of one's own documents."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from bio_mcp.doors.cli.options import answering, arguments_of, asks, options_of,
 from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ingesting.correcting import correct, in_normal_form, missing
-from bio_mcp.ingesting.projects import Options, create_project, delete_project, passages_of
+from bio_mcp.ingesting.correcting import EDITED, correct, in_normal_form, missing
+from bio_mcp.ingesting.documents import document_named
+from bio_mcp.ingesting.projects import Options, create_project, delete_document, delete_project, passages_of
 from bio_mcp.literature.documents import LARGEST_FILE
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, ProjectDocument
@@ -195,13 +196,14 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
 @click.option("--doi", help="Its DOI.")
 @click.option("--pmid", help="Its PMID.")
 @click.option("--citekey", help="The key to cite it by.")
+@click.option("--empty", type=click.Choice(EDITED), multiple=True, help="A field that has no value; repeat for others.")
 @answering
-def edit_command(session: Session, project_id: str, document: str, **given: Any) -> None:
+def edit_command(session: Session, project_id: str, document: str, empty: Sequence[str], **given: Any) -> None:
     """Correct what is known of DOCUMENT of the project ID, which its citekey, DOI, PMID or id names.
 
     What you say holds over whatever a later ingest finds.
     """
-    said = in_normal_form(given)
+    said = in_normal_form(given, empty)
     own = session.own
     corrected = correct(own.projects.get(project_id), document, said, own)
     changed = ", ".join(said)
@@ -213,16 +215,26 @@ def edit_command(session: Session, project_id: str, document: str, **given: Any)
 
 @projects_command.command("delete")
 @click.argument("project_id", metavar="ID")
+@click.argument("document", metavar="[DOCUMENT]", required=False)
 @click.option("--yes", is_flag=True, help="Delete it; without this, only print what would be deleted.")
 @answering
-def delete_command(session: Session, project_id: str, yes: bool) -> None:
-    """Delete the project ID with its index and all that is known of its documents; files that were read stay."""
-    passages = passages_of(project_id, session.own)
-    if yes:
-        delete_project(project_id, session.own)
-    what = f"{project_id} with {terminal.counted(passages, 'passage')}"
+def delete_command(session: Session, project_id: str, document: str | None, yes: bool) -> None:
+    """Delete the project ID with its index and all that is known and kept of its documents; your own files stay.
+
+    With DOCUMENT (its citekey, DOI, PMID or id) delete that one alone.
+    """
+    own, what = session.own, f"{document} of {project_id}" if document else project_id
+    passages = (
+        document_named(project_id, document, own.project_documents).chunks if document else passages_of(project_id, own)
+    )
+    if yes and document:
+        delete_document(own.projects.get(project_id), document, own)
+    elif yes:
+        delete_project(project_id, own)
+    what = f"{what} with {terminal.counted(passages, 'passage')}"
     sentence = f"{what} is deleted." if yes else f"{what} would be deleted. Give --yes to do it."
-    session.answer({"project": project_id, "passages": passages, "deleted": yes}, sentence)
+    named = {"project": project_id, "document": document} if document else {"project": project_id}
+    session.answer({**named, "passages": passages, "deleted": yes}, sentence)
     session.code = 0 if yes else 1
 
 

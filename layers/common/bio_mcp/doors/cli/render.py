@@ -154,7 +154,8 @@ def _list(
         place for place, of in enumerate(zip(*rows, strict=True)) if all(isinstance(e, int | float | None) for e in of)
     ]
     cells = [[_cell(key, value, view) for key, value in zip(names, row, strict=True)] for row in rows]
-    yield terminal.table([label(key, view.labels) for key in names], cells, right=right)
+    ids = [place for place, key in enumerate(names) if key == "id"]  # which are copied
+    yield terminal.table([label(key, view.labels) for key in names], cells, right=right, whole=ids)
 
 
 def _at(item: Any, path: str) -> Any:

@@ -1,58 +1,45 @@
 """`bio-mcp review`: a systematic review from its searches to its flow diagram."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.text import Text
 
 from bio_mcp.doors import terminal
-from bio_mcp.doors.cli.options import Decorator, answering
-from bio_mcp.doors.cli.render import View, entry
+from bio_mcp.doors.cli.options import answering
+from bio_mcp.doors.cli.render import View
 from bio_mcp.doors.cli.session import Session, refused
 from bio_mcp.doors.cli.writing import exported, format_of
 from bio_mcp.errors import InvalidInput
 from bio_mcp.exporting.formats import NAMES, Name
-from bio_mcp.literature.clock import instant
-from bio_mcp.literature.identifiers import doi_page, normal, parse_pmid, pubmed_page
-from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, Stage
-from bio_mcp.screening.deduplicating import pmid_of
-from bio_mcp.screening.reviews import (
-    BY_HAND,
-    Changes,
+from bio_mcp.literature.identifiers import parse_pmid
+from bio_mcp.ports.stores import Stage
+from bio_mcp.screening.collecting import (
     Collected,
+    collect_from,
+    import_records,
+    listed,
+    possible_duplicates,
+    split,
+)
+from bio_mcp.screening.prisma import flow, prisma_svg, search_log
+from bio_mcp.screening.reviews import (
+    STAGES,
     Decided,
-    Review,
     State,
-    collect,
-    collect_again,
-    collect_project,
-    collect_query,
-    collect_question,
+    citation,
     create_review,
+    decide,
     find_record,
     find_review,
-    flow,
-    import_records,
-    label,
-    new_since,
     next_records,
-    possible_duplicates,
-    resolve,
     review_of,
-    search_log,
-    search_pubmed,
-    split,
-    stage_status,
+    screener_name,
 )
-from bio_mcp.tool import Context
 
 LARGEST = 200_000_000  # bytes of a file
-STAGES = {"abstract": "title and abstract", "full_text": "full text"}
-DECISIONS = ("include", "exclude", "maybe", "undo")
 SHOWN = 20  # merges, duplicates and records, unless --all
 
 name_argument = click.argument("name")
@@ -63,6 +50,7 @@ stage_option = click.option(
     show_default=True,
     help="abstract: title and abstract; full_text: of those that their abstracts include.",
 )
+decision_argument = click.argument("decision", type=click.Choice(("include", "exclude", "maybe", "undo")))
 by_option = click.option("--by", "screener", metavar="WHO", help="Who decides. [default: the user of this machine]")
 
 
@@ -122,48 +110,28 @@ def import_command(session: Session, name: str, file: Path, database: str, term:
         raise InvalidInput("FILE is too large; split it")
     find_review(name, session.own)
     done = import_records(name, content, session.own, file=file.name, database=database, term=term)
-    session.answer({"review": name, **_collected([done])}, _show_collected)
+    session.answer({"review": name, **_collected([done])}, COLLECTED)
 
 
 @review_command.command("collect")
 @name_argument
-@click.option("--term", "terms", multiple=True, help="What PubMed finds by this term; repeat for more.")
-@click.option("--question", "questions", multiple=True, help="What the corpus has for this question; repeat for more.")
-@click.option("--topic", "topics", multiple=True, metavar="KEY", help="What this followed query finds in PubMed.")
-@click.option("--project", "projects", multiple=True, metavar="ID", help="The documents of this project.")
+@click.option("--term", multiple=True, help="What PubMed finds by this term; repeat for more.")
+@click.option("--question", multiple=True, help="What the corpus has for this question; repeat for more.")
+@click.option("--topic", multiple=True, metavar="KEY", help="What this followed query finds in PubMed.")
+@click.option("--project", multiple=True, metavar="ID", help="The documents of this project.")
 @click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
 @answering
-def collect_command(session: Session, /, name: str, **given: Sequence[str]) -> None:
+def collect_command(session: Session, /, name: str, pmids: Sequence[str], **ways: Sequence[str]) -> None:
     """Add to the review NAME what searches, topics and projects find. Without an option, all of them once more: what is
     new since then."""
     find_review(name, session.own)
-    ways: dict[str, Callable[[str, str, Backends, Any], Collected]] = {
-        "terms": search_pubmed,
-        "questions": collect_question,
-        "topics": collect_query,
-        "projects": collect_project,
-    }
-    asked = [(ways[kind], each) for kind in ways for each in given[kind]]
-    pmids = [_pmid(each) for each in given["pmids"]]
-
-    def work(backends: Backends, context: Context) -> dict[str, Any]:
-        deadline = context.deadline
-        if not (asked or pmids):
-            return _collected(collect_again(name, backends, deadline))
-        done = [way(name, what, backends, deadline) for way, what in asked]
-        if pmids:
-            done.append(collect(name, pmids, BY_HAND, backends, deadline))
-        return _collected(done)
-
+    chosen = [parse_pmid(each) for each in pmids]
     with terminal.progress("collecting"):
-        body = session.do("review.collect", work)
-    session.answer({"review": name, **body}, _show_collected)
-
-
-def _pmid(text: str) -> str:
-    if pmid := normal(parse_pmid, text):
-        return pmid
-    raise InvalidInput(f"{text!r} is no PMID", field="pmids")
+        body = session.do(
+            "review.collect",
+            lambda backends, context: _collected(collect_from(name, ways, chosen, backends, context.deadline)),
+        )
+    session.answer({"review": name, **body}, COLLECTED)
 
 
 def _collected(done: Sequence[Collected]) -> dict[str, Any]:
@@ -186,20 +154,17 @@ def _collected(done: Sequence[Collected]) -> dict[str, Any]:
         for each in of.merged
     ]
     warnings = [warning for each in done for warning in each.warnings]
+    if lost := sum(len(each.unknown) + each.unreadable for each in done):
+        warnings.append(f"{terminal.counted(lost, 'record')} could not be had or read")
     return {"searches": searches, "new": sum(each.new for each in done), "merges": merges, "warnings": warnings}
 
 
-def _show_collected(body: Mapping[str, Any]) -> None:
-    rows = [
-        (each["database"], each["term"] or "", *(f"{each[name]:,}" for name in ("found", "new", "known", "merged")))
-        for each in body["searches"]
-    ]
-    terminal.show(terminal.table(("from", "term", "found", "new", "known", "merged"), rows, (2, 3, 4, 5)))
-    lost = sum(len(each["unknown"]) + each["unreadable"] for each in body["searches"])
-    if lost:
-        terminal.warn(f"{terminal.counted(lost, 'record')} could not be had or read")
-    if body["merges"]:
-        terminal.show(f"`bio-mcp review duplicates {body['review']}` lists what was merged, and why.")
+COLLECTED = View(
+    hidden=frozenset({"review", "new", "merges"}),
+    tables={"searches": ("database", "term", "found", "new", "known", "merged")},
+    labels={"database": "from"},
+    foot="`bio-mcp review duplicates {review}` lists what was merged, and why.",
+)
 
 
 @review_command.command("list")
@@ -216,19 +181,12 @@ def list_command(session: Session, name: str | None, stage: Stage, show: str | N
     if name is None:
         if show or since:
             raise click.UsageError("Give NAME to list its records.")
-        reviews = {each: review_of(each, session.own.screenings) for each in session.own.screenings.reviews()}
-        body = {"reviews": [_summary(each, review) for each, review in reviews.items()]}
-        session.answer(body, REVIEWS)
+        screenings = session.own.screenings
+        session.answer({"reviews": [review_of(each, screenings).summary() for each in screenings.reviews()]}, REVIEWS)
         return
     review = find_review(name, session.own)
-    names = {each.record_id for each in review.eligible_for(stage, screener)}
-    if since:
-        names &= {each.record_id for each in new_since(review, session.own.screenings.searches(name), since.date())}
-    rows = [
-        _record(each, review, stage, screener)
-        for each in review.records
-        if each.record_id in names and show in (None, review.outcome(stage, each.record_id).state_for(screener))
-    ]
+    names = listed(review, stage, screener, session.own, show or "", since.date() if since else None)
+    rows = [review.shown(each, stage, screener) for each in names]
     session.answer({"review": name, "stage": stage, "records": rows, "count": len(rows)}, RECORDS)
 
 
@@ -244,45 +202,6 @@ RECORDS = View(
 )
 
 
-def _summary(name: str, review: Review) -> dict[str, Any]:
-    created = review.plan.created if review.plan else None
-    return {
-        "review": name,
-        "screeners": review.screeners,
-        "records": len(review.records),
-        "screened": len(review.settled("abstract")),
-        "included": len(review.of("full_text", "include")),
-        "conflicts": len(review.conflicts("abstract")) + len(review.conflicts("full_text")),
-        "created": created.date().isoformat() if created else None,
-    }
-
-
-def _record(record: ReviewRecord, review: Review, stage: Stage, screener: str | None) -> dict[str, Any]:
-    found = review.outcome(stage, record.record_id)
-    return {
-        "id": record.record_id,
-        "title": record.title,
-        "year": record.year,
-        "doi": record.doi,
-        "state": found.state_for(screener),
-        "reason": found.stands.reason if found.stands and found.decided else None,
-        "decisions": [_label(each) for each in found.shown_to(screener)],
-        "resolved": _label(found.resolved) if found.resolved else None,
-    }
-
-
-def _label(each: ScreeningLabel) -> dict[str, Any]:
-    return {"by": _who(each.caller), "decision": each.decision, "reason": each.reason, "at": instant(each.at)}
-
-
-def _in_words(said: Mapping[str, Any]) -> str:
-    return f"{said['by']}: {said['decision']}" + (f" ({said['reason']})" if said["reason"] else "")
-
-
-def _who(screener: str | None) -> str:
-    return screener or "user of this machine"
-
-
 @review_command.command("next")
 @name_argument
 @by_option
@@ -295,69 +214,49 @@ def next_command(session: Session, name: str, screener: str | None, stage: Stage
     found = next_records(review, stage, screener, session.own, most=top_k)
     papers = [
         {
-            "title": each.record.title,
-            "id": each.record.record_id,
+            **citation(each.record),
             "authors": list(each.record.authors[:8]),
-            "journal": each.record.journal,
-            "year": each.record.year,
-            "url": _url(each.record),
             "abstract": each.record.abstract or "(no abstract)",
             "why": list(each.why),
         }
-        for each in found.ranking.papers
+        for each in found.papers
     ]
     body = {"review": name, "papers": papers, "left": len(papers) + found.left_out, "warnings": list(found.warnings)}
-    session.answer(body, lambda body: _show_next(body, review.plan.criteria if review.plan else ""))
+    session.answer(body, NEXT, review.plan.criteria if review.plan else "")
 
 
-def _url(record: ReviewRecord) -> str | None:
-    pmid = pmid_of(record)
-    return pubmed_page(pmid) if pmid else doi_page(record.doi) if record.doi else None
-
-
-def _show_next(body: Mapping[str, Any], criteria: str) -> None:
-    if not body["papers"]:
-        terminal.show("Nothing is left to decide.")
-        return
-    view = View(labels={"url": "at", "why": "because of"})
-    terminal.show(*(entry(each, view, criteria) for each in body["papers"]))
-    paper, left = body["papers"][0]["id"], terminal.counted(body["left"], "paper")
-    terminal.show(Text(f"{left} left. `bio-mcp review label {body['review']} {paper} include|exclude|maybe`", "dim"))
-
-
-def deciding(command: Any) -> Any:
-    """What a decision is given: the review, the paper, the decision, who decides and at which stage."""
-    given: Sequence[Decorator] = (
-        stage_option,
-        by_option,
-        click.argument("decision", type=click.Choice(DECISIONS)),
-        click.argument("paper"),
-        name_argument,
-    )
-    for each in given:
-        command = each(command)
-    return command
+NEXT = View(
+    hidden=frozenset({"review", "left", "pmid", "doi"}),
+    labels={"url": "at", "why": "because of"},
+    empty="Nothing is left to decide.",
+    foot="{left:,} left. `bio-mcp review label {review} {papers[0][id]} include|exclude|maybe`",
+)
 
 
 @review_command.command("label")
-@deciding
+@name_argument
+@click.argument("paper")
+@decision_argument
+@by_option
+@stage_option
 @click.option("--reason", help="Why; 'not retrieved' of a full text that could not be had.")
 @answering
 def label_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
     """Decide about PAPER of the review NAME, which its PMID, DOI or id names; undo takes WHO's decision back."""
-    _decide(session, name, paper, decision, label, **given)
+    _decide(session, name, paper, decision, resolves=False, **given)
 
 
 @review_command.command("resolve")
-@deciding
+@name_argument
+@click.argument("paper")
+@decision_argument
+@by_option
+@stage_option
 @click.option("--reason", help="Why.")
 @answering
 def resolve_command(session: Session, /, name: str, paper: str, decision: str, **given: Any) -> None:
     """Settle PAPER of the review NAME, on which screeners differ; undo takes the third decision back."""
-    _decide(session, name, paper, decision, resolve, **given)
-
-
-Deciding = Callable[[Review, Stage, Sequence[Decided], str | None, Backends], Changes]
+    _decide(session, name, paper, decision, resolves=True, **given)
 
 
 def _decide(
@@ -365,36 +264,36 @@ def _decide(
     name: str,
     paper: str,
     decision: str,
-    how: Deciding,
     *,
     screener: str | None,
     stage: Stage,
     reason: str | None,
+    resolves: bool,
 ) -> None:
     review = find_review(name, session.own)
     record_id = find_record(review, paper)
     decided = Decided(record_id, "none" if decision == "undo" else decision, reason)  # type: ignore[arg-type]
-    changes = how(review, stage, [decided], screener, session.own)
+    changes = decide(review, stage, [decided], screener, session.own, resolves=resolves)
     if changes.not_at_stage:
         raise InvalidInput(
             "screeners do not differ about it: it needs no third decision"
-            if how is resolve
+            if resolves
             else "its abstract is not included, so its full text is not decided"
         )
-    after = review_of(name, session.own.screenings)
+    after, by = review_of(name, session.own.screenings), screener_name(screener)
     left = len(after.left_for(stage, screener))
     body = {
         "review": name,
         "paper": record_id,
         "stage": stage,
         "decision": decision,
-        "by": _who(screener),
+        "by": by,
         "changed": changes.labelled > 0,
         "left": left,
     }
     stands = "" if changes.labelled else ", as before"
-    more = f"{terminal.counted(len(after.conflicts(stage)), 'conflict')} left" if how is resolve else f"{left:,} left"
-    session.answer(body, f"{record_id}: {decision}{stands}, by {_who(screener)}. {more}.")
+    more = f"{terminal.counted(len(after.conflicts(stage)), 'conflict')} left" if resolves else f"{left:,} left"
+    session.answer(body, f"{record_id}: {decision}{stands}, by {by}. {more}.")
 
 
 @review_command.command("conflicts")
@@ -404,24 +303,16 @@ def _decide(
 def conflicts_command(session: Session, name: str, stage: Stage) -> None:
     """List the records of the review NAME on which screeners differ, with what each decided."""
     review = find_review(name, session.own)
-    rows = [_record(review.by_id[each], review, stage, None) for each in review.conflicts(stage)]
-    session.answer({"review": name, "stage": stage, "conflicts": rows, "count": len(rows)}, _show_conflicts)
+    rows = [review.shown(each, stage, None) for each in review.conflicts(stage)]
+    session.answer({"review": name, "stage": stage, "conflicts": rows, "count": len(rows)}, CONFLICTS)
 
 
-def _show_conflicts(body: Mapping[str, Any]) -> None:
-    if not body["conflicts"]:
-        terminal.show("There is no conflict.")
-        return
-    rows = [
-        (
-            each["id"],
-            each["title"],
-            "\n".join(map(_in_words, each["decisions"])),
-        )
-        for each in body["conflicts"]
-    ]
-    terminal.show(terminal.table(("id", "title", "decisions"), rows))
-    terminal.show(f"`bio-mcp review resolve {body['review']} ID include|exclude --by WHO` settles one.")
+CONFLICTS = View(
+    hidden=frozenset({"review", "stage", "count"}),
+    tables={"conflicts": ("id", "title", "decisions")},
+    empty="There is no conflict.",
+    foot="`bio-mcp review resolve {review} ID include|exclude --by WHO` settles one.",
+)
 
 
 @review_command.command("status")
@@ -432,45 +323,25 @@ def status_command(session: Session, name: str) -> None:
     review = find_review(name, session.own)
     searches = session.own.screenings.searches(name)
     body = {
-        **_summary(name, review),
-        "stages": [_stage(review, each) for each in get_args(Stage)],
+        **review.summary(),
+        "stages": [review.status(each) for each in STAGES],
         "searches": [asdict(each) for each in search_log(searches, None, session.own)],
         "merged": len(review.merges),
     }
     session.answer(body, _show_status)
 
 
-def _stage(review: Review, stage: Stage) -> dict[str, Any]:
-    found = stage_status(review, stage)
-    stopping = found.stopping
-    return {
-        "stage": stage,
-        "records": found.records,
-        **{str(state): count for state, count in found.states.items()},
-        "people": [{"by": _who(each), "decided": count} for each, count in found.people.items()],
-        "agreement": [
-            {"between": [_who(one), _who(other)], **asdict(each), "per_cent": each.per_cent}
-            for one, other, each in found.agreements
-        ],
-        "stopping": {**asdict(stopping), "may_stop": stopping.reached},
-    }
+STATUS = View(
+    hidden=frozenset({"review", "criteria"}),
+    tables={"stages": ("stage", "records", *get_args(State)), "searches": ("at", "database", "term", "found", "new")},
+)
 
 
-def _show_status(body: Mapping[str, Any]) -> None:
-    stages = body["stages"]
-    names = ("records", *get_args(State))
-    rows = [(STAGES[each["stage"]], *(f"{each[name]:,}" for name in names)) for each in stages]
-    terminal.show(terminal.table(("stage", *names), rows, range(1, len(names) + 1)))
-    for each in stages:
+def _show_status(body: Mapping[str, Any]) -> View:
+    for each in body["stages"]:
         for line in _lines_of_stage(each, body["screeners"]):
-            terminal.show(f"{STAGES[each['stage']].capitalize()}: {line}")
-    if body["searches"]:
-        shown = [
-            (each["at"][:10], each["database"], each["term"] or "", f"{each['found']:,}", f"{each['new'] or 0:,}")
-            for each in body["searches"]
-        ]
-        terminal.show("", Text("searches", "bold"))
-        terminal.show(terminal.table(("date", "data base", "term", "found", "new"), shown, (3, 4)))
+            terminal.show(f"{STAGES[each['stage']]}: {line}")
+    return STATUS
 
 
 def _lines_of_stage(stage: Mapping[str, Any], screeners: int) -> list[str]:
@@ -479,21 +350,10 @@ def _lines_of_stage(stage: Mapping[str, Any], screeners: int) -> list[str]:
         lines.append("; ".join(f"{each['by']} decided {each['decided']:,}" for each in people))
     if len(people) == 1 < screeners:
         lines.append("until a second person begins, the decisions of the first count")
-    for each in stage["agreement"]:
-        one, other = each["between"]
-        kappa = "kappa is not defined, as both have one decision for all"
-        if each["kappa"] is not None:
-            kappa = f"kappa {each['kappa']:.2f} (95 % CI {each['low']:.2f} to {each['high']:.2f})"
-        lines.append(
-            f"{one} and {other} agree in {each['agreed']:,} of {each['records']:,} ({each['per_cent']:.1f} %), {kappa}"
-        )
+    lines += [each["in_words"] for each in stage["agreement"]]
     stopping = stage["stopping"]
     if stopping["recall_at_least"] is not None:
-        lines.append(
-            f"{'enough is found' if stopping['may_stop'] else 'go on'}: recall is at least "
-            f"{stopping['recall_at_least']:.0%}, at most {stopping['missed_at_most']:,} are missed (95 % confidence, "
-            "where what was decided last is no less likely to be relevant than what is left)"
-        )
+        lines.append(f"{'you may stop.' if stopping['may_stop'] else 'go on.'} {stopping['in_words']}")
     return lines
 
 
@@ -507,8 +367,8 @@ def duplicates_command(session: Session, name: str, merge_id: str | None, whole:
     review = find_review(name, session.own)
     if merge_id:
         record = split(review, merge_id, session.own)
-        body = {"review": name, "split": merge_id, "record": record.record_id}
-        session.answer(body, f"{record.record_id} is a record of its own: {record.title}")
+        done = {"review": name, "split": merge_id, "record": record.record_id}
+        session.answer(done, f"{record.record_id} is a record of its own: {record.title}")
         return
     titles = {each.record_id: each.title for each in review.records}
     merged = [
@@ -522,27 +382,28 @@ def duplicates_command(session: Session, name: str, merge_id: str | None, whole:
         for each in review.merges
     ]
     apart = [
-        {"id": one.record_id, "title": one.title, "other": like.record.record_id, "other_title": like.record.title,
-         "why": like.why if not like.same else f"{like.why}; kept apart by hand"}
-        for one, like in possible_duplicates(review)
-    ]  # fmt: skip
-    session.answer({"review": name, "merged": merged, "apart": apart}, lambda body: _show_duplicates(body, whole=whole))
+        {
+            "id": one.record_id,
+            "title": one.title,
+            "other": other.record_id,
+            "other_title": other.title,
+            "why": why,
+        }
+        for one, other, why in possible_duplicates(review)
+    ]
+    most = len(merged) + len(apart) if whole or session.as_json else SHOWN
+    left_out = len(merged[most:]) + len(apart[most:])
+    body = {"review": name, "merged": merged[:most], "apart": apart[:most], "left_out": left_out or None}
+    session.answer(body, DUPLICATES)
 
 
-def _show_duplicates(body: Mapping[str, Any], *, whole: bool) -> None:
-    merged, apart = body["merged"], body["apart"]
-    most = len(merged) + len(apart) if whole else SHOWN
-    terminal.show(Text(f"{terminal.counted(len(merged), 'entry').replace('entrys', 'entries')} merged", "bold"))
-    if merged:
-        rows = [(each["id"], each["entry"], each["into"], each["why"]) for each in merged[:most]]
-        terminal.show(terminal.table(("id", "entry", "is record", "why"), rows, whole=(0,)))
-        terminal.show(f"`bio-mcp review duplicates {body['review']} --split ID` takes one back.")
-    if apart:
-        rows = [(each["id"], each["other"], each["title"], each["why"]) for each in apart[:most]]
-        terminal.show("", Text(f"{terminal.counted(len(apart), 'pair')} that look alike and are apart", "bold"))
-        terminal.show(terminal.table(("record", "and record", "title", "why apart"), rows))
-    if len(merged) > most or len(apart) > most:
-        terminal.show("--all shows the others.")
+DUPLICATES = View(
+    hidden=frozenset({"review"}),
+    tables={"merged": ("id", "entry", "into", "why"), "apart": ("id", "other", "title", "why")},
+    labels={"into": "is record", "apart": "alike, and apart", "other": "and record"},
+    empty="Nothing was merged, and nothing looks alike.",
+    foot="`bio-mcp review duplicates {review} --split ID` takes a merge back; --all shows what is left out.",
+)
 
 
 @review_command.command("prisma")
@@ -553,8 +414,6 @@ def _show_duplicates(body: Mapping[str, Any], *, whole: bool) -> None:
 @answering
 def prisma_command(session: Session, name: str, output: str) -> None:
     """Draw the PRISMA 2020 flow diagram of the review NAME, as SVG."""
-    from bio_mcp.screening.prisma import prisma_svg
-
     review = find_review(name, session.own)
     counted = flow(review, session.own.screenings.searches(name))
     picture = prisma_svg(counted, name, session.own.today())

@@ -92,9 +92,7 @@ def _application(session: Session, settings: Settings, host: str, allowed: "Acce
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
     pages = [
         *sign_in.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
-        *people.routes(
-            allowed, sessions, lambda: session.backends.authorizations, settings, lambda: session.backends.limits
-        ),
+        *people.routes(allowed, sessions, lambda: session.backends.authorizations, lambda: session.backends.limits),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
     here = f"[{host}]:*" if ":" in host else f"{host}:*"  # requests may name the server so, at any port

@@ -125,10 +125,13 @@ class Console:
         return await self.running.within(what, arguments, context)
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Http:
-        """The page that `template` makes of `values`, in the console's layout."""
+        """The page that `template` makes of `values`, in the console's layout; with an `error` it has its status
+        unless another is given."""
         caller = caller_of(request)
         shell: dict[str, Any] = {"menu": MENU, "admin": ADMIN, "path": request.url.path, "caller": caller}
         shell |= {"may": partial(may, caller), "plots": PLOTS}
+        if status == HTTPStatus.OK and (error := values.get("error")):
+            status = status_of(error)
         data = values.get("data") or {}
         shell["addresses_a_model"] = bool(said := notes(data))
         if said:  # by the layout, to people
@@ -164,13 +167,12 @@ class Console:
 
     def refused(self, request: Request, message: str) -> Http:
         """The page for a form that lacks something."""
-        error = {"message": message, "details": {}}
-        return self.page(request, "failure.html", HTTPStatus.BAD_REQUEST, error=error)
+        error = {"code": "INVALID_ARG", "message": message, "details": {}}
+        return self.page(request, "failure.html", error=error)
 
     def failure(self, request: Request, outcome: Outcome) -> Http:
         """The page that tells why `outcome` failed, and what to do."""
-        error = outcome.body["error"]
-        return self.page(request, "failure.html", status_of(error), error=error)
+        return self.page(request, "failure.html", error=outcome.body["error"])
 
 
 def see_other(address: str) -> Http:

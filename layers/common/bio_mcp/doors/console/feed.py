@@ -32,8 +32,6 @@ PATH = "/news.atom"
 TYPE = "application/atom+xml"
 CHALLENGE = 'Basic realm="an access token as the password, of any name", charset="UTF-8"'
 WHICH = "name a query: /news.atom?query_key=KEY"
-
-
 MOST_ENTRIES = 100
 
 

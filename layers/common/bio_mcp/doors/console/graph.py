@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html import escape
 from typing import Any
@@ -15,14 +15,13 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.evaluating.page import svg
 from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType, Step, fold_name
 from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Graph
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import MAX_TEXT, Context, resource
-from bio_mcp.tools.kg import pmids_of
 
 MOST_NEAR = 8  # names that are nearly written so
 MOST_CHOICES = 20  # nodes of one name
 MOST_DRAWN = 12  # nodes of a column
-MOST_ACTIONS = 40  # of each constituent
 SAFETY = frozenset({EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH})
 WORDS = {  # of an edge, read from the node that is asked about, and against its direction
     EdgeType.HAS_CONSTITUENT: ("has the constituent", "is a constituent of"),
@@ -32,8 +31,16 @@ WORDS = {  # of an edge, read from the node that is asked about, and against its
     EdgeType.INTERACTS_WITH: ("interacts with", "interacts with"),
     EdgeType.ACTS_ON: ("acts on", "is acted on by"),
 }
-COLUMNS = ("Herb", "Constituent", "Action", "Use")
-PLACES = {NodeType.HERB: 0, NodeType.FORMULATION: 0, NodeType.CONSTITUENT: 1}
+CONSTITUENT, ACTION, HERB_WITH_IT = "Constituent", "Action", "Herb that has it"
+TITLES = {
+    NodeType.FORMULATION: "Formulation",
+    NodeType.HERB: "Herb",
+    NodeType.CONSTITUENT: CONSTITUENT,
+    EdgeType.ACTS_ON: ACTION,
+    NodeType.INDICATION: "Use",
+    NodeType.DRUG: "Drug",
+    NodeType.CONTRAINDICATION: "Contraindication",
+}  # of groups of nodes in the drawing, from left to right
 
 
 @resource("console://graph/{name}", name="graph page", family=CONSOLE, scope="read", timeout=10)
@@ -48,27 +55,24 @@ def graph_page(backends: Backends, name: str, context: Context) -> Shown:
         return Shown(name=name, choices=choices, near=near, node=None)
     [node] = nodes
     around, left_out = relations(node, backends.graph)
-    actions = _actions(around, backends)
     reaching, unread = by_constituent([each for each in around if each.edge.type in SAFETY], backends.graph)
+    drawing, actions, undrawn = draw(node, around, reaching, backends.graph)
     cited = [*around, *actions, *(each.herb for each in reaching)]
-    doubts = flagged({pmid for each in cited for pmid in pmids_of(each.edge)}, backends)
-    rows = [_row(each, doubts) for each in around]
+    doubts = flagged({pmid for each in cited for pmid in each.edge.pmids}, backends)
+    labels = {each.node.node_id: each.node.label for each in around}
+    acting = [
+        {"of": {"id": each.edge.from_id, "label": labels[each.edge.from_id]}, **_row(each, doubts)} for each in actions
+    ]
     return Shown(
         name=name,
-        node={
-            "id": node.node_id,
-            "type": node.type,
-            "label": node.label,
-            "names": node.names,
-            "synonyms": node.synonyms,
-        }
-        | {"description": node.description, "parts": node.parts, "sources": node.sources},
-        safety=[each for each, of in zip(rows, around, strict=True) if of.edge.type in SAFETY],
+        node={"type": node.type, "label": node.label, "names": _names(node), "description": node.description},
+        safety=[_row(each, doubts) for each in around if each.edge.type in SAFETY],
         reaching=[_reaching(each, doubts) for each in reaching],
         others=[_choice(each, backends, context.deadline) for each in _namesakes(node, backends)],
-        rows=[each for each, of in zip(rows, around, strict=True) if of.edge.type not in SAFETY],
+        rows=[_row(each, doubts) for each in around if each.edge.type not in SAFETY] + acting,
         left_out=left_out + unread,
-        drawing=drawn(node, around, actions),
+        drawing=drawing,
+        undrawn=undrawn,
         doubts=list(doubts.values()),
     )
 
@@ -109,22 +113,10 @@ def _near(name: str, backends: Backends, deadline: Deadline) -> list[str]:
     return [written[each] for each in get_close_matches(fold_name(name), written, MOST_NEAR, 0.6)]
 
 
-def _actions(around: Sequence[Relation], backends: Backends) -> list[Relation]:
-    """What the constituents among the neighbours act on."""
-    constituents = [
-        each.node.node_id for each in around if each.edge.type is EdgeType.HAS_CONSTITUENT and not each.backwards
-    ]
-    found = backends.graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_ACTIONS) if constituents else {}
-    edges = [edge for each in found.values() for edge in each.edges]
-    nodes = backends.graph.nodes(sorted({each.to_id for each in edges}))
-    return [Relation(each, nodes[each.to_id], False) for each in edges]
-
-
 def _row(found: Relation, doubts: Mapping[str, str]) -> dict[str, Any]:
     return {
         "words": WORDS[found.edge.type][found.backwards],
         "id": found.node.node_id,
-        "type": found.node.type,
         "label": found.node.label,
         **_stated_by([found.edge], doubts),
     }
@@ -142,7 +134,7 @@ def _reaching(found: ByConstituent, doubts: Mapping[str, str]) -> dict[str, Any]
 
 def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, Any]:
     """Sources, papers and quotes of the edges, each once."""
-    pmids = dict.fromkeys(pmid for each in edges for pmid in pmids_of(each))
+    pmids = dict.fromkeys(pmid for each in edges for pmid in each.pmids)
     quotes = [evidence.quote for each in edges for evidence in each.evidence if evidence.quote]
     return {
         "sources": list(dict.fromkeys(source for each in edges for source in each.sources)),
@@ -151,72 +143,100 @@ def _stated_by(edges: Sequence[Edge], doubts: Mapping[str, str]) -> dict[str, An
     }
 
 
-WIDTH, ROW, TOP, GAP = 1_000, 24, 34, 40  # of the drawing, a row, what is above the first, between two columns
-ROOM = 26  # characters of a label
+WIDTH, GAP, ROW = 270, 66, 24  # pixels: a column, between two of them, a row
+ROOM = 28  # characters of a label
+
+Place = tuple[str, str]
+"""The title of a group of nodes, and the id of one of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An edge of the drawing, from a node to another one, each by its id."""
+@dataclass(slots=True)
+class Drawing:
+    """Nodes by place, with their labels, and edges, each with the places of its ends. `left_out`: edges that had no
+    room."""
 
-    one: str
-    other: str
+    nodes: dict[Place, str]
+    edges: list[tuple[Place, Place, Edge]] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, found: Relation, beginning: str, title: str) -> bool:
+        """Draw an edge from a node of the group `beginning`, and the node at its other end in the group `title`; False
+        without room for it."""
+        end = found.edge.to_id if found.backwards else found.edge.from_id
+        one, other = (beginning, end), (title, found.node.node_id)
+        full = sum(each == title for each, _ in self.nodes) == MOST_DRAWN
+        if one not in self.nodes or (full and other not in self.nodes):
+            self.left_out += 1
+            return False
+        self.nodes[other] = found.node.label
+        self.edges.append((one, other, found.edge))
+        return True
+
+    def svg(self, node: Node, columns: Iterable[Sequence[str]]) -> str:
+        """The drawing, in columns of groups one below another, in which the node stands out; "" without an edge."""
+        at, parts, described = dict[Place, tuple[int, int]](), list[str](), list[str]()
+        x, height = 1, 0
+        for titles in columns:
+            y = ROW // 2 + 2
+            for title in titles:
+                if not (group := [each for each in self.nodes if each[0] == title]):
+                    continue
+                parts.append(f'<text class="muted" x="{x + 6}" y="{y + 4}">{title}</text>')
+                described.append(f"{title}: {', '.join(self.nodes[each] for each in group)}")
+                at |= {each: (x, y + ROW * row) for row, each in enumerate(group, 1)}
+                y += ROW * (len(group) + 1)
+            height, x = max(height, y), x + WIDTH * (y > ROW)
+        for one, other, edge in dict.fromkeys(self.edges):
+            (left, y), (end, to_y) = sorted((at[one], at[other]))
+            start = left + WIDTH - GAP
+            words, backwards = WORDS[edge.type], edge.from_id != one[1]
+            stated = f"{self.nodes[one]} {words[backwards]} {self.nodes[other]}: {'; '.join(edge.sources)}"
+            curve = f"M{start} {y}C{start + GAP // 2} {y} {end - GAP // 2} {to_y} {end} {to_y}"
+            parts.append(f'<path class="edge" d="{curve}"><title>{escape(stated)}</title></path>')
+        for place, (x_of, y) in at.items():
+            kind = "node own" if place[1] == node.node_id else "node"
+            label = escape(cut(self.nodes[place], ROOM))
+            parts.append(f'<rect class="{kind}" x="{x_of}" y="{y - 10}" width="{WIDTH - GAP}" height="20" rx="4"/>')
+            parts.append(f'<text class="{kind}" x="{x_of + 6}" y="{y + 4}">{label}</text>')
+        title = f"What is documented of {node.label}"
+        return svg("graph", title, "; ".join(described), parts, x, height) if self.edges else ""
 
 
-def drawn(node: Node, around: Sequence[Relation], actions: Sequence[Relation]) -> str:
-    """The node and its neighbours in the columns herb, constituent, action, use, as SVG; "" without any to draw."""
-    placed: list[dict[str, str]] = [{} for _ in COLUMNS]
-    own = PLACES.get(node.type, 3)
-    placed[own][node.node_id] = node.label
-    lines: list[Line] = []
-    for each in around:
-        if each.edge.type not in SAFETY and _put(placed, each, own):
-            lines.append(Line(node.node_id, each.node.node_id))
-    for each in actions:
-        if each.edge.from_id in placed[1] and _fits(placed[2], each.node):
-            lines.append(Line(each.edge.from_id, each.node.node_id))
-    if not lines:
-        return ""
-    return _svg(node, placed, dict.fromkeys(lines))
+def draw(
+    node: Node, around: Sequence[Relation], reaching: Sequence[ByConstituent], graph: Graph
+) -> tuple[str, list[Relation], int]:
+    """The node and its neighbours in columns, with what the constituents among them act on; those statements; and how
+    many had no room.
+
+    Contraindications and interactions are drawn of a drug and of a contraindication, beside which stands all that
+    they are of, and then the herbs that have such a constituent.
+    """
+    own = TITLES[node.type]
+    if node.type is NodeType.INDICATION and any(each.edge.type is EdgeType.ACTS_ON for each in around):
+        own = ACTION
+    titles = (*TITLES.values(), f"Other {own.lower()}")
+    drawing = Drawing({(own, node.node_id): node.label})
+    columns = [[each] for each in titles]
+    if node.type in (NodeType.DRUG, NodeType.CONTRAINDICATION):
+        columns = [[own], [each for each in titles if each not in (own, ACTION)], [HERB_WITH_IT, ACTION]]
+        stated = around
+    else:
+        stated, reaching = [each for each in around if each.edge.type not in SAFETY], ()
+    for each in stated:
+        acts = each.edge.type is EdgeType.ACTS_ON and not each.backwards
+        title = ACTION if acts else TITLES[each.node.type]
+        drawing.add(each, own, titles[-1] if title == own else title)
+    for by in reaching:
+        drawing.add(by.herb, CONSTITUENT, HERB_WITH_IT)
+    actions = [] if own in (CONSTITUENT, ACTION) else _actions(drawing, graph)
+    shown = [each for each in actions if drawing.add(each, CONSTITUENT, ACTION)]
+    return drawing.svg(node, columns), shown, drawing.left_out
 
 
-def _put(placed: list[dict[str, str]], found: Relation, own: int) -> bool:
-    place = PLACES.get(found.node.type, 2 if found.edge.type is EdgeType.ACTS_ON else 3)
-    return place != own and _fits(placed[place], found.node)
-
-
-def _fits(column: dict[str, str], node: Node) -> bool:
-    if node.node_id not in column and len(column) < MOST_DRAWN:
-        column[node.node_id] = node.label
-    return node.node_id in column
-
-
-def _svg(node: Node, placed: Sequence[Mapping[str, str]], lines: Iterable[Line]) -> str:
-    width = WIDTH / len(COLUMNS)
-    height = TOP + ROW * max(map(len, placed)) + 8
-    at = {
-        node_id: (width * column, TOP + ROW * row + ROW / 2)
-        for column, nodes in enumerate(placed)
-        for row, node_id in enumerate(nodes)
-    }
-    parts = []
-    for line in lines:
-        (x, y), (end, to_y) = sorted((at[line.one], at[line.other]))
-        start = x + width - GAP
-        curve = f"M{start:.0f} {y:.0f}C{start + 20:.0f} {y:.0f} {end - 20:.0f} {to_y:.0f} {end:.0f} {to_y:.0f}"
-        parts.append(f'<path class="edge" d="{curve}"/>')
-    for column, name in enumerate(COLUMNS):
-        if placed[column]:
-            parts.append(f'<text class="muted" x="{width * column + 6:.0f}" y="18">{name}</text>')
-    for column, nodes in enumerate(placed):
-        for node_id, label in nodes.items():
-            x, y = at[node_id]
-            kind = "node own" if node_id == node.node_id else f"node column-{column}"
-            parts.append(
-                f'<rect class="{kind}" x="{x:.0f}" y="{y - 10:.0f}" width="{width - GAP:.0f}" height="20" rx="4"/>'
-            )
-            parts.append(f'<text class="{kind}" x="{x + 6:.0f}" y="{y + 4:.0f}">{escape(cut(label, ROOM))}</text>')
-    names = "; ".join(
-        f"{name}: {', '.join(nodes.values())}" for name, nodes in zip(COLUMNS, placed, strict=True) if nodes
-    )
-    return svg("graph", f"What is documented of {node.label}", names, parts, WIDTH, int(height))
+def _actions(drawing: Drawing, graph: Graph) -> list[Relation]:
+    """What the constituents that are drawn act on."""
+    constituents = [each for title, each in drawing.nodes if title == CONSTITUENT]
+    found = graph.neighbours(constituents, [Step(EdgeType.ACTS_ON)], MOST_DRAWN) if constituents else {}
+    edges = [edge for each in found.values() for edge in each.edges]
+    nodes = graph.nodes(sorted({each.to_id for each in edges}))
+    return [Relation(each, nodes[each.to_id], False) for each in edges]

@@ -4,7 +4,7 @@ document with its page, and papers that are saved from a search."""
 import base64
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from itertools import groupby
@@ -17,18 +17,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from bio_mcp.answering.project_search import Known, known, passage_of
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, body_of, see_other, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, body_of, see_other, status_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import POLICY, PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.extracting.run import KIND as BATCH
-from bio_mcp.ingesting.added import ABSTRACT, FILES, PAPERS, PARTS, Upload, kept_pdf, papers_in, suffix_of, upload_in
-from bio_mcp.ingesting.correcting import missing
+from bio_mcp.ingesting.added import ABSTRACT, PAPERS, Upload, papers_in, suffix_of, upload_in
+from bio_mcp.ingesting.correcting import EDITED, missing
+from bio_mcp.ingesting.documents import document_of
+from bio_mcp.ingesting.files import UPLOADS, folder_of, kept_pdf
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import REMEDY
-from bio_mcp.literature.notices import status_of as status_of_notices
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.sources import SUFFIXES
@@ -39,7 +40,15 @@ from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ProjectChunk
 from bio_mcp.retrieval.quotes import joined
 from bio_mcp.tool import Context, Request, resource, tool
-from bio_mcp.tools.ingest import LONGEST_QUOTE, box_quote, create_project_tool, edit_document, ingest_from_source
+from bio_mcp.tools.fields import ProjectId
+from bio_mcp.tools.ingest import (
+    LONGEST_QUOTE,
+    box_quote,
+    create_project_tool,
+    delete_document_tool,
+    edit_document,
+    ingest_from_source,
+)
 from bio_mcp.tools.projects import MOST_PROJECTS, ask_projects
 
 PATH, SAVED = "/library", "/saved"
@@ -55,7 +64,6 @@ PART = 3 << 20  # bytes of a file that are sent, or given, at once
 LINK_S = 300
 EXCERPT = 420  # characters of a passage
 MOST_TEXT = 200_000  # characters of a document's text that are shown
-EDITED = ("title", "authors", "year", "journal", "doi", "pmid", "citekey")
 NOT_FOUND = "Metadata not found for document"
 KINDS = ", ".join(sorted(each.removeprefix(".") for each in SUFFIXES))
 SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
@@ -77,11 +85,10 @@ def project_page(backends: Backends, project_id: str) -> Shown:
     """One project with its documents, by title, and what became of all that came into it lately."""
     project = backends.projects.get(project_id)
     documents = sorted(
-        backends.project_documents.all(project_id),
-        key=lambda each: ((each.work.title or each.doc_id).casefold(), each.doc_id),
+        backends.project_documents.all(project_id), key=lambda each: (_name_of(each).casefold(), each.doc_id)
     )
     listed = documents[:MOST_DOCUMENTS]
-    papers = known([each.work for each in listed], backends)
+    papers = known([each.work for each in listed], backends, [project_id] * len(listed))
     jobs = [job for kind in (INGEST, BATCH) for job in backends.jobs.newest(kind, LOOKED_AT)]
     own = [each for each in jobs if each.request["query_key"].rpartition(" ")[0] == project_id]
     newest = sorted(own, key=lambda each: each.number or 0, reverse=True)[:MOST_JOBS]
@@ -115,14 +122,15 @@ def _ingest(job: Job, backends: Backends) -> dict[str, Any]:
 
 
 def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
-    """A document; `retraction` as PubMed has it where the corpus has the paper, else as notices about its DOI say."""
+    """A document; `paper` is what the corpus knows of it."""
     work = document.work
     return {
         **{name: getattr(work, name) for name in ("title", "citekey", "authors", "year", "journal", "doi")},
         "doc_id": document.doc_id,
+        "name": _name_of(document),
         "pmid": paper.pmid,
-        "in_corpus": paper.retraction is not None,
-        "retraction": paper.retraction or (status_of_notices(document.notices) if document.notices else None),
+        "in_corpus": paper.article is not None,
+        "retraction": paper.retraction,
         "study": study_of(paper.article).short if paper.article else "",
         "passages": document.chunks,
         "pages": document.pages,
@@ -133,12 +141,16 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
     }
 
 
+def _name_of(document: ProjectDocument) -> str:
+    """What people call the document: its title, else its file's name."""
+    return document.work.title or document.work.source or document.doc_id
+
+
 def _found(project_id: str, doc_id: str, backends: Backends) -> ProjectDocument:
     backends.projects.get(project_id)
-    found = [each for each in backends.project_documents.find(project_id, [doc_id]) if each.doc_id == doc_id]
-    if not found:
+    if (found := document_of(project_id, doc_id, backends.project_documents)) is None:
         raise NotFound("This project has no such document any more.")
-    return found[0]
+    return found
 
 
 @resource("console://documents/{doc_id}", name="document page", family=CONSOLE, scope="read", timeout=8)
@@ -188,15 +200,17 @@ def file_of_document(backends: Backends, project_id: str, doc_id: str, span: str
 
 
 class SentPart(Request):
-    """A part of a file, as base64."""
+    """A part of a file for a project, as base64."""
 
+    project: ProjectId
     content: str = Field(max_length=2 * LARGEST_FILE)
 
 
 @tool("console.part", family=CONSOLE, scope="ingest", timeout=20, read_only=False)
 def keep_part(request: SentPart, backends: Backends) -> Shown:
-    """Keep a part of a file for a day."""
-    return Shown(key=backends.blobs.put(PARTS, base64.b64decode(request.content)))
+    """Keep a part of a file for some days."""
+    folder = folder_of(request.project, UPLOADS)
+    return Shown(key=backends.blobs.put(folder, base64.b64decode(request.content)))
 
 
 class SentWhole(Request):
@@ -208,16 +222,16 @@ class SentWhole(Request):
 
 @tool("console.file", family=CONSOLE, scope="ingest", timeout=25, read_only=False)
 def keep_file(request: SentWhole, backends: Backends) -> Shown:
-    """Keep a file, by the parts that came of it."""
-    suffix = suffix_of(request.name)
-    if suffix is None:
+    """Keep a file until it is read, by the parts that came of it."""
+    if suffix_of(request.name) is None:
         raise InvalidInput(f"{request.name!r} is of no kind that is read here: {KINDS}.")
-    content = backends.blobs.get(backends.blobs.join(request.parts))
+    key = backends.blobs.join(request.parts)
+    content = backends.blobs.get(key)
     if len(content) > LARGEST_FILE:
         raise InvalidInput(f"{request.name!r} is larger than {LARGEST_FILE >> 20} MB.")
     if not content:
         raise InvalidInput(f"{request.name!r} is empty.")
-    return Shown(key=backends.blobs.put(FILES, content, suffix))
+    return Shown(key=key)
 
 
 def routes(console: Console) -> list[tuple[str, str, Answer]]:
@@ -232,6 +246,7 @@ def routes(console: Console) -> list[tuple[str, str, Answer]]:
         (f"{project}{OF}documents", "POST", _add),
         (document, "GET", _one_document),
         (document, "POST", _edit),
+        (f"{project}{OF}deleted/{{doc_id:path}}", "POST", _delete),
         (f"{project}{OF}words/{{doc_id:path}}", "GET", _words),
         (f"{project}{OF}files/{{doc_id:path}}", "GET", _file),
         (project, "GET", _one_project),
@@ -306,11 +321,7 @@ async def _made(console: Console, request: HttpRequest, name: str) -> Response |
     return console.failure(request, outcome) if outcome.failed else str(outcome.body["project"])
 
 
-async def _one_project(console: Console, request: HttpRequest) -> Response:
-    return await _shown_project(console, request, [])
-
-
-async def _shown_project(console: Console, request: HttpRequest, problems: Sequence[str]) -> Response:
+async def _one_project(console: Console, request: HttpRequest, problems: Sequence[str] = ()) -> Response:
     outcome = await console.ask(project_page, {"project_id": request.path_params["project_id"]}, request)
     if outcome.failed:
         return console.failure(request, outcome)
@@ -323,31 +334,36 @@ async def _part(console: Console, request: HttpRequest) -> Response:
     content = await body_of(request, PART)
     if not content:
         return PlainTextResponse(f"a part has 1 to {PART} bytes", HTTPStatus.BAD_REQUEST, PRIVATE)
-    outcome = await console.ask(keep_part, {"content": base64.b64encode(content).decode()}, request)
+    outcome = await _kept_part(console, request, content)
     if outcome.failed:
         error = outcome.body["error"]
         return PlainTextResponse(error["message"], status_of(error), PRIVATE)
     return PlainTextResponse(outcome.body["key"], headers=PRIVATE)
 
 
+async def _kept_part(console: Console, request: HttpRequest, content: bytes) -> Outcome:
+    part = {"project": request.path_params["project_id"], "content": base64.b64encode(content).decode()}
+    return await console.ask(keep_part, part, request)
+
+
 async def _add(console: Console, request: HttpRequest) -> Response:
     """Have files read into the project: those of the form, and those whose parts came before."""
     form = await console.form(request, console.largest, MOST_FILES)
-    sent = list(_sent_in_parts(form))
+    sent = [(name, parts.split()) for name, parts in zip(form.getlist("name"), form.getlist("parts"), strict=False)]
     for each in form.files:
-        kept = await console.ask(keep_part, {"content": base64.b64encode(each.content).decode()}, request)
+        kept = await _kept_part(console, request, each.content)
         if kept.failed:
             return console.failure(request, kept)
         sent.append((each.name, [kept.body["key"]]))
     if not sent:
         most = f"Choose 1 to {MOST_FILES} files, of {console.largest >> 20} MB together at most."
-        return await _shown_project(console, request, [f"No file came. {most}"])
+        return await _one_project(console, request, [f"No file came. {most}"])
     outcomes = [await _begun(console, request, name, parts) for name, parts in sent[:MOST_FILES]]
     failed = [each for each in outcomes if each.failed]
     if any("scope" in each.body["error"]["details"] for each in failed):
         return console.failure(request, failed[0])
     if failed:
-        return await _shown_project(console, request, [each.body["error"]["message"] for each in failed])
+        return await _one_project(console, request, [each.body["error"]["message"] for each in failed])
     return see_other(f"{address_of(request.path_params['project_id'])}#added")
 
 
@@ -361,17 +377,7 @@ async def _begun(console: Console, request: HttpRequest, name: str, parts: Seque
     return await console.ask(ingest_from_source, named, request)
 
 
-def _sent_in_parts(form: Form) -> Iterator[tuple[str, list[str]]]:
-    """The name of each file that came in parts, and the keys of these."""
-    for name, parts in zip(form.getlist("name"), form.getlist("parts"), strict=False):
-        yield name, parts.split()
-
-
-async def _one_document(console: Console, request: HttpRequest) -> Response:
-    return await _shown_document(console, request, None)
-
-
-async def _shown_document(console: Console, request: HttpRequest, error: Mapping[str, Any] | None) -> Response:
+async def _one_document(console: Console, request: HttpRequest, error: Mapping[str, Any] | None = None) -> Response:
     outcome = await console.ask(document_page, request.path_params, request)
     if outcome.failed:
         return console.failure(request, outcome)
@@ -394,18 +400,26 @@ async def _edit(console: Console, request: HttpRequest) -> Response:
     if outcome.failed:
         return console.failure(request, outcome)
     form, stands = await console.form(request), _as_edited(outcome.body)
-    said = {name: text.strip() for name in EDITED if (text := form.get(name, "")).strip()}
-    changed: dict[str, Any] = {name: text for name, text in said.items() if text.split() != stands[name].split()}
-    if "authors" in changed:
-        changed["authors"] = [each.strip() for each in changed["authors"].splitlines() if each.strip()]
-    if changed.get("year", "").isdecimal():
-        changed["year"] = int(changed["year"])
+    changed = [name for name in EDITED if name in form and form.text(name).split() != stands[name].split()]
+    said: dict[str, Any] = {name: text for name in changed if (text := form.text(name))}
+    if "authors" in said:
+        said["authors"] = [each.strip() for each in said["authors"].splitlines() if each.strip()]
+    if said.get("year", "").isdecimal():
+        said["year"] = int(said["year"])
     if changed:
         named = {"project": request.path_params["project_id"], "document": request.path_params["doc_id"]}
-        outcome = await console.ask(edit_document, {**named, **changed}, request)
+        emptied = [name for name in changed if name not in said]
+        outcome = await console.ask(edit_document, {**named, **said, "empty": emptied}, request)
         if outcome.failed:
-            return await _shown_document(console, request, outcome.body["error"])
+            return await _one_document(console, request, outcome.body["error"])
     return see_other(address_of(request.path_params["project_id"], request.path_params["doc_id"]))
+
+
+async def _delete(console: Console, request: HttpRequest) -> Response:
+    """Delete the document, and lead back to its project."""
+    project_id, doc_id = (request.path_params[name] for name in ("project_id", "doc_id"))
+    outcome = await console.ask(delete_document_tool, {"project": project_id, "document": doc_id}, request)
+    return console.failure(request, outcome) if outcome.failed else see_other(address_of(project_id))
 
 
 def _as_edited(body: Mapping[str, Any]) -> dict[str, str]:

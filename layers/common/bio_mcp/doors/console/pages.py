@@ -78,11 +78,11 @@ def corpora_page(backends: Backends) -> Shown:
     followed = part(lambda: list_queries(None, MOST_QUERIES, backends), problems)
     counted = part(lambda: backends.passages.count(), problems)
     stored = part(lambda: backends.documents.stored_by_day(DAYS), problems)
-    today, now = backends.today(), backends.now()
+    now = backends.now()
     return Shown(
         papers=part(lambda: backends.documents.count(), problems),
         passages=counted and counted[1],
-        queries=followed and [_query(each, today, now) for each in followed[0]],
+        queries=followed and [_query(each, now) for each in followed[0]],
         left_out=followed[1] if followed else 0,
         days=None if stored is None else _days(stored, now.astimezone(UTC).date()),
         years=part(lambda: list(backends.passages.by_year()), problems),
@@ -90,14 +90,12 @@ def corpora_page(backends: Backends) -> Shown:
     )
 
 
-def _query(query: FollowedQuery, today: date, now: datetime) -> dict[str, Any]:
-    """A followed query. All that it matches is here up to the day `settled_to`, which is `age_days` before today."""
-    settled = query.settled_to
+def _query(query: FollowedQuery, now: datetime) -> dict[str, Any]:
+    """A followed query. All that it matches is here up to the day `settled_to`."""
     return {
         "query_key": query.checkpoint.query_key,
         "term": query.checkpoint.term,
-        "settled_to": settled,
-        "age_days": (today - date.fromisoformat(settled)).days if settled else None,
+        "settled_to": query.settled_to,
         "sync": facts_of(query.job, now) if query.job else None,
     }
 

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from bio_mcp.callers import MEANING, SCOPES, Caller, Scope, may
 from bio_mcp.doors.auth.access import TOKEN, Access
 from bio_mcp.doors.auth.bearer import RateLimiter
-from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE, Guarded, Handler, field, page, problem, read_form
+from bio_mcp.doors.auth.server import REQUESTS_A_MINUTE, Guarded, field, page, problem, read_form
 from bio_mcp.doors.auth.sessions import (
     GRANT,
     INVITATION,
@@ -38,11 +38,10 @@ from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports.state import Allowance, Authorization, Authorizations
 from bio_mcp.scope import UNITS, Limits
-from bio_mcp.settings import Settings
 
 PATH = "/admin/people"
-INVITED_FOR, LINK_FOR = (1, 7, 30), 7  # days that a link is good
-TOKEN_FOR, FOR_A_MONTH = (7, 30, 90, 365), 30  # days that a token is good
+LINK_DAYS, TOKEN_DAYS = (1, 7, 30), (7, 30, 90, 365)  # for how long a link and a token may be good
+LINK_FOR, TOKEN_FOR = 7, 30  # days, unless others are chosen
 LONGEST_NAME = 64  # of a token
 ID = 12  # characters of a key that name what is open
 KINDS = {SESSION: "Browser", GRANT: "Program", TOKEN: "Token", INVITATION: "Link not used yet"}
@@ -53,11 +52,10 @@ class PeoplePage:
     """The handlers of the page, which people reach who are signed in. An access token is not enough: a program that
     has one invites nobody and makes no other tokens."""
 
+    access: Access
     people: People
     sessions: Sessions
-    settings: Settings
     limits: Callable[[], Limits | None]
-    makes_tokens: bool
 
     async def show(self, request: Request) -> Response:
         """What is open in somebody's name: the reader's own or, to administrators, that of who is asked for."""
@@ -68,7 +66,7 @@ class PeoplePage:
 
     async def change(self, request: Request) -> Response:
         """Do what a button of the page says. What it made is shown once, in the answer."""
-        form, caller = await read_form(request), caller_in_scope(request)
+        form, caller = await read_form(request), _caller(request)
         person = self._person(request, field(form, "subject"))
         wanted = field(form, "do")
         if wanted == "invite" and may(caller, "admin"):
@@ -87,36 +85,35 @@ class PeoplePage:
 
     def _person(self, request: Request, subject: str) -> Caller | None:
         """Whom the page is about; None where the reader may not see them. It is never somebody of another tenant."""
-        caller = caller_in_scope(request)
+        caller = _caller(request)
         if subject in ("", caller.subject):
             return caller
         return Caller(subject, tenant=caller.tenant) if may(caller, "admin") else None
 
     async def _invite(self, request: Request, form: FormData, caller: Caller) -> Response:
-        invited = Caller(field(form, "name").strip(), chosen(form, caller), caller.tenant)
-        days = _days(form, INVITED_FOR, LINK_FOR)
+        invited = Caller(field(form, "name").strip(), _scopes(form, caller), caller.tenant)
+        days = _days(form, LINK_DAYS, LINK_FOR)
         if not invited.scopes:
             return problem(request, "Choose at least one thing that they may do.")
         try:
             code = await run_sync(self.people.invite, invited, timedelta(days=days))
         except InvalidInput:
             return problem(request, "A name is 1 to 64 letters, digits and . _ @ + -")
-        link = sign_in_link(endpoint_of(request, self.settings.resource_url), code)
+        link = sign_in_link(endpoint_of(request, self.access.resource), code)
         return await self._shown(request, caller, link=link, invited=invited.subject, days=days)
 
     async def _give_token(self, request: Request, form: FormData, caller: Caller) -> Response:
         name = " ".join(field(form, "name").split())
-        holder = Caller(caller.subject, chosen(form, caller), caller.tenant)
-        if not self.makes_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
+        holder = Caller(caller.subject, _scopes(form, caller), caller.tenant)
+        if not self.access.signs_tokens or not 0 < len(name) <= LONGEST_NAME or not holder.scopes:
             return problem(request, "A token has a name of 1 to 64 characters, and at least one thing that it may do.")
-        lifetime = timedelta(days=_days(form, TOKEN_FOR, FOR_A_MONTH))
-        give = partial(self.people.give_token, self.settings, holder, name, lifetime)
-        token, expiry = await run_sync(give)
+        lifetime = timedelta(days=_days(form, TOKEN_DAYS, TOKEN_FOR))
+        token, expiry = await run_sync(self.people.give_token, self.access, holder, name, lifetime)
         return await self._shown(request, caller, token=token, named=name, until=instant(expiry))
 
     async def _shown(self, request: Request, person: Caller, **made: Any) -> Response:
         """The page about a person, with what was `made` for it just now."""
-        caller = caller_in_scope(request)
+        caller = _caller(request)
         here = hashed(request.cookies.get(self.sessions.cookie, ""))
         administers = may(caller, "admin")
         everyone = await run_sync(self.people.everyone) if administers else []
@@ -137,12 +134,10 @@ class PeoplePage:
             ],
             open=[_row(kind, each, here) for kind in KINDS for each in opened[kind]],
             budgets=await run_sync(self._budgets, person),
-            makes_tokens=self.makes_tokens,
+            makes_tokens=self.access.signs_tokens,
             scopes=[(scope, MEANING[scope]) for scope in SCOPES if scope in caller.scopes],
-            invited_for=INVITED_FOR,
-            link_for=LINK_FOR,
-            token_for=TOKEN_FOR,
-            for_a_month=FOR_A_MONTH,
+            link_days=(LINK_DAYS, LINK_FOR),
+            token_days=(TOKEN_DAYS, TOKEN_FOR),
             made=made,
         )
 
@@ -155,13 +150,13 @@ class PeoplePage:
             return None
 
 
-def caller_in_scope(request: Request) -> Caller:
+def _caller(request: Request) -> Caller:
     """Who is signed in."""
     caller: Caller = request.scope[KEY]
     return caller
 
 
-def chosen(form: FormData, caller: Caller) -> frozenset[Scope]:
+def _scopes(form: FormData, caller: Caller) -> frozenset[Scope]:
     """The scopes that are ticked, of those that the caller has."""
     return frozenset(scope for scope in SCOPES if scope in caller.scopes and scope in form.getlist("scope"))
 
@@ -201,17 +196,13 @@ def routes(
     access: Access | None,
     sessions: Sessions,
     authorizations: Callable[[], Authorizations],
-    settings: Settings,
     limits: Callable[[], Limits | None],
 ) -> list[BaseRoute]:
     """The page wherever people sign in. It comes before the console's, which says that nobody does."""
     if access is None:
         return []
-    shown = PeoplePage(People(authorizations), sessions, settings, limits, bool(settings.auth_secret))
+    shown = PeoplePage(access, People(authorizations), sessions, limits)
     rate = RateLimiter(REQUESTS_A_MINUTE)
     behind = [Middleware(OwnForms), Middleware(partial(CookieRequired, sessions=sessions))]
-
-    def route(handler: Handler, method: str) -> Route:
-        return Route(PATH, Guarded(handler, rate), methods=[method], middleware=behind)
-
-    return [route(shown.show, "GET"), route(shown.change, "POST")]
+    handlers = {"GET": shown.show, "POST": shown.change}
+    return [Route(PATH, Guarded(each, rate), methods=[method], middleware=behind) for method, each in handlers.items()]

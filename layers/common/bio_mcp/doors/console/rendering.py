@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bio_mcp.callers import PUBLIC
+from bio_mcp.callers import MEANING, PUBLIC
 from bio_mcp.lazy import Lazy
 from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.retrieval.excerpts import matches
@@ -51,13 +51,13 @@ MENU = (
 )
 """The pages for everybody, by their addresses."""
 ADMIN = (
-    ("/admin/corpora", "Corpora"),
-    ("/admin/syncs", "Syncs"),
-    ("/admin/evaluation", "Evaluation"),
-    ("/admin/people", "People"),
-    ("/admin/connect", "Connect"),
+    ("/admin/corpora", "Corpora", "How many papers are held, from which topics, and how fresh they are."),
+    ("/admin/syncs", "Syncs", "What was fetched from PubMed, and how far a sync is."),
+    ("/admin/evaluation", "Evaluation", "How good and how fast search and answers are, in figures."),
+    ("/admin/people", "People", "Who is invited, and what is open in your name."),
+    ("/admin/connect", "Connect", "How Claude, ChatGPT, VS Code and others use what is here."),
 )
-"""The pages about the server."""
+"""The pages about the server, each with what it is for."""
 TYPES = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
@@ -130,11 +130,14 @@ LABELS = MappingProxyType(
 """What a page calls the arguments that it gives."""
 SENTENCES = MappingProxyType(
     {
-        "cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
-        "The corpus is empty. Sync a PubMed query or import PubMed XML files first.": "No paper is held here yet. "
+        r"cursor: it is no next_cursor of this query with these filters and sort": "This is a page of another search.",
+        r"The corpus is empty\. .*": "No paper is held here yet. "
         "Follow a topic on the page Topics, and PubMed's papers on it come in.",
-        " with create: true": "",
-        ", with `bio-mcp sync --stop`": "",
+        r"( that pass the filters)? fits the query \(the probability .*": r"\1 fits the question. "
+        "Look in PubMed itself, or follow the topic.",
+        r" is not in the corpus\. Look with .*": " is not in the corpus. A topic that finds it brings it in.",
+        r"There is no job .*": "There is nothing at this address, or it is no longer kept.",
+        r" with create: true|, with `bio-mcp sync --stop`| \([A-Z]\w+(?:Error|Timeout)\)": "",
     }
 )
 """What a page says in place of words that are for programs."""
@@ -143,14 +146,15 @@ SENTENCES = MappingProxyType(
 def in_words_of_the_page(sentence: str) -> str:
     """The sentence with arguments as the page labels them, papers by their PMIDs, and tools as what one clicks."""
     for said, instead in SENTENCES.items():
-        sentence = sentence.replace(said, instead)
+        sentence = re.sub(said, instead, sentence)
     sentence = re.sub(r"^([\w.]+): ", lambda named: f"{LABELS.get(named[1], named[1])}: ", sentence)
     sentence = re.sub(r"\bpmid:(\d+)", r"PMID \1", sentence)
 
     from bio_mcp.catalog import naming_tools  # every tool, which most pages need not
 
     sentence = naming_tools(sentence, lambda tool: PAGES_OF_TOOLS.get(tool.name, "an assistant that is connected here"))
-    return re.sub(r"(^|[.?!] )the (?=page|button|search)", r"\1The ", sentence)
+    first = r"^[a-z](?=[a-z]* )|(?<=[.?!] )t(?=he (?:page|button|search))"
+    return re.sub(first, lambda letter: letter[0].upper(), sentence)
 
 
 def shown(iso: str) -> str:
@@ -198,7 +202,7 @@ def _made() -> "Environment":
         lstrip_blocks=True,
     )
     made.globals.update(static=lambda name: f"/static/{name}?v={static_file(name)[2]}")
-    made.globals.update(designs=DESIGN_NAMES, public=PUBLIC)
+    made.globals.update(designs=DESIGN_NAMES, meanings=MEANING, public=PUBLIC)
     made.filters.update(shown=shown, worded=in_words_of_the_page, matching=with_matches, quoting=with_quote)
     return made
 

@@ -1,6 +1,6 @@
 """The pages Reviews: a systematic review from its searches to its flow diagram, which several people screen apart."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import partial
@@ -18,26 +18,21 @@ from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown,
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput
-from bio_mcp.exporting.formats import STAGES as STAGE_NAMES
-from bio_mcp.literature.identifiers import doi_page, pubmed_page
 from bio_mcp.literature.references.files import decoded
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import ReviewRecord, ScreeningLabel, Stage
+from bio_mcp.ports.stores import ReviewRecord, Stage
+from bio_mcp.screening.collecting import listed, possible_duplicates, repeatable
 from bio_mcp.screening.deduplicating import pmid_of
-from bio_mcp.screening.prisma import prisma_svg
+from bio_mcp.screening.prisma import NOT_RETRIEVED, flow, prisma_svg, search_log
 from bio_mcp.screening.reviews import (
-    NOT_RETRIEVED,
     STAGES,
     Review,
+    citation,
+    decision,
     find_review,
-    flow,
-    new_since,
     next_records,
-    possible_duplicates,
-    repeatable,
     review_of,
-    search_log,
-    stage_status,
+    screener_name,
 )
 from bio_mcp.tool import Context, Resource, Tool, resource
 from bio_mcp.tools.exports import export_papers
@@ -60,12 +55,6 @@ STATES = {
 }
 FORMATS = {"ris": "RIS", "csv": "CSV", "asreview": "ASReview (CSV)"}
 """What an export is called; ASReview reads the same table as spreadsheets do."""
-MANY = {str(each): each for each in range(1, 10)}  # screeners
-USER = "user of this machine"
-
-
-def _who(screener: str | None) -> str:
-    return screener or USER
 
 
 def _title(name: str) -> str:
@@ -77,77 +66,35 @@ def _title(name: str) -> str:
 def _head(review: Review, screener: str | None) -> dict[str, Any]:
     """What every page of a review shows of it."""
     return {
-        "name": review.name,
+        **review.summary(),
         "title": _title(review.name),
-        "screeners": review.screeners,
-        "criteria": review.plan.criteria if review.plan else "",
-        "records": len(review.records),
-        "conflicts": sum(len(_conflicts(review, each)) for each in STAGES),
         "people": sorted({each.caller for each in review.labels if each.caller}),
-        "screener": _who(screener),
+        "screener": screener_name(screener),
     }
-
-
-def _conflicts(review: Review, stage: Stage) -> list[str]:
-    """The conflicts that anybody may see: of records that as many as decide have decided."""
-    return [each for each in review.conflicts(stage) if review.outcome(stage, each).decided]
 
 
 def _record(record: ReviewRecord) -> dict[str, Any]:
-    pmid = pmid_of(record)
-    names = [*record.authors[:3], *(["et al."] if len(record.authors) > 3 else [])]
-    return {
-        "id": record.record_id,
-        "title": record.title or "Untitled",
-        "facts": " · ".join(filter(None, ["; ".join(names), record.journal, str(record.year or "")])),
-        "abstract": record.abstract,
-        "url": pubmed_page(pmid) if pmid else doi_page(record.doi) if record.doi else None,
-        "place": "PubMed" if pmid else "Publisher (DOI)",
-    }
-
-
-def _label(label: ScreeningLabel) -> dict[str, Any]:
-    return {"by": _who(label.caller), "decision": label.decision, "reason": label.reason}
+    return {**citation(record), "abstract": record.abstract}
 
 
 def _stage(name: str) -> Stage:
-    if name not in STAGES:
+    if name not in tuple(STAGES):
         raise InvalidInput("a stage is abstract or full_text", field="stage")
     return name
 
 
-def _found(review: Review, stage: Stage) -> dict[str, Any]:
-    """How far a stage is, how far its screeners agree, and when to stop."""
-    status = stage_status(review, stage)
-    return {
-        "stage": stage,
-        "name": STAGE_NAMES[stage],
-        "records": status.records,
-        "states": {STATES[state]: status.states[state] for state in status.states},
-        "people": [{"by": _who(each), "decided": count} for each, count in status.people.items()],
-        "agreements": [
-            {"one": _who(one), "other": _who(other), **asdict(each), "per_cent": each.per_cent}
-            for one, other, each in status.agreements
-        ],
-        "stopping": {**asdict(status.stopping), "reached": status.stopping.reached},
-    }
+def _number(text: str, otherwise: int) -> int:
+    """The number that an address or a form says; `otherwise` where it is none, or too long to be one."""
+    return int(text) if text.isdecimal() and len(text) < LONGEST_COUNT else otherwise
 
 
 @resource("console://reviews", name="reviews page", family=CONSOLE, scope="read", timeout=20)
 def reviews_page(backends: Backends, context: Context) -> Shown:
     """The reviews, by name, and how far each is."""
     shown = []
-    for name, plan in sorted(backends.screenings.reviews().items()):
+    for name in sorted(backends.screenings.reviews()):
         context.deadline.check("reading the reviews")
-        review = review_of(name, backends.screenings)
-        shown.append(
-            {
-                **_head(review, context.subject),
-                "screened": len(review.settled("abstract")),
-                "included": len(review.of("full_text", "include")),
-                "created": plan.created.date().isoformat(),
-            }
-        )
+        shown.append(_head(review_of(name, backends.screenings), context.subject))
     return Shown(reviews=shown)
 
 
@@ -164,7 +111,7 @@ def review_page(backends: Backends, context: Context, name: str) -> Shown:
     searches = backends.screenings.searches(name)
     return Shown(
         review=_head(review, context.subject),
-        stages=[_found(review, each) for each in STAGES],
+        stages=[review.status(each) for each in STAGES],
         searches=[asdict(each) for each in search_log(searches, None, backends)],
         merged=len(review.merges),
         repeatable=any(repeatable(name, each) for each in searches),
@@ -182,26 +129,24 @@ def screening_page(
     Of a large review several are ranked at once: `then` has the ids of those that come next, with blanks between them.
     """
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    eligible = {each.record_id: each for each in review.eligible_for(of, screener)}
-    left = {each.record_id for each in review.left_for(of, screener)}
+    eligible, left = review.eligible_for(of, screener), set(review.left_for(of, screener))
     queue = [each for each in then.split() if each in left]
-    asked, ranked = eligible.get(paper), None
+    asked, ranked = review.by_id[paper] if paper in eligible else None, None
     if asked is None and left:
         ranked = next_records(review, of, screener, backends, most=RANKED if len(left) > LARGE else 1)
-        asked, *others = (each.record for each in ranked.ranking.papers)
+        asked, *others = (each.record for each in ranked.papers)
         queue = [each.record_id for each in others]
-    stopping = review.stopping(of, screener)
     return Shown(
         review=_head(review, screener),
         stage=of,
         paper=_shown_paper(asked, review, of, screener, backends) if asked else None,
         then=" ".join(queue),
-        why=ranked.ranking.papers[0].why if ranked else (),
-        newest=bool(ranked and ranked.ranking.method == "unordered"),
+        why=ranked.papers[0].why if ranked else (),
+        newest=bool(ranked and ranked.method == "unordered"),
         left=len(left),
         records=len(eligible),
         **_decided_so_far(review, of, screener),
-        stopping={**asdict(stopping), "reached": stopping.reached},
+        stopping=review.stopping(of, screener).as_json(),
         warnings=ranked.warnings if ranked else (),
     )
 
@@ -210,13 +155,13 @@ def _shown_paper(
     record: ReviewRecord, review: Review, stage: Stage, screener: str | None, backends: Backends
 ) -> dict[str, Any]:
     """A paper with its retraction status and what the screener decided about it; `here`: it has a page."""
-    status = statuses([record.record_id], backends)
+    status = statuses([record], backends)
     own = review.decisions(stage, screener).get(record.record_id)
     return {
         **_record(record),
-        "retraction": status.get(record.record_id),
+        "retraction": status.get(pmid_of(record)),
         "here": bool(status),
-        "decision": _label(own) if own else None,
+        "decision": decision(own) if own else None,
     }
 
 
@@ -224,7 +169,7 @@ def _decided_so_far(review: Review, stage: Stage, screener: str | None) -> dict[
     """The screener's last decision, which can be taken back, and the reasons that they gave, the newest first."""
     own = [each for each in review.decisions(stage, screener).values() if not each.resolves]
     reasons = [each.reason for each in reversed(own) if each.reason] + [NOT_RETRIEVED] * (stage == "full_text")
-    last = {**_label(own[-1]), **_record(review.by_id[own[-1].record_id])} if own else None
+    last = {**decision(own[-1]), **_record(review.by_id[own[-1].record_id])} if own else None
     return {"last": last, "reasons": list(dict.fromkeys(reasons))[:MOST_REASONS]}
 
 
@@ -233,22 +178,20 @@ def conflicts_page(backends: Backends, context: Context, name: str) -> Shown:
     """What screeners differ about once all have decided, how far they agree, and what was settled."""
     review = find_review(name, backends)
 
-    def told(stage: Stage, names: Iterable[str]) -> list[dict[str, Any]]:
+    def rows(stage: Stage, names: list[str]) -> list[dict[str, Any]]:
         return [
-            {
-                **_record(review.by_id[each]),
-                "decisions": [_label(label) for label in of.labels],
-                "third": _label(of.resolved) if of.resolved else None,
-            }
-            for each in names
-            if (of := review.outcome(stage, each)).labels
-        ][:MOST_SHOWN]
+            {**review.shown(each, stage, context.subject), "abstract": review.by_id[each].abstract}
+            for each in names[:MOST_SHOWN]
+        ]
 
-    stages = []
-    for stage in STAGES:
-        settled = [each for each, of in review.outcomes[stage].items() if of.resolved]
-        shown = {"open": told(stage, _conflicts(review, stage)), "settled": told(stage, settled)}
-        stages.append({**_found(review, stage), **shown})
+    stages = [
+        {
+            **review.status(stage),
+            "open": rows(stage, review.conflicts(stage)),
+            "settled": rows(stage, [name for name, each in review.outcomes[stage].items() if each.resolved]),
+        }
+        for stage in STAGES
+    ]
     return Shown(review=_head(review, context.subject), stages=stages)
 
 
@@ -272,8 +215,8 @@ def duplicates_page(backends: Backends, context: Context, name: str) -> Shown:
     merged = [
         {
             "id": each.merge_id,
-            "entry": _record(each.entry),
-            "into": _record(review.by_id[each.into]),
+            "entry": citation(each.entry),
+            "into": citation(review.by_id[each.into]),
             "found": searches.get(each.search_id),
             "why": each.why,
         }
@@ -281,12 +224,7 @@ def duplicates_page(backends: Backends, context: Context, name: str) -> Shown:
         if each.into in review.by_id
     ]
     apart = [
-        {
-            "one": _record(one),
-            "other": _record(like.record),
-            "why": f"{like.why}; kept apart by hand" if like.same else like.why,
-        }
-        for one, like in possible_duplicates(review)
+        {"one": citation(one), "other": citation(other), "why": why} for one, other, why in possible_duplicates(review)
     ]
     return Shown(
         review=_head(review, context.subject),
@@ -308,35 +246,22 @@ def records_page(
 ) -> Shown:
     """The records at a stage with what the caller may see of their decisions; those that are so, or new since a day."""
     review, of, screener = find_review(name, backends), _stage(stage), context.subject
-    records = review.eligible_for(of, screener)
-    if since:
-        try:
-            day = date.fromisoformat(since)
-        except ValueError:
-            raise InvalidInput("give the day as YYYY-MM-DD", field="since") from None
-        new = {each.record_id for each in new_since(review, backends.screenings.searches(name), day)}
-        records = [each for each in records if each.record_id in new]
-    rows = [
-        {
-            **_record(each),
-            "state": STATES[outcome.state_for(screener)],
-            "decisions": [_label(label) for label in outcome.shown_to(screener)],
-            "third": _label(outcome.resolved) if outcome.resolved else None,
-        }
-        for each in records
-        if (outcome := review.outcome(of, each.record_id)).state_for(screener) == state or not state
-    ]
-    number = int(page) if page.isdecimal() and len(page) < LONGEST_COUNT else 1
-    first = SHOWN * max(0, number - 1)
+    try:
+        day = date.fromisoformat(since) if since else None
+    except ValueError:
+        raise InvalidInput("give the day as YYYY-MM-DD", field="since") from None
+    names = listed(review, of, screener, backends, state, day)
+    number = max(1, _number(page, 1))
+    first = SHOWN * (number - 1)
     return Shown(
         review=_head(review, screener),
         stage=of,
         state=state,
         since=since,
-        records=rows[first : first + SHOWN],
+        records=[review.shown(each, of, screener) for each in names[first : first + SHOWN]],
         first=first + 1,
-        count=len(rows),
-        following=number + 1 if first + SHOWN < len(rows) else None,
+        count=len(names),
+        following=number + 1 if first + SHOWN < len(names) else None,
     )
 
 
@@ -374,7 +299,7 @@ def routes(console: Console) -> list[tuple[str, str, Answer]]:
     ]
 
 
-def _as(given: QueryParams | Form) -> str:
+def _screener(given: QueryParams | Form) -> str:
     """Whom the field "Screening as" names."""
     name = given.get("as", "")
     return name.strip()[:LONGEST_NAME] if name.isprintable() else ""
@@ -388,20 +313,12 @@ def _caller(request: Request, screener: str) -> Caller | None:
 def _address(name: str, screener: str, page: str = "", /, **more: Any) -> str:
     """The address of a page of a review, which keeps who is screening."""
     path = f"{PATH}/{quote(name)}/{page}".rstrip("/")
-    query = urlencode({key: text for key, text in {**more, "as": screener}.items() if text})
+    query = urlencode({key: value for key, value in {**more, "as": screener}.items() if value not in ("", None)})
     return f"{path}?{query}" if query else path
 
 
-def _to(name: str, screener: str, page: str = "", /, **more: Any) -> Response:
-    return see_other(_address(name, screener, page, **more))
-
-
-async def _reviews(console: Console, request: Request) -> Response:
+async def _reviews(console: Console, request: Request, error: Mapping[str, Any] | None = None) -> Response:
     """The list of reviews."""
-    return await _listed(console, request, None)
-
-
-async def _listed(console: Console, request: Request, error: Mapping[str, Any] | None) -> Response:
     outcome = await console.ask(reviews_page, {}, request)
     if outcome.failed:
         return console.failure(request, outcome)
@@ -411,35 +328,43 @@ async def _listed(console: Console, request: Request, error: Mapping[str, Any] |
 
 async def _view(console: Console, page: str, request: Request) -> Response:
     """A page of a review."""
-    return await _shown(console, request, page, _as(request.query_params))
+    query = request.query_params
+    changes = {each: _number(query.get(each, ""), 0) for each in CHANGES} if "added" in query else {}
+    return await _shown(console, request, request.path_params["name"], page, _screener(query), changes=changes)
 
 
 async def _shown(
-    console: Console, request: Request, page: str, screener: str, error: Mapping[str, Any] | None = None
+    console: Console,
+    request: Request,
+    name: str,
+    page: str,
+    screener: str,
+    *,
+    error: Mapping[str, Any] | None = None,
+    changes: Mapping[str, int] | None = None,
+    warnings: Sequence[str] = (),
 ) -> Response:
-    name, query = request.path_params["name"], request.query_params
+    """A page of a review, with what became of a form: the error, or how many records came in, and warnings."""
+    query = request.query_params
     reads, template, takes = VIEWS[page]
     given = {"name": name, **{each: query[each] for each in takes if query.get(each)}}
     outcome = await console.ask(reads, given, request, caller=_caller(request, screener))
     if outcome.failed:
         return console.failure(request, outcome)
-    counts = {each: query.get(each, "0") for each in CHANGES} if "added" in query else {}
-    changes = {
-        each: int(text) if text.isdecimal() and len(text) < LONGEST_COUNT else 0 for each, text in counts.items()
-    }
     return console.page(
         request,
         template,
         status_of(error) if error else HTTPStatus.OK,
         data=outcome.body,
         error=error,
+        warnings=warnings,
         page=page,
         at=partial(_address, name, screener),
         screener=screener,
         asks_who=caller_of(request) is None,
         changes=changes,
         largest_mb=_largest(console) // 1_000_000,
-        stages=STAGE_NAMES,
+        stages=STAGES,
         states=STATES,
         formats=FORMATS,
     )
@@ -456,32 +381,35 @@ async def _picture(console: Console, request: Request) -> Response:
 async def _edit(console: Console, request: Request) -> Response:
     """Make a review, or change how one is screened."""
     form = await console.form(request)
-    name, many, known = form.text("name"), form.text("screeners"), form.text("known")
-    if not known:
+    name = form.text("name")
+    if not form.text("known"):
         outcome = await console.ask(review_names, {}, request)
         if any(each["name"] == name for each in outcome.body.get("names", ())):
-            return await _listed(console, request, _refused(f"There is a review of the name {name} already."))
-    given = {"review": name, "criteria": form.text("criteria"), "screeners": MANY.get(many, 2)}
+            return await _reviews(console, request, _form_error(f"There is a review of the name {name} already."))
+    given = {"review": name, "criteria": form.text("criteria"), "screeners": _number(form.text("screeners"), 2)}
     outcome = await console.ask(edit_review, given, request)
     if outcome.failed:
-        return await _listed(console, request, outcome.body["error"])
-    return _to(outcome.body["review"], _as(form))
+        return await _reviews(console, request, outcome.body["error"])
+    return see_other(_address(outcome.body["review"], _screener(form)))
 
 
-def _refused(message: str) -> dict[str, Any]:
+def _form_error(message: str) -> dict[str, Any]:
     """The error that a page shows for a form that lacks something."""
     return {"message": message, "details": {}, "code": "VALIDATION"}
 
 
-async def _changed(console: Console, request: Request, what: Tool, given: Mapping[str, Any], screener: str) -> Response:
-    """Let records come in, and lead to the review's page, which says how many did."""
-    name = request.path_params["name"]
+async def _bring_in(
+    console: Console, request: Request, name: str, screener: str, what: Tool, given: Mapping[str, Any]
+) -> Response:
+    """Let records come in, and lead to the review's page, which says how many did, or what went wrong."""
     outcome = await console.ask(what, {"review": name, **given}, request, caller=_caller(request, screener))
     if outcome.failed:
-        return await _shown(console, request, "", screener, outcome.body["error"])
-    body = outcome.body
-    counts = {each: len(body[each]) if isinstance(body[each], list) else body[each] for each in CHANGES if each in body}
-    return _to(name, screener, "", **{**counts, "added": str(counts["added"])})
+        return await _shown(console, request, name, "", screener, error=outcome.body["error"])
+    counted = {each: outcome.body.get(each, 0) for each in CHANGES}
+    changes = {each: len(count) if isinstance(count, list) else count for each, count in counted.items()}
+    if warnings := outcome.body.get("warnings"):
+        return await _shown(console, request, name, "", screener, changes=changes, warnings=warnings)
+    return see_other(_address(name, screener, **changes))
 
 
 def _largest(console: Console) -> int:
@@ -492,56 +420,54 @@ def _largest(console: Console) -> int:
 async def _import(console: Console, request: Request) -> Response:
     """Add the records of a file."""
     form = await console.form(request, most := _largest(console))
-    screener = _as(form)
+    name, screener = request.path_params["name"], _screener(form)
     if not form.files or not form.files[0].content:
-        error = _refused(f"Choose a file of at most {most // 1_000_000} MB.")
-        return await _shown(console, request, "", screener, error)
+        error = _form_error(f"Choose a file of at most {most // 1_000_000} MB.")
+        return await _shown(console, request, name, "", screener, error=error)
     given = {
         "records": decoded(form.files[0].content),
         "file": form.files[0].name[:LONGEST_NAME],
         "database": form.text("database"),
         "term": form.text("term"),
     }
-    return await _changed(console, request, edit_review, given, screener)
+    return await _bring_in(console, request, name, screener, edit_review, given)
 
 
 async def _collect(console: Console, request: Request) -> Response:
-    """Add what a search, topic or project finds; without one, what all of them find now."""
+    """Add what a search, question, topic or project finds; without one, what all of them find now."""
     form = await console.form(request)
-    names = ("term", "query_key", "project")
+    names = ("term", "query", "query_key", "project")
     given: dict[str, Any] = {each: text for each in names if (text := form.text(each))}
-    if "term" not in given:
-        given["collect"] = True
-    return await _changed(console, request, label_papers, given, _as(form))
+    given["collect"] = not given.keys() & {"term", "query"}
+    return await _bring_in(console, request, request.path_params["name"], _screener(form), label_papers, given)
 
 
 async def _split(console: Console, request: Request) -> Response:
     """Take a merge back."""
     form = await console.form(request)
-    name, screener = request.path_params["name"], _as(form)
+    name, screener = request.path_params["name"], _screener(form)
     given = {"review": name, "split": form.text("merge") or "none"}
     outcome = await console.ask(edit_review, given, request, caller=_caller(request, screener))
-    return console.failure(request, outcome) if outcome.failed else _to(name, screener, "duplicates")
+    return console.failure(request, outcome) if outcome.failed else see_other(_address(name, screener, "duplicates"))
 
 
 async def _decide(console: Console, request: Request) -> Response:
     """Decide about a paper, or settle what screeners differ about; "none" takes a decision back."""
     form = await console.form(request)
-    name, screener, stage = request.path_params["name"], _as(form), form.text("stage")
+    name, screener, stage = request.path_params["name"], _screener(form), form.text("stage")
     settles = form.text("back") == "conflicts"
-    decision = {"paper": form.text("paper"), "decision": form.text("decision")}
-    if reason := form.text("reason"):
-        decision["reason"] = reason
-    given = {"review": name, "stage": stage, "labels": [decision], "resolve": settles}
+    made = {each: text for each in ("paper", "decision", "reason") if (text := form.text(each))}
+    given = {"review": name, "stage": stage, "labels": [made], "resolve": settles}
     outcome = await console.ask(label_papers, given, request, caller=_caller(request, screener))
     if outcome.failed:
         return console.failure(request, outcome)
     if settles:
-        return _to(name, screener, "conflicts")
+        return see_other(_address(name, screener, "conflicts"))
     then = form.text("then").split()
-    if decision["decision"] == "none":  # it is shown again
-        then.insert(0, decision["paper"])
-    return _to(name, screener, "screen", stage=stage, paper=" ".join(then[:1]), then=" ".join(then[1:]))
+    if made["decision"] == "none":  # it is shown again
+        then.insert(0, made["paper"])
+    following = {"stage": stage, "paper": " ".join(then[:1]), "then": " ".join(then[1:])}
+    return see_other(_address(name, screener, "screen", **following))
 
 
 async def _add(console: Console, request: Request) -> Response:
@@ -559,16 +485,13 @@ async def _add(console: Console, request: Request) -> Response:
         outcome = await console.ask(edit_review, {"review": new}, request)
         if outcome.failed:
             return console.failure(request, outcome)
-    outcome = await console.ask(label_papers, {"review": new or chosen, "pmids": pmids}, request)
-    if outcome.failed:
-        return console.failure(request, outcome)
-    return _to(new or chosen, "", added=str(outcome.body["added"]), unknown=len(outcome.body["unknown"]))
+    return await _bring_in(console, request, new or chosen, "", label_papers, {"pmids": pmids})
 
 
 async def _export(console: Console, request: Request) -> Response:
     """Export all records with their decisions, and lead to the file, or show how far a long export is."""
     form = await console.form(request) if request.method == "POST" else Form(request.query_params.multi_items())
-    name, screener, job_id = request.path_params["name"], _as(form), form.text("job")
+    name, screener, job_id = request.path_params["name"], _screener(form), form.text("job")
     chosen = form.text("format")
     given = {"review": name, "format": "csv" if chosen == "asreview" else chosen}
     given |= {"job_id": job_id} if job_id else {}

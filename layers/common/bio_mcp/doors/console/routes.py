@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable
 from functools import partial
+from http import HTTPStatus
 from urllib.parse import quote
 
 from starlette.middleware import Middleware
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.sessions import OwnForms
 from bio_mcp.doors.console import feed, library, references, rendering, reviews, search, topics
-from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page, status_of
+from bio_mcp.doors.console.console import LARGEST_REQUEST, Answer, Console, Page
 from bio_mcp.doors.console.graph import graph_page
 from bio_mcp.doors.console.pages import PAGES, report
 from bio_mcp.doors.running import Invoke, Running
@@ -69,8 +70,8 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = L
         *((each.path, "GET", partial(_shown, console, each)) for each in PAGES),
         (f"{ADMIN}evaluation/reports/{{name}}", "GET", partial(report, console)),
         (CONNECT, "GET", partial(page, console, resource)),
-        (PEOPLE, "GET", partial(_nobody, console)),
-        (ADMIN.rstrip("/"), "GET", partial(_admin, console)),
+        (PEOPLE, "GET", partial(_fixed, console, "nobody.html")),  # without sign-in; else `people.routes` has it
+        (ADMIN.rstrip("/"), "GET", partial(_fixed, console, "admin.html")),
     ]
     behind = [Middleware(guard)]
     read = Route(
@@ -81,8 +82,9 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", largest: int = L
     )
     own = [Middleware(OwnForms), *behind]
     guarded = [Route(path, each, methods=[method], middleware=own) for path, method, each in answers]
+    missing = partial(_fixed, console, "missing.html", status=HTTPStatus.NOT_FOUND)
     files = Route("/static/{name}", rendering.serve, methods=["GET"])
-    return [files, *guarded, read, Route("/{path:path}", partial(_missing, console), methods=["GET"])]
+    return [files, *guarded, read, Route("/{path:path}", missing, methods=["GET"])]
 
 
 async def _shown(console: Console, page: Page, request: Request) -> Response:
@@ -100,18 +102,9 @@ async def _graph(console: Console, request: Request) -> Response:
         return console.page(request, "graph.html", asked="", error=None, data={})
     outcome = await console.ask(graph_page, {"name": asked}, request)
     error = outcome.body["error"] if outcome.failed else None
-    status = status_of(error) if error else 200
-    return console.page(request, "graph.html", status, asked=asked, error=error, data=outcome.body)
+    return console.page(request, "graph.html", asked=asked, error=error, data=outcome.body)
 
 
-async def _admin(console: Console, request: Request) -> Response:
-    return console.page(request, "admin.html")
-
-
-async def _nobody(console: Console, request: Request) -> Response:
-    """The page People of a server without sign-in; `people.routes` has that of any other."""
-    return console.page(request, "nobody.html")
-
-
-async def _missing(console: Console, request: Request) -> Response:
-    return console.page(request, "missing.html", 404)
+async def _fixed(console: Console, template: str, request: Request, status: int = 200) -> Response:
+    """A page that shows no data."""
+    return console.page(request, template, status)

@@ -75,6 +75,7 @@ class Asked:
     order: str = ""
     cursor: str = ""
     page: str = ""
+    weak: str = ""
 
     @classmethod
     def of(cls, given: QueryParams | Form) -> "Asked":
@@ -83,7 +84,7 @@ class Asked:
 
     def query(self, **changed: str) -> str:
         """The query of an address for this question with some of it changed; another one begins at the first page."""
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "weak"}
         if not changed.keys() & {"cursor", "page"}:
             given |= {"cursor": "", "page": ""}
         return urlencode({name: text for name, text in (given | changed).items() if text})
@@ -107,7 +108,6 @@ class Asked:
             "query": self.q,
             "top_k": READ,
             "max_characters": MOST_CHARACTERS,
-            "include_weak": True,
             "explain": True,
             **ORDERS.get(self.order, ORDERS[""])[1],
             **({"filters": self.filters} if self.filters else {}),
@@ -170,6 +170,7 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
     """The page of what is found, with an answer above it if there is one."""
     outcome = await console.ask(rag_search, asked.arguments, request)
     hits: list[dict[str, Any]] = outcome.body.get("results", [])
+    total = outcome.body.get("total", 0)
     facts: dict[str, Any] = {}
     this_year = date.max.year
     if hits:
@@ -177,29 +178,38 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
         facts, this_year = read.body.get("papers", {}), read.body.get("this_year", this_year)
     if asked.full_text:
         hits = [each for each in hits if facts.get(_pmid(each), {}).get("full_text")]
-    strong, weak = ([each for each in hits if ("match" in each) is is_weak] for is_weak in (False, True))
-    counted = [facts[each] for each in map(_pmid, strong) if each in facts]
-    first, pages = SHOWN * (asked.number - 1), -(-len(strong) // SHOWN)
     place = int(asked.cursor.partition("-")[0]) if asked.cursor and not outcome.failed else 0
-    following = outcome.body.get("next_cursor", "")
+    counted = [facts[each] for each in map(_pmid, hits) if each in facts]
+    first, pages = SHOWN * (asked.number - 1), -(-len(hits) // SHOWN)
     if asked.number < pages:
         more |= {"following": asked.query(page=str(asked.number + 1), cursor=asked.cursor)}
-    elif following and strong:
-        more |= {"following": asked.query(cursor=following)}
+    elif following := outcome.body.get("next_cursor", ""):
+        more |= {"following": asked.query(cursor=following, page="")}
+    elif total <= READ and not asked.full_text:
+        more |= {"weaker": outcome.body.get("weak", 0), "weak": await _weak(console, request, asked, hits)}
     return _page(
         console,
         request,
         outcome,
         asked,
-        total=len(strong) if weak or asked.full_text else outcome.body.get("total", 0),
-        hits=strong[first : first + SHOWN],
-        weak=weak if asked.number >= pages else [],
+        total=len(hits) if asked.full_text else total,
+        hits=hits[first : first + SHOWN],
         first=place + first + 1,
-        read=(place + 1, place + len(strong)),
+        read=(place + 1, place + len(outcome.body.get("results", []))),
+        whole=total <= READ,
         facets=list(_facets(asked, counted, this_year)),
         years=_by_year(counted),
         **more,
     )
+
+
+async def _weak(console: Console, request: Request, asked: Asked, hits: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The papers that a search leaves out as they hardly fit, the nearest first; none unless they are asked for."""
+    if not asked.weak:
+        return []
+    found = await console.ask(rag_search, {**asked.arguments, "include_weak": True}, request)
+    fit = {_pmid(each) for each in hits}
+    return [each for each in found.body.get("results", []) if _pmid(each) not in fit]
 
 
 def _pmid(hit: Mapping[str, Any]) -> str:
@@ -217,23 +227,34 @@ def _facets(asked: Asked, papers: Sequence[Mapping[str, Any]], this_year: int) -
                 "choices": [dict(zip(("name", "count", "query"), each, strict=True)) for each in useful],
             }
 
-    years = [each["year"] for each in papers if each["year"]]
-    spans = [(f"Last {back} years" if back > 1 else "This year", this_year - back + 1) for back in SINCE]
-    counted = [(text, sum(year >= since for year in years), str(since)) for text, since in spans]
-    yield from facet("Year", [(text, count, asked.query(year_from=since)) for text, count, since in counted])
+    years = Counter(each["year"] for each in papers if each["year"])
+    spans = [
+        (
+            f"Last {back} years" if back > 1 else "This year",
+            sum(count for year, count in years.items() if year > this_year - back),
+            asked.query(year_from=str(this_year - back + 1)),
+        )
+        for back in SINCE
+    ]
+    single = [
+        (str(year), years[year], asked.query(year_from=str(year), year_to=str(year)))
+        for year in sorted(years, reverse=True)[:MOST_NAMED]
+    ]
+    yield from facet("Year", spans if any(0 < count < len(papers) for _, count, _ in spans) else single)
     kinds = Counter(kind for each in papers for kind in each["kinds"]).most_common(MOST_NAMED)
     yield from facet("Study design", [(kind, count, asked.query(kind=kind)) for kind, count in kinds])
     journals = Counter(each["journal"] for each in papers if each["journal"]).most_common(MOST_NAMED)
     yield from facet("Journal", [(name, count, asked.query(journal=name)) for name, count in journals])
     others = [("Humans", "humans"), ("Free full text", "full_text")]
     yield from facet(
-        "Also", [(text, sum(each[name] for each in papers), asked.query(**{name: "1"})) for text, name in others]
+        "Only", [(text, sum(each[name] for each in papers), asked.query(**{name: "1"})) for text, name in others]
     )
 
 
 def _by_year(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     counts = Counter((each["year"], each["points"]) for each in papers if each["year"])
-    return [{"year": year, "design": points, "documents": count} for (year, points), count in counts.items()]
+    ordered = sorted(counts.items(), key=lambda each: (each[0][0], each[0][1] or 0))
+    return [{"year": year, "design": points, "documents": count} for (year, points), count in ordered]
 
 
 def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **values: Any) -> Response:
@@ -248,6 +269,8 @@ def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **
         "answer": None,
         "answer_error": None,
         "searched": bool(asked.q),
+        "weaker": 0,
+        "weak": [],
         **values,
     }
     status = status_of(error) if error else HTTPStatus.OK
@@ -287,7 +310,7 @@ def _study(article: Article) -> dict[str, Any]:
     effects: Sequence[Effect] = facts.effects
     return {
         "title": article.title or article.vernacular_title or "",
-        "source": " ".join(filter(None, [cited.authors, cited.journal, str(cited.year or "")])),
+        "source": " · ".join(filter(None, [cited.authors, cited.journal, str(cited.year or "")])),
         "retraction": article.retraction,
         "design": facts.design,
         "participants": counted.n if counted else None,

@@ -4,13 +4,11 @@ A topic is a followed query, and its name the query's key.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from datetime import datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from functools import partial
-from http import HTTPStatus
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,19 +16,19 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other, status_of
+from bio_mcp.call import Outcome
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
 from bio_mcp.ingesting import notices
 from bio_mcp.jobs.runner import FIRST_STEP_S
 from bio_mcp.ports import Backends
-from bio_mcp.ports.state import Job
-from bio_mcp.syncing.news import NewsItem, count_unread, unfollowed, unread
+from bio_mcp.syncing.news import count_unread, unfollowed, unread
 from bio_mcp.syncing.queries import OF_THE_INSTALLATION, FollowedQuery, list_queries, report_on, seconds_left
 from bio_mcp.tool import Context, resource
 from bio_mcp.tools.checkpoint import stop_following
-from bio_mcp.tools.news import mark_read, news_of, reader_of
+from bio_mcp.tools.news import mark_read, news_of, reader_id
 from bio_mcp.tools.pubmed import search_pubmed
 from bio_mcp.tools.sync_delta import sync_delta
 
@@ -46,7 +44,7 @@ _TAG = re.compile(r"\[[^\]]*\]")
 def topics_page(backends: Backends, context: Context, topic: str = "", everything: str = "") -> Shown:
     """The followed topics, and what is unread of the one that is asked for, else of the first that has something
     unread; with `everything` what was read too."""
-    reader = reader_of(context.caller)
+    reader = reader_id(context.caller)
     followed, left_out = list_queries(None, MOST_TOPICS, backends)
     if topic and topic not in {each.checkpoint.query_key for each in followed}:
         followed += list_queries(topic, MOST_TOPICS, backends)[0]
@@ -58,7 +56,7 @@ def topics_page(backends: Backends, context: Context, topic: str = "", everythin
             topics.append(_topic(query, reader, backends))
     if topic and topic not in {each["name"] for each in topics}:
         raise unfollowed(topic, backends)
-    chosen = topic or next((each["name"] for each in (*filter(_has_unread, topics), *topics)), "")
+    chosen = topic or next((each["name"] for each in sorted(topics, key=lambda each: not each["unread"])), "")
     return Shown(
         topics=topics,
         left_out=left_out,
@@ -74,7 +72,11 @@ def _topic(query: FollowedQuery, reader: str | None, backends: Backends) -> dict
     """A topic: all that it matches is here up to the day `settled_to`."""
     name = query.checkpoint.query_key
     count, more = count_unread(name, reader, backends)
-    sync = _sync(query.job, backends.now()) if query.job else None
+    sync = None
+    if query.job:
+        report = report_on(query.job, backends.now())
+        facts = facts_of(query.job, backends.now())
+        sync = {**facts, **asdict(report), "left_s": seconds_left(query.job, report)}
     return {
         "name": name,
         "term": query.checkpoint.term,
@@ -86,31 +88,19 @@ def _topic(query: FollowedQuery, reader: str | None, backends: Backends) -> dict
     }
 
 
-def _sync(job: Job, now: datetime) -> dict[str, Any]:
-    report = report_on(job, now)
-    return {**facts_of(job, now), **asdict(report), "left_s": seconds_left(job, report)}
-
-
-def _has_unread(topic: Mapping[str, Any]) -> bool:
-    return bool(topic["unread"])
-
-
 def _news(topic: str, reader: str | None, backends: Backends) -> dict[str, Any]:
     """What is unread, or without a reader everything, by day, the retracted papers apart."""
     found = unread(topic, reader, backends)
-    marked = "" if reader is None else found.position
-    return {**_by_day(found.items), "position": marked, "more": found.more, "warnings": found.warnings}
-
-
-def _by_day(items: Sequence[NewsItem]) -> dict[str, Any]:
-    papers = [_paper(each) for each in items]
+    papers = [{**news_of(each).model_dump(mode="json"), "retracted": each.is_retracted} for each in found.items]
     others = [each for each in papers if not each["retracted"]]
-    days = [{"day": day, "papers": list(each)} for day, each in groupby(others, key=lambda paper: paper["at"][:10])]
-    return {"count": len(papers), "retracted": [each for each in papers if each["retracted"]], "days": days}
-
-
-def _paper(item: NewsItem) -> dict[str, Any]:
-    return {**news_of(item).model_dump(mode="json"), "retracted": item.is_retracted}
+    return {
+        "count": len(papers),
+        "retracted": [each for each in papers if each["retracted"]],
+        "days": [{"day": day, "papers": list(of)} for day, of in groupby(others, key=lambda each: each["at"][:10])],
+        "position": "" if reader is None else found.position,
+        "more": found.more,
+        "warnings": found.warnings,
+    }
 
 
 @resource("console://terms", name="followed terms", family=CONSOLE, scope="read", timeout=5)
@@ -123,7 +113,7 @@ def followed_terms(backends: Backends) -> Shown:
 @resource("console://unread/{topic}", name="unread papers", family=CONSOLE, scope="read", timeout=10)
 def unread_page(backends: Backends, context: Context, topic: str) -> Shown:
     """What is unread of a topic."""
-    return Shown(topic=topic, news=_news(topic, reader_of(context.caller), backends))
+    return Shown(topic=topic, news=_news(topic, reader_id(context.caller), backends))
 
 
 def routes(console: Console, endpoint: str) -> list[tuple[str, str, Answer]]:
@@ -159,9 +149,8 @@ async def _shown(
     outcome = await console.ask(topics_page, given, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    status = status_of(error) if error else HTTPStatus.OK
-    values = {"data": outcome.body, "error": error, "term": term, "address_of": address_of}
-    return console.page(request, "topics.html", status, **values)
+    data = outcome.body
+    return console.page(request, "topics.html", data=data, error=error, term=term, address_of=address_of)
 
 
 async def _offer(
@@ -182,9 +171,8 @@ async def _offer(
     outcome = await console.ask(search_pubmed, {"queryTerm": term, "maxResults": 1}, request)
     if outcome.failed:
         return await _shown(console, request, outcome.body["error"], term)
-    shown = {"term": term, "name": name or _name_of(term, terms)}
-    status = status_of(error) if error else HTTPStatus.OK
-    return console.page(request, "follow.html", status, data=outcome.body, error=error, confirm=confirm or {}, **shown)
+    name, confirm = name or _name_of(term, terms), confirm or {}
+    return console.page(request, "follow.html", data=outcome.body, error=error, term=term, name=name, confirm=confirm)
 
 
 def _name_of(term: str, taken: Collection[str]) -> str:
@@ -202,12 +190,8 @@ async def follow(console: Console, request: Request) -> Response:
     if followed.failed:
         return console.failure(request, followed)
     if followed.body["terms"].get(name, term) != term:
-        taken = {
-            "code": "INVALID_ARG",
-            "message": f"There is a topic {name!r} already. Choose another name.",
-            "details": {},
-        }
-        return await _offer(console, request, term, name, taken)
+        message = f"There is a topic {name!r} already. Choose another name."
+        return await _offer(console, request, term, name, {"code": "INVALID_ARG", "message": message, "details": {}})
     confirmed = {each: form.text(each) for each in CONFIRMATIONS if form.text(each)}
     outcome = await console.ask(
         sync_delta, {"query_key": name, "term": term, **confirmed}, request, seconds=FIRST_STEP_S
@@ -232,28 +216,27 @@ async def sync(console: Console, request: Request) -> Response:
     outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
     if not outcome.failed and outcome.body.get("ended"):
         outcome = await console.ask(sync_delta, arguments, request, seconds=FIRST_STEP_S)
-    if outcome.failed:
-        return await _shown(console, request, outcome.body["error"])
-    return see_other(address_of(topic))
+    return await _done(console, request, outcome, address_of(topic))
 
 
 async def read(console: Console, request: Request) -> Response:
     """Mark what a page showed of a topic as read."""
     form = await console.form(request)
-    given = {"query_key": form.text("topic"), "position": form.text("position")}
-    outcome = await console.ask(mark_read, given, request)
-    if outcome.failed:
-        return await _shown(console, request, outcome.body["error"])
-    return see_other(address_of(given["query_key"]))
+    topic = form.text("topic")
+    outcome = await console.ask(mark_read, {"query_key": topic, "position": form.text("position")}, request)
+    return await _done(console, request, outcome, address_of(topic))
 
 
 async def stop(console: Console, request: Request) -> Response:
     """Stop following a topic."""
     form = await console.form(request)
     outcome = await console.ask(stop_following, {"query_key": form.text("topic")}, request)
-    if outcome.failed:
-        return await _shown(console, request, outcome.body["error"])
-    return see_other(PATH)
+    return await _done(console, request, outcome, PATH)
+
+
+async def _done(console: Console, request: Request, outcome: Outcome, address: str) -> Response:
+    """The answer to a form: the way to a page, or the topics and why it could not be done."""
+    return await _shown(console, request, outcome.body["error"]) if outcome.failed else see_other(address)
 
 
 async def digest(console: Console, endpoint: str, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What a data base exports of a search: RIS, NBIB, BibTeX, CSL-JSON, or a table (CSV, or with tabs or semicolons)."""
+"""What a database exports of a search: RIS, NBIB, BibTeX, CSL-JSON, or a table (CSV, or with tabs or semicolons)."""
 
 import csv
 import re

@@ -24,7 +24,7 @@ class CitedWork:
     `authors` are as written, a person each. `etal`: there are more. `kind` other: a book, a web page, a data set and
     what else PubMed rarely has. `text` is the reference in one line where it was plain text; then the fields are
     guesses. `key` is its key or number in the list, `line` its first line in the file, from 1. Abstract and keywords
-    are those of a data base's export.
+    are those of a database's export.
     """
 
     title: str = ""

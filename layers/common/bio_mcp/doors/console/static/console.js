@@ -5,37 +5,53 @@ const say = text => { document.getElementById("status").textContent = text; };
 
 document.addEventListener("htmx:beforeRequest", event => {
   document.getElementById("failed")?.remove();
-  const link = event.detail.elt;
-  if (link.dataset.beside !== undefined && !wide.matches) {
+  const asking = event.detail.elt;
+  if (asking.dataset.beside !== undefined && !wide.matches) {
     event.preventDefault();
-    window.location.href = link.href;
+    window.location.href = asking.href;
   }
+  const text = asking.dataset.working ?? (asking.dataset.beside === undefined ? "" : "Opening the paper…");
+  setTimeout(() => { if (text && asking.classList.contains("htmx-request")) say(text); }, 200);
 });
 document.addEventListener("htmx:afterSwap", event => {
   if (event.detail.target.id !== "beside") return;
   const beside = event.detail.target, open = event.detail.requestConfig.elt;
-  beside.closest(".found").classList.add("with-paper");
+  beside.closest(".results").classList.add("with-paper");
   document.querySelectorAll(".hit[aria-current]").forEach(each => each.removeAttribute("aria-current"));
   open.closest(".hit")?.setAttribute("aria-current", "true");
   const close = document.createElement("button");
   Object.assign(close, { type: "button", className: "quiet close", textContent: "Close" });
   close.addEventListener("click", () => {
     beside.replaceChildren();
-    beside.closest(".found").classList.remove("with-paper");
+    beside.closest(".results").classList.remove("with-paper");
     open.closest(".hit")?.removeAttribute("aria-current");
     open.focus();
   });
   beside.prepend(close);
   beside.scrollTop = 0;
-  const heading = beside.querySelector("h1");
-  heading.tabIndex = -1;
-  heading.focus();
+  beside.querySelector("h1").tabIndex = -1;
+  if (!readQuote()) beside.querySelector("h1").focus();
 });
+function readQuote() {
+  const quote = document.getElementById("quote");
+  quote?.scrollIntoView({ block: "center" });
+  quote?.focus({ preventScroll: true });
+  return quote;
+}
+readQuote();
 
 let said = "";
 document.addEventListener("htmx:afterSettle", () => {
   const text = document.querySelector("[data-say]")?.dataset.say;
   if (text && text !== said) say(said = text);
+});
+
+const menu = document.querySelector(".menu");
+document.addEventListener("click", event => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });
+document.addEventListener("keydown", event => {
+  if (event.key !== "Escape" || !menu?.open) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
 });
 
 function failed(event, text) {
@@ -56,12 +72,17 @@ document.addEventListener("submit", event => {
 });
 window.addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(each => each.removeAttribute("aria-busy")));
 
-document.addEventListener("change", event => {
-  const form = event.target.form;
-  if (event.target.name !== "pmid" || !form?.querySelector("[data-selected]")) return;
-  const count = form.querySelectorAll("input[name=pmid]:checked").length;
-  form.querySelector("[data-selected]").textContent = count ? `${count} selected` : "";
+document.addEventListener("formdata", event => {
+  if (event.target.method === "get") [...event.formData].forEach(([name, text]) => text || event.formData.delete(name));
 });
+
+function count() {
+  const shown = document.querySelector("[data-selected]");
+  const selected = document.querySelectorAll("input[name=pmid]:checked").length;
+  if (shown) shown.textContent = selected ? `${selected} selected` : "";
+}
+document.addEventListener("change", event => event.target.name === "pmid" && count());
+window.addEventListener("pageshow", count);
 
 document.querySelectorAll("[data-drop]").forEach(field => {
   const file = field.form.querySelector("input[type=file]");
@@ -91,6 +112,3 @@ if (keys) {
     if (of.tagName === "INPUT") of.focus(); else of.click();
   });
 }
-
-const quoted = document.getElementById("quote");
-if (quoted) { quoted.scrollIntoView({ block: "center" }); quoted.focus({ preventScroll: true }); }
