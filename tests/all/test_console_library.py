@@ -113,9 +113,9 @@ def test_it_is_all_done_by_the_keyboard(chromium, base):
         page.keyboard.type("By keys")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="by-keys").wait_for()
-        page.locator("input[type=file]").focus()
+        page.wait_for_load_state()
         with page.expect_file_chooser() as chooser:
-            page.keyboard.press("Space")
+            page.locator("input[type=file]").press("Space")
         chooser.value.set_files(FILES)
         pressed(page, "Add documents")
         wait_until_read(page, 2)
