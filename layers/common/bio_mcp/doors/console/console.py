@@ -167,8 +167,7 @@ class Console:
 
     def refused(self, request: Request, message: str) -> Http:
         """The page for a form that lacks something."""
-        error = {"code": "INVALID_ARG", "message": message, "details": {}}
-        return self.page(request, "failure.html", error=error)
+        return self.page(request, "failure.html", error=form_error(message))
 
     def failure(self, request: Request, outcome: Outcome) -> Http:
         """The page that tells why `outcome` failed, and what to do."""
@@ -178,6 +177,11 @@ class Console:
 def see_other(address: str) -> Http:
     """The answer to a form that leads to a page."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER, PRIVATE)
+
+
+def form_error(message: str) -> dict[str, Any]:
+    """The envelope of a failure for a form that lacks something."""
+    return {"code": "INVALID_ARG", "message": message, "details": {}}
 
 
 def status_of(error: Mapping[str, Any]) -> HTTPStatus:

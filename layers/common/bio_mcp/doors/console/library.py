@@ -263,14 +263,13 @@ async def _projects(console: Console, request: HttpRequest) -> Response:
     every = [each["project_id"] for each in outcome.body["projects"]]
     asked = [each for each in request.query_params.getlist("project") if each in every] or every[:MOST_PROJECTS]
     shown: dict[str, Any] = {"question": question, "asked": asked, "answer": None, "error": None}
-    status = HTTPStatus.OK
     if question and asked:
         given = await console.ask(ask_projects, {"question": question, "projects": asked}, request)
         if given.failed:
-            shown["error"], status = given.body["error"], status_of(given.body["error"])
+            shown["error"] = given.body["error"]
         else:
             shown["answer"] = _with_excerpts(given.body, question)
-    return _page(console, request, "projects.html", status, data=outcome.body, **shown)
+    return _page(console, request, "projects.html", data=outcome.body, **shown)
 
 
 def _with_excerpts(answer: Mapping[str, Any], question: str) -> dict[str, Any]:
@@ -381,9 +380,12 @@ async def _one_document(console: Console, request: HttpRequest, error: Mapping[s
     outcome = await console.ask(document_page, request.path_params, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    status = status_of(error) if error else HTTPStatus.OK
-    shown = {"cited": request.query_params.get("quote", "").strip(), "page": _page_of(request), "error": error}
-    answer = _page(console, request, "document.html", status, data=outcome.body, **shown)
+    shown: dict[str, Any] = {
+        "cited": request.query_params.get("quote", "").strip(),
+        "page": _page_of(request),
+        "error": error,
+    }
+    answer = _page(console, request, "document.html", data=outcome.body, **shown)
     answer.headers["content-security-policy"] = f"{POLICY}; worker-src 'self'"
     return answer
 

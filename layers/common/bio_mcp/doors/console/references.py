@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bio_mcp.doors.console.console import Console, status_of
+from bio_mcp.doors.console.console import Console, form_error
 from bio_mcp.doors.console.search import FORMAT_NAMES
 from bio_mcp.querying.references.checking import PROBLEMS, problem_of
 from bio_mcp.tools.bibliography import LONGEST, check_bibliography
@@ -35,8 +34,8 @@ async def check(console: Console, request: Request) -> Response:
     if form.files and form.files[0].content:
         text = form.files[0].content.decode("utf-8", "replace")
     if not text.strip():
-        error = {"message": "Paste a list of references, or choose a file.", "details": {}}
-        return console.page(request, "references.html", HTTPStatus.BAD_REQUEST, **_shown({}), text="", error=error)
+        error = form_error("Paste a list of references, or choose a file.")
+        return console.page(request, "references.html", **_shown({}), text="", error=error)
     return await _checked(console, request, {"text": text}, text)
 
 
@@ -53,7 +52,7 @@ async def _checked(console: Console, request: Request, arguments: Mapping[str, A
         outcome = await console.ask(check_bibliography, {**arguments, "start": start}, request)
         if outcome.failed:
             error = outcome.body["error"]
-            return console.page(request, "references.html", status_of(error), **_shown({}), text=text, error=error)
+            return console.page(request, "references.html", **_shown({}), text=text, error=error)
         rows += outcome.body["references"]
         start = outcome.body.get("next")
         if job_id := outcome.body.get("job_id"):

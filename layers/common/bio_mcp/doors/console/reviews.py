@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,7 +13,7 @@ from starlette.responses import Response
 
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.tokens import caller_of
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, see_other, status_of
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Form, Shown, form_error, see_other
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.doors.console.search import selected
 from bio_mcp.errors import InvalidInput
@@ -322,8 +321,7 @@ async def _reviews(console: Console, request: Request, error: Mapping[str, Any] 
     outcome = await console.ask(reviews_page, {}, request)
     if outcome.failed:
         return console.failure(request, outcome)
-    status = status_of(error) if error else HTTPStatus.OK
-    return console.page(request, "reviews.html", status, data=outcome.body, error=error)
+    return console.page(request, "reviews.html", data=outcome.body, error=error)
 
 
 async def _view(console: Console, page: str, request: Request) -> Response:
@@ -354,7 +352,6 @@ async def _shown(
     return console.page(
         request,
         template,
-        status_of(error) if error else HTTPStatus.OK,
         data=outcome.body,
         error=error,
         warnings=warnings,
@@ -385,17 +382,12 @@ async def _edit(console: Console, request: Request) -> Response:
     if not form.text("known"):
         outcome = await console.ask(review_names, {}, request)
         if any(each["name"] == name for each in outcome.body.get("names", ())):
-            return await _reviews(console, request, _form_error(f"There is a review of the name {name} already."))
+            return await _reviews(console, request, form_error(f"There is a review of the name {name} already."))
     given = {"review": name, "criteria": form.text("criteria"), "screeners": _number(form.text("screeners"), 2)}
     outcome = await console.ask(edit_review, given, request)
     if outcome.failed:
         return await _reviews(console, request, outcome.body["error"])
     return see_other(_address(outcome.body["review"], _screener(form)))
-
-
-def _form_error(message: str) -> dict[str, Any]:
-    """The error that a page shows for a form that lacks something."""
-    return {"message": message, "details": {}, "code": "VALIDATION"}
 
 
 async def _bring_in(
@@ -422,7 +414,7 @@ async def _import(console: Console, request: Request) -> Response:
     form = await console.form(request, most := _largest(console))
     name, screener = request.path_params["name"], _screener(form)
     if not form.files or not form.files[0].content:
-        error = _form_error(f"Choose a file of at most {most // 1_000_000} MB.")
+        error = form_error(f"Choose a file of at most {most // 1_000_000} MB.")
         return await _shown(console, request, name, "", screener, error=error)
     given = {
         "records": decoded(form.files[0].content),

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,7 +13,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bio_mcp.answering.answers import claims
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, see_other, status_of
+from bio_mcp.doors.console.console import CONSOLE, Console, Form, Shown, see_other
 from bio_mcp.doors.console.rendering import PRIVATE
 from bio_mcp.exporting.formats import Name
 from bio_mcp.literature.citing import cite
@@ -273,8 +272,7 @@ def _page(console: Console, request: Request, outcome: Outcome, asked: Asked, **
         "weak": [],
         **values,
     }
-    status = status_of(error) if error else HTTPStatus.OK
-    return console.page(request, "search.html", status, data=outcome.body, error=error, **shown)
+    return console.page(request, "search.html", data=outcome.body, error=error, **shown)
 
 
 @resource("console://answers/{answer_id}", name="answer page", family=CONSOLE, scope="read", timeout=5)

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bio_mcp.call import Outcome
-from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, see_other
+from bio_mcp.doors.console.console import CONSOLE, Answer, Console, Shown, form_error, see_other
 from bio_mcp.doors.console.feed import origin_of
 from bio_mcp.doors.console.pages import facts_of
 from bio_mcp.doors.console.rendering import PRIVATE, render
@@ -190,8 +190,8 @@ async def follow(console: Console, request: Request) -> Response:
     if followed.failed:
         return console.failure(request, followed)
     if followed.body["terms"].get(name, term) != term:
-        message = f"There is a topic {name!r} already. Choose another name."
-        return await _offer(console, request, term, name, {"code": "INVALID_ARG", "message": message, "details": {}})
+        taken = form_error(f"There is a topic {name!r} already. Choose another name.")
+        return await _offer(console, request, term, name, taken)
     confirmed = {each: form.text(each) for each in CONFIRMATIONS if form.text(each)}
     outcome = await console.ask(
         sync_delta, {"query_key": name, "term": term, **confirmed}, request, seconds=FIRST_STEP_S
