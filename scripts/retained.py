@@ -43,8 +43,8 @@ def _domain(given: Mapping[str, str], stack: str, connect: Connect) -> dict[str,
     has, wanted = _has(stack, "SearchDomain", connect), given["OpenSearchDomainName"]
     if has and wanted in ("", has):
         return {"OpenSearchDomainName": has}
-    there = {each["DomainName"]: each for each in _domains(connect)}
-    left = [name for name, each in there.items() if _made(each, _resource(stack, ROLE, connect))]
+    role, there = _resource(stack, ROLE, connect), {each["DomainName"]: each for each in _domains(connect)}
+    left = [name for name, each in there.items() if _made(each, role)]
     if wanted in there and wanted not in left:
         raise Refused(
             f"The domain {wanted} is there and was not made by the stack {stack}. Give another OpenSearchDomainName, "
