@@ -21,7 +21,12 @@ def open_to_all(app: Any) -> Any:
 
 def browser(backends: Any, guard: Any = open_to_all, **settings: Any) -> TestClient:
     """A client of the whole HTTP application over `backends`."""
-    invoke, given = in_process(backends), Settings(**settings)
+    return browser_of(in_process(backends), guard, **settings)
+
+
+def browser_of(invoke: Any, guard: Any = open_to_all, **settings: Any) -> TestClient:
+    """A client of the whole HTTP application that has tools run by `invoke`."""
+    given = Settings(**settings)
     pages = routes(invoke, guard, resource=given.resource_url)
     app = application(given, invoke, None, public=False, pages=pages)
     return TestClient(app, base_url=BASE, headers={"sec-fetch-site": "same-origin"})

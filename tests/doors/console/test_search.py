@@ -7,10 +7,13 @@ import pytest
 
 from bio_mcp.answering.answers import claims
 from bio_mcp.call import call
+from bio_mcp.doors.running import in_process
+from bio_mcp.errors import IndexUnavailable
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.quality import design
 from bio_mcp.tools.search import rag_search
-from tests.doors.console.pages import Page, browser
+from tests.doors.console.pages import Page, browser, browser_of
+from tests.doors.console.test_views import Broken
 from tests.support.memory_corpus import Corpus, article
 from tests.support.sample_corpus import corpus
 
@@ -56,6 +59,18 @@ def test_hits_are_those_of_the_search_in_their_order_and_weak_ones_are_folded(ge
     unfolded = get(link.removesuffix("#weak"))
     assert papers_in(unfolded) == [*strong[:20], *weak]
     assert "open" in unfolded.all("details")[-1][1]
+
+
+def test_weaker_matches_that_cannot_be_looked_for_are_a_failure_and_not_none():
+    whole = in_process(corpus())
+    broken = in_process(Broken(corpus(), "passages", IndexUnavailable("The index is away.")))
+
+    def invoke(what, given, context):
+        return (broken if "include_weak" in given else whole)(what, given, context)
+
+    page = Page(browser_of(invoke).get("/?" + urlencode({"q": QUESTION, "weak": "1"})))
+    assert page.status == 503
+    assert "The index is away." in page.text("div", cls="problem")
 
 
 def many(count):

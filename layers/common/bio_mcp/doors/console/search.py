@@ -185,7 +185,13 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
     elif following := outcome.body.get("next_cursor", ""):
         more |= {"following": asked.query(cursor=following, page="")}
     elif total <= READ and not asked.full_text:
-        more |= {"weaker": outcome.body.get("weak", 0), "weak": await _weak(console, request, asked, hits)}
+        more |= {"weaker": outcome.body.get("weak", 0)}
+    if asked.weak and more.get("weaker"):
+        every = await console.ask(rag_search, {**asked.arguments, "include_weak": True}, request)
+        if every.failed:
+            return _page(console, request, every, asked, **more)
+        fit = set(map(_pmid, hits))
+        more |= {"weak": [each for each in every.body["results"] if _pmid(each) not in fit]}
     return _page(
         console,
         request,
@@ -200,15 +206,6 @@ async def _found(console: Console, request: Request, asked: Asked, **more: Any) 
         years=_by_year(counted),
         **more,
     )
-
-
-async def _weak(console: Console, request: Request, asked: Asked, hits: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The papers that a search leaves out as they hardly fit, the nearest first; none unless they are asked for."""
-    if not asked.weak:
-        return []
-    found = await console.ask(rag_search, {**asked.arguments, "include_weak": True}, request)
-    fit = {_pmid(each) for each in hits}
-    return [each for each in found.body.get("results", []) if _pmid(each) not in fit]
 
 
 def _pmid(hit: Mapping[str, Any]) -> str:
