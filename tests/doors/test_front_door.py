@@ -29,7 +29,7 @@ from bio_mcp.doors.console.reviews import VIEWS
 from bio_mcp.doors.console.search import answer_page
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.ingesting.added import Upload
-from bio_mcp.ingesting.files import FILES, KEPT, kept_pdf
+from bio_mcp.ingesting.files import FILES, STORED_PDF, stored_pdf_key
 from bio_mcp.literature.citing import cite
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.stores import StoredAnswer
@@ -295,8 +295,8 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     call(ingest_from_source, {"project": PROJECT, "source": Upload(key, "a.pdf").source}, busy)
     while work_once(busy.continuations, TOOLS, busy):
         pass
-    [sent] = [each.doc_id for each in busy.project_documents.all(PROJECT) if kept_pdf(each)]
-    large = {KEPT: busy.blobs.put(FILES, b"%PDF-" + bytes(PART), ".pdf")}  # all of it has an address of its own
+    [sent] = [each.doc_id for each in busy.project_documents.all(PROJECT) if stored_pdf_key(each)]
+    large = {STORED_PDF: busy.blobs.put(FILES, b"%PDF-" + bytes(PART), ".pdf")}  # all of it has an address of its own
     busy.project_documents.put(PROJECT, ProjectDocument(Work("doc:large"), frozenset({"doc:large"}), origin=large))
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)

@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ingesting.added import Upload, papers_in, suffix_of, upload_in
-from bio_mcp.ingesting.files import KEPT, UPLOADS, folder_of, kept_pdf
+from bio_mcp.ingesting.files import STORED_PDF, UPLOADS, folder_of, stored_pdf_key
 from bio_mcp.syncing.applying import apply_records
 from tests.ingesting.library import PROJECT
 from tests.support.memory_corpus import article
@@ -36,7 +36,7 @@ def test_a_file_that_was_sent_is_read_and_kept_for_its_document(library):
     assert (report.state, report.cursor.written) == ("complete", 1)
     [document] = documents(library)
     assert document.work.source == "trial.pdf"
-    assert library.blobs.get(kept_pdf(document)) == PDF
+    assert library.blobs.get(stored_pdf_key(document)) == PDF
 
 
 def test_two_files_of_one_name_are_two_documents(library):
@@ -49,23 +49,23 @@ def test_a_pdf_is_kept_from_wherever_it_is_read(library):
     library.write("trial.pdf", PDF)
     library.ingest()
     [document] = documents(library)
-    assert library.blobs.get(kept_pdf(document)) == PDF
+    assert library.blobs.get(stored_pdf_key(document)) == PDF
 
 
 def test_a_pdf_that_an_earlier_version_did_not_keep_is_kept_once_it_is_sent(library):
     library.write("trial.pdf", PDF)
     library.ingest()
     [document] = documents(library)
-    library.project_documents.put(PROJECT, replace(document, origin={**document.origin, KEPT: None}))
+    library.project_documents.put(PROJECT, replace(document, origin={**document.origin, STORED_PDF: None}))
     report = library.ingest(sent(library))
     assert report.cursor.unchanged == 1
-    assert kept_pdf(documents(library)[0]) is not None
+    assert stored_pdf_key(documents(library)[0]) is not None
 
 
 def test_what_is_no_pdf_has_no_pages_to_show(library):
     library.ingest(sent(library, b"title: A note\n# Text\nNothing is drawn.", "notes.txt"))
     [document] = documents(library)
-    assert kept_pdf(document) is None
+    assert stored_pdf_key(document) is None
 
 
 def test_papers_are_saved_with_their_abstract_and_what_the_corpus_does_not_have_is_named(library):

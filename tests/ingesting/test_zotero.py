@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
-from bio_mcp.ingesting.files import kept_pdf
+from bio_mcp.ingesting.files import stored_pdf_key
 from bio_mcp.ingesting.sources import Options
 from bio_mcp.literature.documents import SectionKind
 from bio_mcp.settings import Settings
@@ -379,7 +379,7 @@ def test_a_vanished_collection_stops_the_run_until_it_is_confirmed(anyhow, vanis
 def test_the_pdf_that_is_kept_of_a_paper_leaves_with_it(anyhow):
     keys = [anyhow.paper(f"Paper {number}", f"Text %PDF-1.7 of {number}.") for number in range(5)]
     anyhow.ingest()
-    kept = {each.work.title: kept_pdf(each) for each in anyhow.project.documents_of_project}
+    kept = {each.work.title: stored_pdf_key(each) for each in anyhow.project.documents_of_project}
     anyhow.zotero.delete(keys[0])
     anyhow.ingest()
     with pytest.raises(NotFound):

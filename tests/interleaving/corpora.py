@@ -26,7 +26,7 @@ from bio_mcp.adapters.embedded.sync_state import (
 from bio_mcp.adapters.embedded.term_ids import Numbers
 from bio_mcp.deadline import NEVER, Deadline, silent
 from bio_mcp.errors import Conflict, Failure, NotFound
-from bio_mcp.ingesting.files import kept_pdf
+from bio_mcp.ingesting.files import stored_pdf_key
 from bio_mcp.ingesting.projects import Options as ProjectOptions
 from bio_mcp.ingesting.projects import create_project, delete_project
 from bio_mcp.ingesting.sources import Options, ingest
@@ -522,7 +522,7 @@ class Documents(Around):
     def check(self, corpus, told):
         """Each file's work is there once, with the text of one of its files as they are now, and that file is kept."""
         chunks = self.check_consistency(corpus, told)
-        assert self.files == {kept_pdf(each) for each in corpus.project_documents.all(PROJECT)}
+        assert self.files == {stored_pdf_key(each) for each in corpus.project_documents.all(PROJECT)}
         texts = {" ".join(each.text for each in found) for found in chunks.values()}
         papers = {}
         for name, text in self.shelf.texts.items():

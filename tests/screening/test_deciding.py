@@ -121,7 +121,7 @@ def test_a_third_person_is_shown_what_two_have_not_decided(two):
     assert state(two).left_for("abstract", "cem") == ["3", "4", "5", "6"]
 
 
-def test_of_three_no_conflict_is_told_before_the_third_has_decided():
+def test_of_three_no_conflict_is_shown_before_the_third_has_decided():
     three = backends_of(3)
     say(three, "ann", "1+")
     say(three, "bob", "1-")

@@ -10,7 +10,7 @@ from bio_mcp.ports.stores import Blobs
 
 FILES, UPLOADS, LOGS = "files", "uploads", "ingest-logs"
 """Folders of blobs: PDFs of documents, what was sent and waits to be read, and what `ingest.run` found."""
-KEPT = "kept"  # what a document's origin calls the key of its PDF
+STORED_PDF = "kept"  # what a document's origin calls the key of its PDF
 
 
 def folder_of(project_id: str, kind: str) -> str:
@@ -23,9 +23,9 @@ def pdf_key(project_id: str, digest: str) -> str:
     return f"{folder_of(project_id, FILES)}/{digest}.pdf"
 
 
-def kept_pdf(document: ProjectDocument) -> str | None:
+def stored_pdf_key(document: ProjectDocument) -> str | None:
     """The key of the PDF that a document was read from; None where none is kept."""
-    key = document.origin.get(KEPT)
+    key = document.origin.get(STORED_PDF)
     return key if isinstance(key, str) else None
 
 
@@ -34,8 +34,8 @@ def delete_pdfs(
 ) -> None:
     """Delete the PDFs of the documents, but not that of `kept`. A document that is about to be read from another file
     has two."""
-    of = {key for each in documents for key in (kept_pdf(each), pdf_key(project_id, each.sha256)) if key}
-    for key in sorted(of - {kept_pdf(kept) if kept else None}):
+    of = {key for each in documents for key in (stored_pdf_key(each), pdf_key(project_id, each.sha256)) if key}
+    for key in sorted(of - {stored_pdf_key(kept) if kept else None}):
         blobs.delete(key)
 
 

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from bio_mcp.ingesting.files import kept_pdf
+from bio_mcp.ingesting.files import stored_pdf_key
 from bio_mcp.literature.documents import PageWord
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import ProjectDocument
@@ -12,7 +12,7 @@ from bio_mcp.retrieval.quotes import comparable, equal_spans, nearest_span, trim
 def boxed_words(document: ProjectDocument, page: int, quote: str, backends: Backends) -> list[PageWord]:
     """The words of the page that are the quotation, or nearly; none where it does not stand there, or where the file
     is not kept. Raises what `Parser.words` does."""
-    if (key := kept_pdf(document)) is None:
+    if (key := stored_pdf_key(document)) is None:
         return []
     words = backends.parser.words(backends.blobs.get(key), page, document.origin.get("languages") or ())
     text, sought = comparable(" ".join(each.text for each in words)), comparable(trimmed(quote))

@@ -31,7 +31,7 @@ from bio_mcp.ingesting.documents import (
     reword,
     same_work,
 )
-from bio_mcp.ingesting.files import FILES, KEPT, folder_of, kept_pdf, pdf_key
+from bio_mcp.ingesting.files import FILES, STORED_PDF, folder_of, pdf_key, stored_pdf_key
 from bio_mcp.ingesting.projects import delete_documents, lost_index, model_for
 from bio_mcp.ingesting.turns import TurnLost, in_turns, turn
 from bio_mcp.literature.descriptions import Description, References
@@ -104,7 +104,7 @@ class DocumentWriter:
             try:
                 return self._bring_in(incoming, parse, made)
             except (NotFound, TurnLost):
-                self._withdraw_pdf(incoming)
+                self._delete_unused_pdf(incoming)
                 raise
 
         return in_turns(bring_in, self._deadline)
@@ -121,10 +121,10 @@ class DocumentWriter:
             if current.sha256 == incoming.sha256 and incoming.place_id not in current.identifiers:
                 # Note where the file is now, that another file in its old place is not taken for it.
                 identifiers = joined(incoming.own_identifiers, [current])
-                origin = {**current.origin, KEPT: self._pdf_key(incoming)}
+                origin = {**current.origin, STORED_PDF: self._pdf_key(incoming)}
                 moved = replace(current, identifiers=identifiers, origin=origin)
                 with self._turn(incoming.own_identifiers, known):
-                    self._keep_pdf(moved, incoming)
+                    self._store_pdf(moved, incoming)
                     self._record(moved)
             return WrittenDocument(current.doc_id)
         parsed = parse()
@@ -142,7 +142,7 @@ class DocumentWriter:
         with self._turn(asked, found, record):
             self._begin(same[0] if same else replace(record, recipe=""), record)
             self._write(record.doc_id, chunks, made, is_whole=is_whole)
-            self._keep_pdf(record, incoming)
+            self._store_pdf(record, incoming)
             self._drop(found, same, incoming, record)
             self._record(record)
         self._recorded.add(record.doc_id)
@@ -263,7 +263,7 @@ class DocumentWriter:
         self._drop(found, same, incoming, document)
         origin = {**document.origin, "from": described.stated_by}
         self._record(replace(document, work=work, identifiers=joined(identifiers, same), origin=origin))
-        self._withdraw_pdf(incoming)
+        self._delete_unused_pdf(incoming)
         sentence = (
             f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
@@ -330,7 +330,7 @@ class DocumentWriter:
 
     def _begin(self, document: ProjectDocument, record: ProjectDocument) -> None:
         """Record of the document that it is to be read, and which chunks and file it is about to have by `record`."""
-        origin = {**document.origin, KEPT: kept_pdf(record)}
+        origin = {**document.origin, STORED_PDF: stored_pdf_key(record)}
         begun = replace(document, chunks=0, chunks_sha256=record.chunks_sha256, origin=origin)
         if begun != document:
             self._record(begun)
@@ -358,7 +358,7 @@ class DocumentWriter:
             "edited": edited,
             "looked_up": self._lookup is not None and not self._unanswered,
         }
-        pdf = {KEPT: self._pdf_key(incoming)}
+        pdf = {STORED_PDF: self._pdf_key(incoming)}
         return {**incoming.origin, **run, **pdf, "authority": authority, "reference": reference, **found}
 
     def _pdf_key(self, incoming: Incoming) -> str | None:
@@ -366,12 +366,12 @@ class DocumentWriter:
         is_pdf = incoming.content is not None and b"%PDF-" in incoming.content[:1_024]
         return pdf_key(self._project.project_id, incoming.sha256) if is_pdf else None
 
-    def _keep_pdf(self, document: ProjectDocument, incoming: Incoming) -> None:
+    def _store_pdf(self, document: ProjectDocument, incoming: Incoming) -> None:
         """Store the PDF, so that its pages can be shown: within the turn, in which no deletion passes it."""
-        if kept_pdf(document) and incoming.content is not None:
+        if stored_pdf_key(document) and incoming.content is not None:
             self._backends.blobs.put(folder_of(self._project.project_id, FILES), incoming.content, ".pdf")
 
-    def _withdraw_pdf(self, incoming: Incoming) -> None:
+    def _delete_unused_pdf(self, incoming: Incoming) -> None:
         """Delete the PDF if no document has it: whoever lost a turn may have stored it afterwards.
 
         No turn guards files, so look again at what was done: another may have come to have it, or not to.
@@ -379,11 +379,11 @@ class DocumentWriter:
         key = self._pdf_key(incoming)
 
         def having() -> ProjectDocument | None:
-            return next((each for each in self._find(incoming.own_identifiers) if kept_pdf(each) == key), None)
+            return next((each for each in self._find(incoming.own_identifiers) if stored_pdf_key(each) == key), None)
 
         while key:
             if document := having():
-                self._keep_pdf(document, incoming)
+                self._store_pdf(document, incoming)
             else:
                 self._backends.blobs.delete(key)
             if bool(document) == bool(having()):

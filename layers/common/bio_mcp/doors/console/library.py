@@ -26,7 +26,7 @@ from bio_mcp.extracting.run import KIND as BATCH
 from bio_mcp.ingesting.added import ABSTRACT, PAPERS, Upload, papers_in, suffix_of, upload_in
 from bio_mcp.ingesting.correcting import EDITED, missing
 from bio_mcp.ingesting.documents import document_of
-from bio_mcp.ingesting.files import UPLOADS, folder_of, kept_pdf
+from bio_mcp.ingesting.files import UPLOADS, folder_of, stored_pdf_key
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.ingesting.run import IngestCursor
 from bio_mcp.ingesting.writing import REMEDY
@@ -137,7 +137,7 @@ def _document(document: ProjectDocument, paper: Known) -> dict[str, Any]:
         "ocr": document.ocr,
         "abstract": bool(document.origin.get(ABSTRACT)),
         "missing": missing(document),
-        "file": kept_pdf(document),
+        "file": stored_pdf_key(document),
     }
 
 
@@ -188,7 +188,7 @@ def file_of_document(backends: Backends, project_id: str, doc_id: str, span: str
 
     All of a large one is at `url`, where files have addresses.
     """
-    key = kept_pdf(document := _found(project_id, doc_id, backends))
+    key = stored_pdf_key(document := _found(project_id, doc_id, backends))
     if key is None:
         raise NotFound("The file of this document is not kept here. Add it to the project to see its pages.")
     content = backends.blobs.get(key)

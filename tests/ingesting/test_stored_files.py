@@ -4,7 +4,7 @@ import pytest
 
 from bio_mcp.deadline import NEVER, silent
 from bio_mcp.errors import NotFound
-from bio_mcp.ingesting.files import LOGS, UPLOADS, delete_pdfs, folder_of, kept_pdf
+from bio_mcp.ingesting.files import LOGS, UPLOADS, delete_pdfs, folder_of, stored_pdf_key
 from bio_mcp.ingesting.projects import Options, create_project, delete_document, delete_project
 from bio_mcp.ingesting.sources import Options as Read
 from bio_mcp.ingesting.sources import ingest
@@ -21,7 +21,7 @@ EDITED = PDF.replace(b"lowers", b"raises")
 OTHER = "lab/other"
 
 
-def kept(library):
+def stored_pdfs(library):
     """What is kept among the blobs, in whatever folder."""
     return sorted(each.read_bytes() for each in files_of(library))
 
@@ -44,13 +44,13 @@ def test_the_files_of_a_project_go_with_it_and_those_of_others_stay(library):
     read_into(library, OTHER, library)
     read_into(north := CallBackends(library, NORTH, local=True), PROJECT, library)
     delete_project(PROJECT, library)
-    assert kept(library) == [PDF, PDF]
+    assert stored_pdfs(library) == [PDF, PDF]
     for backends, project_id in ((library, OTHER), (north, PROJECT)):
         [document] = backends.project_documents.all(project_id)
-        assert backends.blobs.get(kept_pdf(document)) == PDF
+        assert backends.blobs.get(stored_pdf_key(document)) == PDF
     delete_project(PROJECT, north)
     delete_project(OTHER, library)
-    assert kept(library) == []
+    assert stored_pdfs(library) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_who_deletes_a_project_again_after_a_kill_leaves_no_file(library, port, 
         delete_project(PROJECT, Over(library, **{port: killing(getattr(library, port), name)}))
     assert [each.project_id for each in library.projects.all()] == [PROJECT]
     delete_project(PROJECT, library)
-    assert kept(library) == []
+    assert stored_pdfs(library) == []
 
 
 def test_a_project_that_lost_its_index_loses_the_files_of_its_documents_with_these(library):
@@ -72,9 +72,9 @@ def test_a_project_that_lost_its_index_loses_the_files_of_its_documents_with_the
     library.ingest()
     library.collections.drop(library.projects.get(PROJECT).collection)
     assert create_project(PROJECT, Options(), library).restored
-    assert (kept(library), library.documents_of_project) == ([], [])
+    assert (stored_pdfs(library), library.documents_of_project) == ([], [])
     library.ingest()
-    assert kept(library) == [PDF]
+    assert stored_pdfs(library) == [PDF]
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_a_document_that_is_deleted_leaves_nothing_also_if_the_first_try_was_kil
     library.write("trial.pdf", PDF)
     library.write("other.md", "Hearts beat.")
     library.ingest()
-    [doc_id] = [each.doc_id for each in library.documents_of_project if kept_pdf(each)]
+    [doc_id] = [each.doc_id for each in library.documents_of_project if stored_pdf_key(each)]
     project = library.projects.get(PROJECT)
     with pytest.raises(Killed):
         delete_document(project, doc_id, Over(library, **{port: killing(getattr(library, port), name)}))
     assert delete_document(project, doc_id, library).doc_id == doc_id
-    assert (kept(library), library.texts) == ([], ["Hearts beat."])
+    assert (stored_pdfs(library), library.texts) == ([], ["Hearts beat."])
     with pytest.raises(NotFound, match="no document of the name"):
         delete_document(project, doc_id, library)
 
@@ -100,7 +100,7 @@ def test_a_file_that_is_kept_while_its_project_is_deleted_is_not_left(library, w
     deleting = at({1}, lambda: delete_project(PROJECT, library))
     with pytest.raises(NotFound, match="has lost its index"):
         library.ingest(over=Over(library, blobs=Hooked(library.blobs, "put", **{when: deleting})))
-    assert kept(library) == []
+    assert stored_pdfs(library) == []
 
 
 def test_the_file_that_a_document_was_read_from_before_is_gone_once_it_is_read_from_another(library):
@@ -108,10 +108,10 @@ def test_the_file_that_a_document_was_read_from_before_is_gone_once_it_is_read_f
     library.ingest()
     library.write("trial.pdf", EDITED)
     library.ingest()
-    assert kept(library) == [EDITED]
+    assert stored_pdfs(library) == [EDITED]
     library.write("trial.pdf", EDITED.replace(b"%PDF-1.7", b"plain"))
     library.ingest()
-    assert kept(library) == []
+    assert stored_pdfs(library) == []
 
 
 def test_of_documents_that_turn_out_to_be_one_work_one_file_stays(library):
@@ -121,8 +121,8 @@ def test_of_documents_that_turn_out_to_be_one_work_one_file_stays(library):
     library.write("c.pdf", both := b"doi: 10.1000/b\npmid: 123\n" + PDF)
     library.ingest()
     [document] = library.documents_of_project
-    assert kept(library) == [library.blobs.get(kept_pdf(document))]
-    assert library.blobs.get(kept_pdf(document)) != both  # the text of the file that was read first stays
+    assert stored_pdfs(library) == [library.blobs.get(stored_pdf_key(document))]
+    assert library.blobs.get(stored_pdf_key(document)) != both  # the text of the file that was read first stays
 
 
 WRITES = [
@@ -153,4 +153,4 @@ def test_whoever_is_killed_while_reading_leaves_no_file_that_its_document_does_n
     assert {str(each.relative_to(library.home / "blobs")) for each in files_of(library)} <= {*deleted}
     library.ingest()
     [document] = library.documents_of_project
-    assert kept(library) == [library.blobs.get(kept_pdf(document))] == [EDITED if is_known else PDF]
+    assert stored_pdfs(library) == [library.blobs.get(stored_pdf_key(document))] == [EDITED if is_known else PDF]
