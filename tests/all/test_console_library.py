@@ -58,14 +58,19 @@ def dropped(page, files):
     page.dispatch_event("#add", "drop", {"dataTransfer": given})
 
 
+def new_project(page, name, project_id):
+    """Make a project on the page, which leads to it."""
+    page.goto("/library")
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="New project").click()
+    page.get_by_role("heading", name=project_id).wait_for()
+
+
 @pytest.fixture(scope="module")
 def project(chromium, base):
     """The path of a project into which two PDFs were dropped."""
     with opened(chromium, base) as (page, complaints):
-        page.goto("/library")
-        page.get_by_label("Name").fill("Hands and Flies")
-        page.get_by_role("button", name="New project").click()
-        page.get_by_role("heading", name="hands-and-flies").wait_for()
+        new_project(page, "Hands and Flies", "hands-and-flies")
         dropped(page, FILES)
         page.locator(".added-files li").nth(1).wait_for()
         looked_at(page, "library-being-read")
@@ -161,10 +166,7 @@ def test_a_scan_shows_the_words_of_the_quotation_in_boxes(chromium, base, tmp_pa
     path = tmp_path / "scan.pdf"
     path.write_bytes(scan(drawn(typeset(SCANNED))))
     with opened(chromium, base) as (page, complaints):
-        page.goto("/library")
-        page.get_by_label("Name").fill("Scans")
-        page.get_by_role("button", name="New project").click()
-        page.get_by_role("heading", name="scans").wait_for()
+        new_project(page, "Scans", "scans")
         dropped(page, [path])
         wait_until_read(page, 1)
         page.locator("#document-1").click()
@@ -209,10 +211,7 @@ def test_what_is_missing_is_added(chromium, base, project):
 
 def test_a_wrong_value_is_emptied_and_a_document_is_deleted(chromium, base):
     with opened(chromium, base) as (page, complaints):
-        page.goto("/library")
-        page.get_by_label("Name").fill("Brief")
-        page.get_by_role("button", name="New project").click()
-        page.get_by_role("heading", name="brief").wait_for()
+        new_project(page, "Brief", "brief")
         dropped(page, FILES[:1])
         wait_until_read(page, 1)
         page.get_by_role("link", name=TITLE).click()
